@@ -57,7 +57,7 @@ PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of th
     "store/redis": 3068,  # goal 2300
     "store/tiered": 2143,  # goal 1440
     "index/pgvector": 1599,
-    "aio": 199,
+    "aio": 200,
 }
 
 # Protocols of the store, and how many methods each may ask of a backend.

@@ -125,6 +125,7 @@ class AsyncAdmin(Hopping[AdminNamespace]):
     rebuild = hop(AdminNamespace.rebuild)
     reembed = hop(AdminNamespace.reembed)
     phrase_query = hop(AdminNamespace.phrase_query)
+    explain = hop_after(texts_to_ask)(AdminNamespace.explain)
 
 
 class AsyncMemory(Hopping[Memory]):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ..core.errors import BadInput
+from ..core.errors import BadInput, MissingExtra
 from . import demo_data as story
 from .json_output import context_json, emit, hits_json
 from .panels import START
@@ -44,9 +44,19 @@ def add_to(app: typer.Typer) -> None:
 def demo(
     at: Annotated[Path | None, typer.Option("--at", "-m", help="Keep the memory in this new file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve a larger example with its dashboard; Ctrl-C stops it.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="With --serve: where to listen.")] = 8765,
     ask: Annotated[bool, typer.Option("--ask", hidden=True)] = False,
 ) -> None:
-    """See it work: one process remembers conversations, another answers from the file."""
+    """See it work: one process remembers conversations, another answers from the file.
+
+    With --serve, half a year of a small company in the dashboard.
+    """
+    if serve:
+        serve_example(at, port)
+        return
     if ask and at is not None:
         answer(at, json=json)
     elif at is not None:
@@ -57,6 +67,34 @@ def demo(
             run(Path(folder, "demo.db"), json=json)
     if not json and not ask:
         tell_next(at)
+
+
+def serve_example(at: Path | None, port: int) -> None:
+    """Builds the example memory and serves it until somebody stops it; without a file, it is gone then."""
+    if at is not None:
+        check_new(at)
+        build_and_serve(at, port)
+        return
+    with tempfile.TemporaryDirectory(prefix="eidet-demo-") as folder:
+        build_and_serve(Path(folder, "example.db"), port)
+
+
+def build_and_serve(file: Path, port: int) -> None:
+    try:
+        from ..server.serve import Opening
+        from ..server.serve import serve as run
+        from ..server.server_settings import ServerSettings
+    except ImportError as error:
+        raise MissingExtra("`eidet demo --serve`", extra="server") from error
+    from ..core.environment import settings_of
+    from .example_memory import build_example
+    from .serve_command import tell_addresses
+
+    count = build_example(file, time.time())
+    typer.echo(f"half a year of the company Tidewater: {count:,} records in {file}", err=True)
+    server = ServerSettings(port=port)
+    tell_addresses(server, str(file))
+    run(Opening(place=str(file), embedder=None, settings=settings_of(None), server=server))
 
 
 def check_new(file: Path) -> None:

@@ -113,6 +113,7 @@ def tell_addresses(server: ServerSettings, place: str) -> None:
         access = f"callers need a key of {server.keys}"
     lines = (
         f"serving {hide_login(place)}",
+        f"  dashboard      {base}/",
         f"  REST           {base}/v1",
         f"  MCP            {base}/mcp",
         f"  metrics        {base}/metrics",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from ..core.arguments import one_or_all
+from ..core.dict_filters import Filter
 from ..core.errors import EidetError
 from ..core.record import Trust
 from ..core.scope import Scope
-from ..core.validate import Moment, moment
+from ..core.validate import Json, Moment, moment
 from ..core.where import Where
 from ..models.embed import embedder_of
 from ..parts import Parts
@@ -17,11 +18,15 @@ from ..quality import DAY, Quality, Survey, Windows, day_of, quality_of
 from ..quality.drift import Drift, drift, split
 from ..quality.health_report import format_health, health_of
 from ..quality.metrics import metrics_of, quality_as_json
-from ..recall.path import ReadPath
+from ..recall.options import RecallOptions
+from ..recall.path import Packing, ReadPath
 from ..store import verbs
 from ..text import analyzer_of
 from ..upkeep.lifecycle import Life
 from ..write.reembed import reanalyse, reembed
+
+if TYPE_CHECKING:
+    from ..recall.why_not import Explained
 
 Progress = Callable[[int, int], None]  # done, of how many
 UNFINISHED: Final = "an analysis that was interrupted"
@@ -131,6 +136,23 @@ class AdminNamespace:
     def phrase_query(self, query: str, *, scope: str | Scope = "default", now: Moment | None = None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""
         return self._reads.phrase(query, scope, None if now is None else moment(now, "now"))
+
+    def explain(
+        self,
+        query: str | Mapping[str, Json] = "",
+        *,
+        scope: str | Scope = "default",
+        limit: int = 10,
+        where: Filter | None = None,
+        budget: int = 1000,
+        **options: Unpack[RecallOptions],
+    ) -> Explained:
+        """What `recall` and `context` would answer and how that comes about; counts nothing as used.
+
+        `explain(…).why_not(record)` says where any record stands in the answer, and what it lacks.
+        """
+        packing = Packing(budget=budget, counter=None, neighbours=1, headings=True, fence=True, reveal=False)
+        return self._reads.explain(query, scope, limit, where, options, packing)
 
     def _reanalyse(self, language: str, progress: Progress | None) -> None:
         parts, store = self._parts, self._parts.store

@@ -29,16 +29,13 @@ from ..text import Analyzer, term_id
 from .answer_forms import read_wants
 from .fact_stage import AskedQuery, consult_facts
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
+from .query_rules import LEAST, count_to_read, least_for, list_losses, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .second_look import LOOKED_AT, NO_WANTS, Clues, look_again
-from .signals import signals_of
+from .signals import Signals, signals_of
 from .understand import LONGEST, Understood, understand_query
 
-LEAST = 0.005  # hits of a lower score are not shown unless that is asked for
-LEAST_OF_SEVERAL = 0.001
-LATE = 3  # so many times the limit are read where a signal needs the records themselves
-RERANKED = 50  # hits that a reranker reads
 LOOKS = 3  # at most, when what was found has changed before it could be read
 _NOTHING: Final[dict[str, Any]] = {
     "speaker": None,
@@ -50,7 +47,7 @@ _NOTHING: Final[dict[str, Any]] = {
 _WORD = re.compile(r"[^\W_]|[\u2600-\U0010ffff]")  # a letter, a digit, an emoji: something to look for
 
 
-__all__ = ["AUTO", "RECIPES", "Query", "Recall", "Recipe", "recipe_of"]
+__all__ = ["AUTO", "RECIPES", "Query", "Ranking", "Recall", "Recipe", "recipe_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +69,16 @@ class Query:
     given: frozenset[str] = frozenset()  # what the caller said, which the query's own words do not change
     understand: bool = True
     explain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """What was understood of a question, and every candidate with its signals, before any record is read."""
+
+    asked: Understood
+    terms: tuple[str, ...]
+    found: Candidates
+    signals: Signals
 
 
 @dataclass(slots=True)
@@ -117,10 +124,10 @@ class Recall:
         for _ in range(LOOKS):
             found = self.index.search(probe)
             clock.lap("search")
-            zone = _zone(query.asked)
-            recipe = _recipe_for(query)
+            zone = zone_of(query.asked)
+            recipe = recipe_for(query)
             told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
-            ranked = fuse(found, told, recipe, _count_to_read(query, asked), query.unit)
+            ranked = fuse(found, told, recipe, count_to_read(query, asked), query.unit)
             clock.lap("fuse")
             records = self._fetch(found, ranked)
             if None not in records:
@@ -133,7 +140,7 @@ class Recall:
             hits = consult_facts(self, hits, AskedQuery(query, asked, terms), found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
-        least = _least_for(query, asked)
+        least = least_for(query, asked)
         best = [hit for hit in hits[: query.limit] if hit.score >= least]
         clock.lap("rerank")
         add_details(millis=clock.millis, searched=found.searched, kept=found.kept)
@@ -143,6 +150,18 @@ class Recall:
                 query, terms, found, ranked, clock, asked.notes() + notes + self._lacks(found, records)
             )
         return Hits(best, trace, query.scope.path)
+
+    def rank(self, query: Query) -> Ranking | None:
+        """All candidates of a question, of which `answer` shows the best; None where nothing is asked for."""
+        if query.vector is None and not _WORD.search(query.text):
+            return None
+        head = self.store.head()
+        asked = self.understand(query, head)
+        terms = self._terms(asked)
+        found = self.index.search(self._probe(query, asked, terms, head))
+        zone, recipe = zone_of(query.asked), recipe_for(query)
+        told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
+        return Ranking(asked=asked, terms=terms, found=found, signals=told)
 
     def _answer_nothing(self, query: Query) -> Hits:
         """A question without a letter, a digit or a picture."""
@@ -154,7 +173,7 @@ class Recall:
 
     def _lacks(self, found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
         """What the answer does without, in words."""
-        return (*_losses(found, records), *self._missing)
+        return (*list_losses(found, records), *self._missing)
 
     @property
     def _missing(self) -> tuple[str, ...]:
@@ -347,44 +366,3 @@ class Recall:
         return tuple(
             (record.id, float(scores[row])) for row, record in zip(rows, records, strict=True) if record
         )
-
-
-def _least_for(query: Query, asked: Understood) -> float:
-    """Where several answers are asked for, those behind the best count too."""
-    if asked.several and query.least == LEAST:
-        return LEAST_OF_SEVERAL
-    return query.least
-
-
-def _recipe_for(query: Query) -> Recipe:
-    """Whoever asks for hits of any score is never told that there are none."""
-    if query.least > 0:
-        return query.recipe
-    return replace(query.recipe, nothing=0.0)
-
-
-def _count_to_read(query: Query, asked: Understood) -> int:
-    """How many records to read: more where a signal needs the records themselves."""
-    if query.reranker is not None:
-        return max(query.limit, RERANKED)
-    if asked.phrases or query.recipe.uses > 0:
-        return max(query.limit * LATE, RERANKED)
-    return max(query.limit, LOOKED_AT)
-
-
-def _losses(found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
-    """What could not be searched or read, in words."""
-    told = [
-        f"{n:,} damaged records of the {tier} tier were not searched" for tier, n in found.damaged.items()
-    ]
-    if lost := sum(record is None for record in records):
-        told.append(f"{lost:,} hits are damaged or went away while they were read")
-    return (*found.notes, *told)
-
-
-def _zone(now: float) -> float:
-    """How many seconds local time is ahead of UTC."""
-    ahead = local(now).utcoffset()
-    if ahead is None:
-        return 0.0
-    return ahead.total_seconds()

@@ -7,7 +7,7 @@ A record that states no facts counts from when it happened. One that does counts
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -19,7 +19,7 @@ from ..core.where import Where
 from ..graph import Graphs
 from ..graph.derived_records import DerivedRecords, asks_for_triples
 from ..graph.scope_graph import ScopeGraph, View
-from . import Recall
+from . import Query, Recall
 
 PAGE: Final = 200  # records looked at in one go, where some of them may not have held
 
@@ -89,13 +89,18 @@ def list_page(recall: Recall, where: Where, scope: Scope, *, now: float, page: P
 
 
 @dataclass(frozen=True, slots=True)
-class PastTime:
-    """A time that is asked about: what was true `as_of` then, or what `recall` knew at `now`, or both."""
+class Source:
+    """What answers, and for which time: what was true `as_of` then, what `recall` knew at `now`, or both."""
 
     recall: Recall
     scope: Scope
     now: float  # the time from which it is seen
-    as_of: float | None
+    as_of: float | None = None
+    is_known_at: bool = False  # whether `now` is an earlier time
+
+    @property
+    def is_present(self) -> bool:
+        return self.as_of is None and not self.is_known_at
 
     @property
     def asked(self) -> float:
@@ -108,14 +113,19 @@ class PastTime:
             return where
         return where & narrow_to(self.recall.graphs, self.scope, self.as_of, self._view)
 
-    def keep(self, hits: Hits, limit: int) -> Hits:
-        """The hits whose facts held then."""
+    def answer(self, asked: Query) -> Hits:
+        """The hits whose facts held then. Counts nothing."""
+        if self.as_of is None:
+            return self.recall.answer(asked)
+        hits = self.recall.answer(replace(asked, limit=2 * asked.limit))
         records = [hit.record for hit in hits]
         kept = {record.seq for record in self._keep(records)}
-        return Hits([hit for hit in hits if hit.record.seq in kept][:limit], hits.trace, hits.scope)
+        return Hits([hit for hit in hits if hit.record.seq in kept][: asked.limit], hits.trace, hits.scope)
 
     def list_page(self, where: Where, page: Page) -> list[Record]:
         """One page of the records that held then; looks at more until there are enough."""
+        if self.as_of is None:
+            return list_page(self.recall, where, self.scope, now=self.now, page=page)
         chosen = self.narrow(where)
         held: list[Record] = []
         at, wanted = 0, page.offset + page.limit
@@ -129,8 +139,7 @@ class PastTime:
         return held[page.offset : wanted]
 
     def _keep(self, records: Sequence[Record]) -> list[Record]:
-        if self.as_of is None:
-            return list(records)
+        assert self.as_of is not None
         return keep_held(self.recall.graphs, records, self.as_of, self._view)
 
     @property

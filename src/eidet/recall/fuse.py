@@ -64,10 +64,7 @@ def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: 
     is none.
     """
     shares = {name: signals.shares[name] for name in signals.weights}
-    sums = np.zeros(len(found))
-    for name, share in shares.items():
-        sums += signals.weights[name] * share
-    np.maximum(sums, 0.0, out=sums)
+    sums = sum_signals(signals, len(found))
     if unit == "record":
         pooled = sums
     else:
@@ -104,6 +101,15 @@ def _order_rows(
     if unit != "record":
         order = _best_of_each(order, _groups(found, unit))
     return order[:limit]
+
+
+def sum_signals(signals: Signals, count: int) -> NDArray[Any]:
+    """What the signals of each of `count` candidates come to, by weight."""
+    sums = np.zeros(count)
+    for name, weight in signals.weights.items():
+        sums += weight * signals.shares[name]
+    np.maximum(sums, 0.0, out=sums)
+    return sums
 
 
 def _groups(found: Candidates, unit: str) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from ..core.arguments import (
     check_budget,
@@ -28,12 +28,13 @@ from ..store import verbs
 from ..text import term_id
 from ..text.tokens import TokenCounter, counter_of
 from . import Query, Recall
-from .as_of import Page, PastTime, list_page
+from .as_of import Page, Source
 from .nearby import turns_around, working_state
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .pack import Context, pack
 from .past import PastViews
 from .standing import list_standing
+from .why_not import Explained
 
 if TYPE_CHECKING:
     from ..trust.audit.reads import Auditing
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 
 Asked = str | Mapping[str, Json]  # a question, or a state
+PACKED: Final = 50  # hits that a context is made of, unless the caller says otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,31 +71,58 @@ class ReadPath:
     def recall(
         self, query: Asked, scope: str | Scope, limit: int, where: Filter | None, options: RecallOptions
     ) -> Hits:
+        source = self._source(scope, options)
+        asked = self._build(query, limit, where, options, source)
+        if source.is_present:
+            hits = self._answer(asked)
+            self._echoes.note(hits, asked.now)
+        else:
+            hits = source.answer(asked)
+        self._auditing.read("recall", scope, [hit.id for hit in hits], query=asked.text)
+        return hits
+
+    def _source(self, scope: str | Scope, options: RecallOptions | FindOptions) -> Source:
+        """What answers, and for which time: the present, what was true, or what the memory knew before."""
+        as_of, known_at = _time_of(options, "as_of"), _time_of(options, "known_at")
+        path = Scope.of(scope)
+        if known_at is None:
+            return Source(Recall.of(self._parts), path, now=self._parts.clock(), as_of=as_of)
+        view = self._past.view(path, known_at)
+        return Source(view, path, now=known_at, as_of=as_of, is_known_at=True)
+
+    def _build(
+        self, query: Asked, limit: int, where: Filter | None, options: RecallOptions, source: Source
+    ) -> Query:
         options = _for_state(options) if isinstance(query, Mapping) else options
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
-        past = self._read_times(scope, options)
-        if past is None:
-            now = self._parts.clock()
-            hits = self._answer(build_query(text, scope, limit, seen, options, now))
-            self._echoes.note(hits, now)
-        else:
-            asked = build_query(text, scope, limit, past.narrow(seen), options, past.now)
-            if options.get("now") is None:
-                asked = replace(asked, asked=past.asked)
-            hits = past.keep(past.recall.answer(replace(asked, limit=2 * asked.limit)), asked.limit)
-        self._auditing.read("recall", scope, [hit.id for hit in hits], query=text)
-        return hits
+        asked = build_query(text, source.scope, limit, source.narrow(seen), options, source.now)
+        if options.get("now") is None:
+            return replace(asked, asked=source.asked)
+        return asked
 
-    def _read_times(self, scope: str | Scope, options: RecallOptions | FindOptions) -> PastTime | None:
-        """The time that is asked about, if it is not the present."""
-        as_of, known_at = _time_of(options, "as_of"), _time_of(options, "known_at")
-        if as_of is None and known_at is None:
-            return None
-        where, now = Scope.of(scope), self._parts.clock()
-        if known_at is None:
-            return PastTime(Recall.of(self._parts), where, now=now, as_of=as_of)
-        return PastTime(self._past.view(where, known_at), where, now=known_at, as_of=as_of)
+    def explain(
+        self,
+        query: Asked,
+        scope: str | Scope,
+        limit: int,
+        where: Filter | None,
+        options: RecallOptions,
+        packing: Packing,
+    ) -> Explained:
+        """As `recall` and `context`, but nothing counts as used; with all that is known of the answer."""
+        source = self._source(scope, options)
+        asked = replace(self._build(query, limit, where, options, source), explain=True)
+        if asked.text.strip() or asked.vector is not None:
+            self._parts.binding.check_width()
+        chosen, hits = narrow_filter(where, **filters_in(options)), source.answer(asked)
+        self._auditing.read("recall", scope, [hit.id for hit in hits], query=asked.text)
+        removed, wide = Hits([]), replace(asked, limit=max(asked.limit, PACKED), explain=False)
+        if chosen is not None and asked.text.strip():
+            removed = source.answer(replace(wide, where=self._guarding.filter_visible(~chosen)))
+        context = self._pack(source.answer(wide), asked, chosen, packing, source)
+        ranking = source.recall.rank(asked)
+        return Explained(query=asked, hits=hits, removed=removed, context=context, ranking=ranking)
 
     def _answer(self, asked: Query) -> Hits:
         """Answers and counts; upkeep in the background lets it go first."""
@@ -117,32 +146,38 @@ class ReadPath:
         packing: Packing,
     ) -> Context:
         chosen = narrow_filter(where, **filters_in(options))
-        tokens, count = check_budget(packing.budget), counter_of(packing.counter)
-        reach = check_neighbours(packing.neighbours)
+        check_budget(packing.budget)
+        check_neighbours(packing.neighbours)
+        counter_of(packing.counter)
         hits = self.recall(query, scope, limit, where, options)
-        past = self._read_times(scope, options)
-        recall, now = Recall.of(self._parts), self._parts.clock()
-        if past is not None:
-            recall, now = past.recall, past.now
+        source = self._source(scope, options)
+        asked = self._build(query, limit, where, options, source)
+        made = self._pack(hits, asked, chosen, packing, source)
+        spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
+        self._parts.usage.tally(hits.scope, "context", spent, self._parts.clock())
+        return made
+
+    def _pack(
+        self, hits: Hits, asked: Query, chosen: Where | None, packing: Packing, source: Source
+    ) -> Context:
+        """A context of an answer: what applies, working state, and the turns around those that were found."""
+        recall, now = source.recall, source.now
         found = [hit.record for hit in hits]
         seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
-        text = self._guarding.query(check_query(query))
-        terms = frozenset(term_id(term) for term in self._parts.analyzer.terms(text))
-        at = now if past is None else past.asked
-        standing = list_standing(recall, text, terms, Scope.of(scope), seen, at=at, now=now)
+        around = turns_around(recall, found, check_neighbours(packing.neighbours), seen, now)
+        terms = frozenset(term_id(term) for term in self._parts.analyzer.terms(asked.text))
+        standing = list_standing(recall, asked.text, terms, asked.scope, seen, at=source.asked, now=now)
         made = pack(
             tuple(tell.hits(hits)),
-            tokens,
-            count,
+            check_budget(packing.budget),
+            counter_of(packing.counter),
             standing=tell.records(standing),
-            working=tell.records(working_state(recall, Scope.of(scope), seen, now)),
-            turns=tell.turns(turns_around(recall, found, reach, seen, now)),
+            working=tell.records(working_state(recall, asked.scope, seen, now)),
+            turns=tell.turns(around),
             terms=terms,
             headings=packing.headings,
             fence=packing.fence,
         )
-        spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
-        self._parts.usage.tally(hits.scope, "context", spent, self._parts.clock())
         return replace(made, scope=hits.scope)
 
     def find(
@@ -151,12 +186,7 @@ class ReadPath:
         chosen = self._guarding.filter_visible(read_filter("find", where, options))
         order = options.get("order", "-occurred")
         page = Page(order, check_limit(limit), check_offset(options.get("offset", 0)))
-        past = self._read_times(scope, options)
-        if past is None:
-            now = self._parts.clock()
-            found = list_page(Recall.of(self._parts), chosen, Scope.of(scope), now=now, page=page)
-        else:
-            found = past.list_page(chosen, page)
+        found = self._source(scope, options).list_page(chosen, page)
         self._auditing.read("find", scope, [record.id for record in found])
         return found
 

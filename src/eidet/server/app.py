@@ -12,6 +12,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from .. import __version__
 from ..aio import AsyncMemory
 from .access import KeyRing
+from .dashboard import add_dashboard
 from .doorway import Doorway
 from .errors import add_handlers
 from .gzip_answers import Gzip
@@ -80,7 +81,6 @@ def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
 
 def add_parts(app: FastAPI, serving: Serving) -> None:
     """Mounts everything. The dashboard comes last: it takes what nobody else has."""
-    parts: list[Any] = [add_rest, add_telemetry, add_mcp]
-    # The dashboard at / and its routes under /v1/debug are added here.
+    parts: list[Any] = [add_rest, add_telemetry, add_mcp, add_dashboard]
     for add in parts:
         add(app, serving)

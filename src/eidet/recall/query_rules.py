@@ -1,0 +1,62 @@
+"""What a query asks for beside its words: which hits are shown, how many are read, what an answer lacks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from ..core.record import Record
+from ..core.validate import local
+from ..index import Candidates
+from .recipes import Recipe
+from .second_look import LOOKED_AT
+from .understand import Understood
+
+if TYPE_CHECKING:
+    from . import Query
+
+LEAST: Final = 0.005  # hits of a lower score are not shown unless that is asked for
+LEAST_OF_SEVERAL: Final = 0.001
+LATE: Final = 3  # so many times the limit are read where a signal needs the records themselves
+RERANKED: Final = 50  # hits that a reranker reads
+
+
+def least_for(query: Query, asked: Understood) -> float:
+    """Where several answers are asked for, those behind the best count too."""
+    if asked.several and query.least == LEAST:
+        return LEAST_OF_SEVERAL
+    return query.least
+
+
+def recipe_for(query: Query) -> Recipe:
+    """Whoever asks for hits of any score is never told that there are none."""
+    if query.least > 0:
+        return query.recipe
+    return replace(query.recipe, nothing=0.0)
+
+
+def count_to_read(query: Query, asked: Understood) -> int:
+    """How many records to read: more where a signal needs the records themselves."""
+    if query.reranker is not None:
+        return max(query.limit, RERANKED)
+    if asked.phrases or query.recipe.uses > 0:
+        return max(query.limit * LATE, RERANKED)
+    return max(query.limit, LOOKED_AT)
+
+
+def list_losses(found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
+    """What could not be searched or read, in words."""
+    told = [
+        f"{n:,} damaged records of the {tier} tier were not searched" for tier, n in found.damaged.items()
+    ]
+    if lost := sum(record is None for record in records):
+        told.append(f"{lost:,} hits are damaged or went away while they were read")
+    return (*found.notes, *told)
+
+
+def zone_of(now: float) -> float:
+    """How many seconds local time is ahead of UTC."""
+    ahead = local(now).utcoffset()
+    if ahead is None:
+        return 0.0
+    return ahead.total_seconds()

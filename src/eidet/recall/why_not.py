@@ -1,0 +1,261 @@
+"""Where a record stands in an answer: shown, outranked, too weak, filtered out; and what it lacked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.hit import Hits, Signal
+from ..core.record import Record, Trust
+from ..core.where import Where
+from . import Query, Ranking
+from .calibrate import calibrate_scores
+from .fuse import RANKED, sum_signals
+from .pack import Context
+
+Stage = Literal["shown", "set aside", "filtered", "expired", "not a candidate", "too weak", "outranked"]
+
+_LACKS: Final = {
+    "dense": "its meaning is further from the question",
+    "words": "it has fewer words of the question",
+    "context": "less around it matches the question",
+    "speaker": "it is not by the one who is asked about",
+    "entity": "it lacks names that the question has",
+    "identifier": "it lacks the identifier that the question names",
+    "date": "it is not of the time that is asked about",
+    "form": "it lacks the form of an answer (a time, a number, a name)",
+    "reply": "it does not follow a matching question",
+    "question": "it is itself a question",
+    "echo": "it only repeats the question",
+    "asked": "it does not fit the session, kind or place that the question names",
+    "importance": "it is less important",
+    "recency": "it is older",
+}
+_TELLING: Final = 0.005  # of a sum of about one: smaller gaps are not worth a sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """One signal of a record against the same signal of the hit that it would have to beat."""
+
+    name: str
+    own: float  # its part of the sum
+    wanted: float  # that of the hit
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whereabouts:
+    """Where a record stands in an answer, and why not higher.
+
+    `rank` counts among the `of` candidates; `arms` has its rank in each arm that scored it. `against` is
+    the id of the hit that it was compared with: the last one shown, or the one before it.
+    """
+
+    id: str
+    stage: Stage
+    words: tuple[str, ...] = ()
+    rank: int | None = None
+    of: int = 0
+    score: float | None = None
+    least: float = 0.0
+    arms: Mapping[str, Signal] = field(default_factory=dict)
+    against: str | None = None
+    gaps: tuple[Gap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """An answer with all that is known of how it came about; nothing was counted as used.
+
+    `removed` are the best of those records that only the caller's filter kept out, `context` is what a
+    prompt would get. `ranking` is None where there was nothing to rank by.
+    """
+
+    query: Query
+    hits: Hits
+    removed: Hits
+    context: Context
+    ranking: Ranking | None = None
+
+    def why_not(self, record: Record) -> Whereabouts:
+        """Where a record of the scope stands in this answer."""
+        stage, words = _stop_before_search(self.query, record)
+        if stage is not None:
+            return Whereabouts(id=record.id, stage=stage, words=words)
+        if self.ranking is None:
+            return _place_in_listing(record, self.hits)
+        return _place_in_ranking(record, self.ranking, self.query, self.hits)
+
+
+def failing_parts(where: Where, record: Record) -> Iterator[str]:
+    """What of a filter a record does not pass, in words."""
+    for part in fields(Where):
+        value = getattr(where, part.name)
+        if value in (None, ()) or part.name in ("every", "alive_at"):
+            continue
+        if not replace(Where(), **{part.name: value}).matches(record):
+            yield _name_part(part.name, value, record)
+    for each in where.every:
+        yield from failing_parts(each, record)
+
+
+def _name_part(name: str, value: Any, record: Record) -> str:
+    if name == "some":
+        return "none of the alternatives of the filter holds for it"
+    if name == "never":
+        return "the filter excludes it"
+    if name == "conditions":
+        failing = [str(one.path) for one in value if not one.holds(record)]
+        return f"it does not pass the test of {', '.join(failing)}"
+    label = name.removesuffix("s").replace("_", " ")
+    own = _own_value(name, record)
+    return f"{label}: the filter asks for {_show(value)}, it has {_show(own)}"
+
+
+_FIELDS: Final = {"kinds": "kind", "tiers": "tier", "since": "occurred", "until": "occurred", "ids": "id"}
+
+
+def _own_value(name: str, record: Record) -> Any:
+    wanted = _FIELDS.get(name)
+    if wanted is None:
+        wanted = name.removesuffix("_since").removesuffix("_until").removesuffix("_from").removesuffix("_to")
+        wanted = wanted.removesuffix("_min").removesuffix("_max")
+    values = record.to_dict()
+    if name in ("since", "until", "created_since", "created_until"):
+        return values[wanted][:16].replace("T", " ")
+    return values.get(wanted)
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, tuple):
+        return " or ".join(map(str, value))
+    if isinstance(value, float) and value > 1e6:
+        return Record(id="", scope="", text="", occurred=value).when.isoformat()[:16].replace("T", " ")
+    return str(value)
+
+
+def _stop_before_search(query: Query, record: Record) -> tuple[Stage | None, tuple[str, ...]]:
+    """What keeps a record from being looked at, if anything does."""
+    if record.expires is not None and record.expires <= query.now:
+        return "expired", ("it has expired",)
+    if not query.scope.holds(record.scope):
+        return "filtered", (f"it is of the scope {record.scope}, which was not asked",)
+    if query.where is None or query.where.matches(record):
+        return None, ()
+    if record.trust is Trust.QUARANTINED:
+        return "set aside", ("it is in quarantine until somebody approves it",)
+    return "filtered", tuple(failing_parts(query.where, record))
+
+
+def _place_in_listing(record: Record, hits: Hits) -> Whereabouts:
+    """Of an answer by a filter alone."""
+    ids = [hit.id for hit in hits]
+    if record.id in ids:
+        return Whereabouts(id=record.id, stage="shown", rank=ids.index(record.id) + 1, of=len(ids))
+    return Whereabouts(id=record.id, stage="outranked", words=("the order puts others before it",))
+
+
+def _place_in_ranking(record: Record, ranking: Ranking, query: Query, hits: Hits) -> Whereabouts:
+    rows = np.flatnonzero(ranking.found.seq == record.seq)
+    if not len(rows):
+        words = ("neither its words nor its meaning brought it among the candidates",)
+        return Whereabouts(id=record.id, stage="not a candidate", words=words, of=len(ranking.found))
+    row, standing = int(rows[0]), _Standing(ranking, query)
+    place = Whereabouts(
+        id=record.id,
+        stage="outranked",
+        rank=standing.rank(row),
+        of=len(ranking.found),
+        score=standing.score(row),
+        least=query.least,
+        arms=standing.arms(row),
+    )
+    return _compare(_name_stage(place, record, hits), row, standing, hits)
+
+
+def _name_stage(place: Whereabouts, record: Record, hits: Hits) -> Whereabouts:
+    """Whether the record is shown; if not, whether its score or its rank is to blame."""
+    shown = [hit.id for hit in hits]
+    if record.id in shown:
+        at = shown.index(record.id)
+        return replace(place, stage="shown", rank=at + 1, score=hits[at].score)
+    if not shown or (place.score or 0.0) < place.least:
+        return replace(place, stage="too weak")
+    return place
+
+
+def _compare(place: Whereabouts, row: int, standing: _Standing, hits: Hits) -> Whereabouts:
+    """With what the record lacks against the hit before it, or against the last one shown."""
+    rival = _rival_of(place, hits)
+    if rival is None:
+        return replace(place, words=_describe(place, ()))
+    other = np.flatnonzero(standing.ranking.found.seq == hits[rival].record.seq)
+    gaps: tuple[Gap, ...] = ()
+    if len(other):
+        gaps = standing.gaps(row, int(other[0]))
+    return replace(place, against=hits[rival].id, gaps=gaps, words=_describe(place, gaps))
+
+
+def _rival_of(place: Whereabouts, hits: Hits) -> int | None:
+    if place.stage != "shown":
+        return len(hits) - 1 if len(hits) else None
+    if place.rank is not None and place.rank > 1:
+        return place.rank - 2
+    return None
+
+
+def _describe(place: Whereabouts, gaps: tuple[Gap, ...]) -> tuple[str, ...]:
+    told = []
+    if place.stage == "too weak" and place.score is not None:
+        told.append(f"its score {place.score:.4f} is below the least that is shown, {place.least:g}")
+    for gap in gaps:
+        if gap.wanted - gap.own > _TELLING:
+            told.append(_LACKS.get(gap.name, f"it has less {gap.name}"))
+    return tuple(told)
+
+
+class _Standing:
+    """The candidates of a question by their sums."""
+
+    def __init__(self, ranking: Ranking, query: Query) -> None:
+        self.ranking = ranking
+        self._query = query
+        self._sums: NDArray[Any] = sum_signals(ranking.signals, len(ranking.found))
+        last = len(self._sums) - 1
+        self._order = last - np.argsort(-self._sums[::-1], kind="stable")
+
+    def rank(self, row: int) -> int:
+        return 1 + int(np.flatnonzero(self._order == row)[0])
+
+    def score(self, row: int) -> float:
+        rows = self._order
+        scores = calibrate_scores(
+            self._sums[rows], rows, self.ranking.found, self.ranking.signals, self._query.recipe
+        )
+        return float(scores[self.rank(row) - 1])
+
+    def arms(self, row: int) -> dict[str, Signal]:
+        """The record's raw score and its rank in each arm that found it."""
+        told = {}
+        for name in RANKED:
+            values = self.ranking.signals.values.get(name)
+            if values is not None and values[row] > 0:
+                rank = 1 + int((values > values[row]).sum())
+                told[name] = Signal(name=name, value=float(values[row]), share=0.0, rank=rank)
+        return told
+
+    def gaps(self, row: int, other: int) -> tuple[Gap, ...]:
+        """Each signal of both, the one with the widest gap first."""
+        told = []
+        for name, weight in self.ranking.signals.weights.items():
+            share = self.ranking.signals.shares[name]
+            own, wanted = weight * float(share[row]), weight * float(share[other])
+            told.append(Gap(name=name, own=own, wanted=wanted, weight=weight))
+        return tuple(sorted(told, key=lambda gap: gap.own - gap.wanted))

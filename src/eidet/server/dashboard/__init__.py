@@ -1,0 +1,68 @@
+"""The dashboard: pages without a build step, and the routes that they ask.
+
+    static/             the pages: HTML, CSS and ES modules; `vendor/` holds foreign ones with their licences
+    dashboard_routes.py   the routes under /v1 that only the pages use
+    *_view.py           what each view asks of the memory, as JSON
+    entry_scan.py       times and labels of a scope, for the timeline and the map
+
+Routes translate to verbs and are guarded as those of the REST interface are. Pages need no key; they ask
+for one when a route does.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from fastapi import FastAPI
+from starlette.responses import FileResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope as Connection
+
+from ..serving import Serving
+from .dashboard_routes import ViewCaches, router
+
+STATIC: Final = Path(__file__).parent / "static"
+CSP: Final = (
+    "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS: Final = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-cache",
+}
+
+
+class _Pages(StaticFiles):
+    """Files with the headers that keep a page from loading or telling anything outside."""
+
+    def file_response(
+        self,
+        full_path: str | os.PathLike[str],
+        stat_result: os.stat_result,
+        scope: Connection,
+        status_code: int = 200,
+    ) -> Response:
+        answer = super().file_response(full_path, stat_result, scope, status_code)
+        answer.headers.update(HEADERS)
+        return answer
+
+
+def add_dashboard(app: FastAPI, _serving: Serving) -> None:
+    """Adds the pages at `/` and `/dashboard`, and their routes under `/v1`."""
+    app.state.views = ViewCaches()
+    app.include_router(router)
+    app.mount("/dashboard", _Pages(directory=STATIC), name="dashboard")
+
+    @app.get("/", include_in_schema=False)
+    async def read_index() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers=HEADERS)
+
+
+__all__ = ["CSP", "HEADERS", "STATIC", "add_dashboard"]

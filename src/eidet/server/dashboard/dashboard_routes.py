@@ -1,0 +1,234 @@
+"""The routes that the pages ask. Each has a right, a scope, and one function of a view behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeVar
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel
+
+from ...core.errors import BadInput
+from ...core.validate import moment
+from ...eval.cases import Question
+from ...eval.saving import save_question
+from ...memory import Memory
+from ...store.traits import path_of
+from ..access import Right
+from ..serving import Grant, caller_of, needs, serving_of
+from . import facts_view, health_view, memories_view, timeline_view, why_view
+from .entry_scan import EntryScan
+from .map_view import MapCache
+from .record_json import record_as_json, records_as_json
+
+T = TypeVar("T")
+SAVED: Final = 20_000  # records of a scope that an evaluation set holds
+
+Reader = Annotated[Grant, Depends(needs(Right.READ))]
+Writer = Annotated[Grant, Depends(needs(Right.WRITE))]
+Forgetter = Annotated[Grant, Depends(needs(Right.FORGET))]
+Administrator = Annotated[Grant, Depends(needs(Right.ADMIN))]
+
+router = APIRouter(prefix="/v1", include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewCaches:
+    """What the views of one app keep between requests. `app.state.views` holds it."""
+
+    scan: EntryScan = field(default_factory=EntryScan)
+    maps: MapCache = field(default_factory=MapCache)
+
+
+def caches_of(request: Request) -> ViewCaches:
+    caches = request.app.state.views
+    assert isinstance(caches, ViewCaches)
+    return caches
+
+
+Caches = Annotated[ViewCaches, Depends(caches_of)]
+
+
+async def ask(grant: Grant, call: Callable[[Memory], T]) -> T:
+    """Makes a call of the memory in one of its threads."""
+    memory = grant.memory
+    return await memory.threads.run(lambda: call(memory.core))
+
+
+@router.get("/dashboard/start")
+async def read_start(request: Request) -> dict[str, Any]:
+    """What a page needs to begin: scopes with their sizes, and what the caller may do."""
+    caller, serving = caller_of(request), serving_of(request)
+    known: dict[str, int] = await serving.memory.scopes()
+    scopes = {}
+    for path, count in known.items():
+        if caller.sees_all or any(path == own or path.startswith(f"{own}/") for own in caller.scopes):
+            scopes[path] = count
+    rights = sorted(right.value for right in caller.rights)
+    return {"scopes": scopes, "rights": rights, "name": caller.name, "keys": serving.keys.required}
+
+
+@router.get("/dashboard/head")
+async def read_head(grant: Reader) -> dict[str, int]:
+    """How far the store has come: a page looks again when it moves."""
+    head = await ask(grant, lambda memory: memory.parts.store.head())
+    return {"seq": head.seq, "epoch": head.epoch}
+
+
+@router.post("/debug/why")
+async def explain_answer(grant: Reader, form: why_view.WhyForm) -> dict[str, Any]:
+    explained = await grant.memory.admin.explain(form.query, scope=grant.scope, **form.arguments())
+    return await ask(grant, lambda memory: why_view.answer_as_json(memory, explained, form))
+
+
+@router.post("/debug/why-not")
+async def explain_absence(grant: Reader, form: why_view.WhyNotForm) -> dict[str, Any]:
+    explained = await grant.memory.admin.explain(form.query, scope=grant.scope, **form.arguments())
+
+    def place(memory: Memory) -> dict[str, Any]:
+        record = memories_view.require(memory, form.id, form.at or grant.single)
+        if not grant.scope.holds(record.scope):
+            raise BadInput(f"the question asks {grant.scope}, and the record is of {record.scope}")
+        return why_view.whereabouts_as_json(explained.why_not(record), record, explained)
+
+    return await ask(grant, place)
+
+
+class SaveForm(BaseModel):
+    """A question and the ids of the records that answer it."""
+
+    query: str
+    gold: list[str]
+    now: float | str | None = None
+
+
+@router.post("/debug/evaluation")
+async def save_evaluation(grant: Administrator, form: SaveForm) -> dict[str, Any]:
+    """Adds a question to the evaluation set beside the memory."""
+
+    def save(memory: Memory) -> dict[str, Any]:
+        at = path_of(memory.parts.store)
+        file = Path("eidet.eval.jsonl") if at is None else at.with_name(f"{at.name}.eval.jsonl")
+        asked = memory.parts.clock() if form.now in (None, "") else moment(form.now, "now")
+        question = Question(id=form.query[:200], text=form.query, gold=tuple(form.gold), asked=asked)
+        records = memory.find(scope=grant.single, limit=SAVED)
+        count = save_question(file, grant.single, records, question)
+        return {"file": str(file), "questions": count, "command": f"eidet eval {file}"}
+
+    return await ask(grant, save)
+
+
+@router.post("/dashboard/records")
+async def list_records(grant: Reader, form: memories_view.TableForm) -> dict[str, Any]:
+    return await ask(grant, lambda memory: memories_view.list_page(memory, grant.scope, form))
+
+
+@router.get("/dashboard/record")
+async def read_record(grant: Reader, id: str, whole: bool = False) -> dict[str, Any]:
+    return await ask(grant, lambda memory: memories_view.describe(memory, id, grant.single, whole=whole))
+
+
+@router.get("/dashboard/record-at")
+async def read_record_at(grant: Reader, seq: int) -> dict[str, Any]:
+    """A record by the number that the map knows it by."""
+    found = await ask(grant, lambda memory: memory.parts.store.read(grant.single, [seq]))
+    return {"records": records_as_json(found)}
+
+
+@router.post("/dashboard/act")
+async def act_on_record(grant: Writer, form: memories_view.ActForm) -> dict[str, Any]:
+    record = await ask(grant, lambda memory: memories_view.act_on(memory, grant.single, form))
+    return record_as_json(record)
+
+
+@router.post("/dashboard/revise")
+async def revise_record(grant: Writer, form: memories_view.ReviseForm) -> dict[str, Any]:
+    changes = memories_view.changes_of(form)
+    record = await grant.memory.revise(form.id, scope=grant.single, version=form.version, **changes)
+    return record_as_json(record)
+
+
+@router.post("/dashboard/forget/preview")
+async def preview_forget(grant: Forgetter, form: memories_view.ForgetForm) -> dict[str, Any]:
+    preview = await ask(grant, lambda memory: memory.trust.preview_forget(form.ids, scope=grant.single))
+    return memories_view.preview_as_json(preview)
+
+
+@router.post("/dashboard/forget")
+async def forget_records(grant: Forgetter, form: memories_view.ForgetForm) -> dict[str, Any]:
+    done = await ask(grant, lambda memory: memory.forget(form.ids, scope=grant.single, why=form.why))
+    return memories_view.receipt_as_json(done)
+
+
+@router.post("/timeline")
+async def read_timeline(grant: Reader, caches: Caches, form: timeline_view.TimelineForm) -> dict[str, Any]:
+    return await ask(
+        grant, lambda memory: timeline_view.read_timeline(memory, caches.scan, grant.scope, form)
+    )
+
+
+@router.get("/dashboard/facts")
+async def read_facts(
+    grant: Reader, entity: str | None = None, hops: Annotated[int, Query(ge=1, le=2)] = 1
+) -> dict[str, Any]:
+    return await ask(grant, lambda memory: facts_view.read_facts(memory, grant.scope, entity, hops))
+
+
+@router.get("/dashboard/facts/why")
+async def explain_fact(grant: Reader, id: str) -> dict[str, Any]:
+    return await ask(grant, lambda memory: facts_view.explain_fact(memory, grant.scope, id))
+
+
+@router.post("/dashboard/facts/resolve")
+async def resolve_contradiction(grant: Writer, form: facts_view.DecisionForm) -> dict[str, Any]:
+    """One fact stays; those that it contradicts never held."""
+    decision = await ask(
+        grant, lambda memory: memory.facts.resolve(form.id, scope=grant.single, because=form.because)
+    )
+    return record_as_json(decision)
+
+
+@router.post("/dashboard/facts/retract")
+async def retract_fact(grant: Writer, form: facts_view.DecisionForm) -> dict[str, Any]:
+    decision = await ask(
+        grant, lambda memory: memory.facts.retract(form.id, scope=grant.single, because=form.because)
+    )
+    return record_as_json(decision)
+
+
+@router.post("/dashboard/facts/undo")
+async def undo_decision(grant: Writer, form: facts_view.DecisionForm) -> dict[str, str]:
+    await ask(grant, lambda memory: memory.facts.undo(form.id, scope=grant.single))
+    return {"undone": form.id}
+
+
+@router.get("/map")
+async def draw_map(grant: Reader, caches: Caches) -> dict[str, Any]:
+    return await ask(grant, lambda memory: caches.maps.draw(memory, grant.scope))
+
+
+@router.get("/quality")
+async def read_quality(grant: Reader) -> dict[str, Any]:
+    return await ask(grant, lambda memory: health_view.read_health(memory, grant.scope))
+
+
+@router.post("/dashboard/upkeep")
+async def run_upkeep(grant: Administrator, form: health_view.UpkeepForm) -> dict[str, Any]:
+    return await ask(grant, lambda memory: health_view.run_upkeep(memory, grant.scope, form))
+
+
+@router.post("/dashboard/audit/verify")
+async def verify_audit(grant: Administrator) -> dict[str, Any]:
+    return await ask(grant, health_view.verify_audit)
+
+
+@router.get("/dashboard/keys")
+async def list_keys(grant: Administrator) -> dict[str, Any]:
+    """Who may use this server: names, scopes and rights, never a secret."""
+    callers = []
+    for caller in grant.serving.keys.list_callers():
+        rights = sorted(right.value for right in caller.rights)
+        callers.append({"name": caller.name, "scopes": list(caller.scopes), "rights": rights})
+    return {"required": grant.serving.keys.required, "callers": callers}

@@ -1,0 +1,83 @@
+"""Health: rates, drift, storage by tier, upkeep, the audit log and keys."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from pydantic import BaseModel, Field
+
+from ...core.errors import BadInput
+from ...core.scope import Scope
+from ...memory import Memory
+from ...quality.metrics import MEANINGS
+from ...store.traits import is_sealed
+from ...upkeep import WORKS, Maintained
+from .record_json import records_as_json
+
+CHANGES: Final = 200  # changes of an upkeep run that are told
+
+
+class UpkeepForm(BaseModel):
+    """A run of upkeep: a dry one, unless it is said otherwise."""
+
+    dry_run: bool = True
+    only: list[str] = Field(default_factory=list, max_length=20)
+
+
+def read_health(memory: Memory, scope: Scope) -> dict[str, Any]:
+    policies = []
+    for standing in memory.upkeep.retention(scope):
+        policies.append(asdict(standing) | {"policy": str(standing.policy)})
+    return {
+        "stats": memory.admin.stats(scope),
+        "metrics": memory.admin.metrics(scope),
+        "meanings": MEANINGS,
+        "health": memory.admin.health(),
+        "retention": policies,
+        "review": records_as_json(memory.trust.review(scope=scope, limit=20), 160),
+        "audited": memory.audit is not None,
+        "sealed": is_sealed(memory.parts.store),
+        "writable": memory.parts.store.writable,
+        "works": list(WORKS),
+        "place": memory.parts.place,
+    }
+
+
+def run_upkeep(memory: Memory, scope: Scope, form: UpkeepForm) -> dict[str, Any]:
+    done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None)
+    return upkeep_as_json(done)
+
+
+def upkeep_as_json(done: Maintained) -> dict[str, Any]:
+    changes = []
+    for noted in done.changes[:CHANGES]:
+        changes.append(noted._asdict())
+    return {
+        "dry_run": done.dry_run,
+        "examined": done.examined,
+        "counts": dict(done.counts),
+        "changes": changes,
+        "more": max(0, len(done.changes) - CHANGES),
+        "failed": list(done.failed),
+        "archived": done.archived,
+        "freed_bytes": done.freed_bytes,
+        "seconds": done.seconds,
+    }
+
+
+def verify_audit(memory: Memory) -> dict[str, Any]:
+    """Reads the whole audit log of the memory and checks its chain."""
+    from ...trust.audit.verify import verify
+
+    log = memory.audit
+    if log is None:
+        raise BadInput("this memory has no audit log; open it with the setting audit to begin one")
+    found = verify(log.path, key=log.key, store=memory.parts.store)
+    return {
+        "ok": found.ok,
+        "entries": found.entries,
+        "head": str(found.head),
+        "faults": [str(fault) for fault in found.faults[:50]],
+        "notes": [str(note) for note in found.notes[:50]],
+    }

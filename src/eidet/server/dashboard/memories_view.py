@@ -1,0 +1,242 @@
+"""Memories: a page of records, one record with all that belongs to it, and what can be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Final
+
+from pydantic import BaseModel, Field
+
+from ...core.dict_filters import where_of
+from ...core.errors import BadInput, NotFound
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.where import Condition, Where
+from ...memory import Memory
+from ...store import verbs
+from ...trust.erase import Forgotten, Preview
+from ...upkeep.curve import DAY, strength
+from ...upkeep.tier_plan import curve_of
+from .record_json import PAGE_CHARS, event_as_json, record_as_json, records_as_json
+from .why_view import FilterForm
+
+CURVE_POINTS: Final = 64
+LINKS: Final = 50  # records of each sort of link that are told
+ORDERS: Final = ("occurred", "created", "importance", "step", "uses", "seq")
+
+
+class TableForm(FilterForm):
+    """One page of a table: a search, filters, an order."""
+
+    query: str = Field(default="", max_length=20_000)
+    source: str | None = None
+    importance_min: float | None = None
+    importance_max: float | None = None
+    uses_min: int | None = None
+    marked: str | None = None  # pinned, held, labelled, expiring or lowered
+    order: str = "-occurred"
+    limit: int = Field(default=50, ge=1, le=200)
+    offset: int = Field(default=0, ge=0)
+
+    def filter(self) -> Where | None:
+        """What the filter options of verbs do not have."""
+        parts = []
+        given = where_of(self.where)
+        if given is not None:
+            parts.append(given)
+        if self.source:
+            parts.append(Where(source=self.source))
+        parts.append(Where(importance_min=self.importance_min, importance_max=self.importance_max))
+        if self.uses_min is not None:
+            parts.append(Where(conditions=[Condition("record.uses", ">=", self.uses_min)]))
+        if self.marked:
+            parts.append(_mark_filter(self.marked))
+        chosen = Where(every=parts)
+        if chosen.narrows:
+            return chosen
+        return None
+
+
+_MARKS: Final = {
+    "pinned": Condition("state.pinned", "exists"),
+    "held": Condition("state.hold", "exists"),
+    "labelled": Condition("state.poison", "exists"),
+    "updated": Condition("state.updated_by", "exists"),
+    "lowered": Condition("record.level", ">", 0),
+}
+
+
+def _mark_filter(mark: str) -> Where:
+    if mark not in _MARKS:
+        raise BadInput(f"there is no mark {mark!r}; there are {', '.join(_MARKS)}")
+    return Where(conditions=[_MARKS[mark]])
+
+
+class RecordForm(BaseModel):
+    """Which record is meant."""
+
+    id: str
+
+
+class ActForm(RecordForm):
+    """Something to be done to a record."""
+
+    act: str
+
+
+class ReviseForm(RecordForm):
+    """Fields of a record to be replaced, if it still is the version that was shown."""
+
+    version: int
+    text: str | None = None
+    kind: str | None = None
+    importance: float | None = None
+    who: str | None = None
+    occurred: float | str | None = None
+    meta: dict[str, Any] | None = None
+
+
+class ForgetForm(BaseModel):
+    """Which records are to be forgotten."""
+
+    ids: list[str] = Field(min_length=1, max_length=1000)
+    why: str | None = None
+
+
+def list_page(memory: Memory, scope: Scope, form: TableForm) -> dict[str, Any]:
+    """One page of records and how many match; a search is ranked, and has no more than its hits."""
+    options = form.options()
+    where = form.filter()
+    if form.query.strip():
+        most = min(form.limit + form.offset, 200)
+        explained = memory.admin.explain(
+            form.query, scope=scope, limit=most, where=where, budget=1, **options
+        )
+        rows = []
+        for hit in list(explained.hits)[form.offset :]:
+            rows.append(record_as_json(hit.record) | {"score": hit.score, "why": hit.why()})
+        return {"records": rows, "total": len(explained.hits), "ranked": True}
+    found = memory.find(where, scope=scope, limit=form.limit, order=form.order, offset=form.offset, **options)
+    total = memory.count(where, scope=scope, **options)
+    return {"records": records_as_json(found), "total": total, "ranked": False}
+
+
+def require(memory: Memory, id: str, scope: str) -> Record:
+    record = memory.get(id, scope=scope)
+    if record is None:
+        raise NotFound(f"there is no record {id!r} in scope {scope}")
+    return record
+
+
+def describe(memory: Memory, id: str, scope: str, *, whole: bool) -> dict[str, Any]:
+    """A record with its history, its strength over time, and what it is linked with."""
+    record = require(memory, id, scope)
+    chars = len(record.text) if whole else PAGE_CHARS
+    events = []
+    for event in memory.history(id, scope=scope):
+        events.append(event_as_json(event))
+    return record_as_json(record, chars) | {
+        "digest": record.digest,
+        "data": record.data,
+        "meta": dict(record.meta),
+        "state": record.state.to_json(),
+        "derived_from": list(record.derived_from),
+        "history": events,
+        "strength": _strength(memory, record),
+        "links": _links(memory, record),
+        "whole": _text_before(record),
+    }
+
+
+def _text_before(record: Record) -> str | None:
+    """What it said before its tier showed less of it."""
+    if record.original is None:
+        return None
+    return record.whole.text[:PAGE_CHARS]
+
+
+def _strength(memory: Memory, record: Record) -> dict[str, Any]:
+    """How strong it is now, and how that goes on if nobody uses it."""
+    now, settings = memory.parts.clock(), memory.parts.settings.upkeep
+    curve = curve_of(settings)
+    last = max(record.created, record.last_used or 0.0)
+    end = max(now + 90 * DAY, last + 2 * (now - last))
+    points = []
+    for step in range(CURVE_POINTS):
+        at = last + (end - last) * step / (CURVE_POINTS - 1)
+        left = strength(record.uses, record.created, record.last_used, record.importance, at, curve)
+        points.append((at, round(left, 4)))
+    left = strength(record.uses, record.created, record.last_used, record.importance, now, curve)
+    return {"now": now, "value": left, "points": points, "forget_below": settings.forget_below}
+
+
+def _links(memory: Memory, record: Record) -> dict[str, list[dict[str, Any]]]:
+    store, at = memory.parts.store, record.scope
+    sources = store.read(at, list(record.derived_from[:LINKS]))
+    made = []
+    for other in verbs.find_derived(store, Scope.exactly(at)):
+        if record.id in other.derived_from:
+            made.append(other)
+    named = []
+    for id in (record.state.updates, record.state.updated_by, record.state.echo_of):
+        if id is not None:
+            named.append(id)
+    return {
+        "made_of": records_as_json(sources, 160),
+        "made_from_it": records_as_json(made[:LINKS], 160),
+        "updates": records_as_json(store.read(at, named), 160),
+        "beside": records_as_json(_neighbours(memory, record), 160),
+    }
+
+
+def _neighbours(memory: Memory, record: Record) -> list[Record | None]:
+    """What stands before and after it in its session, in order."""
+    if record.session is None:
+        return []
+    near = memory.parts.index.around(record.scope, [record.seq], 2, None, now=memory.parts.clock())
+    if record.seq not in near:
+        return []
+    beside = sorted(near[record.seq].beside, key=lambda pair: pair[1])
+    return memory.parts.store.read(record.scope, [seq for seq, _ in beside])
+
+
+def act_on(memory: Memory, scope: str, form: ActForm) -> Record:
+    """Pins, holds, sets aside, or ends any of these."""
+    acts: dict[str, Callable[..., Record]] = {
+        "pin": memory.upkeep.pin,
+        "unpin": memory.upkeep.unpin,
+        "hold": memory.upkeep.hold,
+        "release": memory.upkeep.release,
+        "restore": memory.upkeep.restore,
+        "quarantine": memory.trust.quarantine,
+        "approve": memory.trust.approve,
+    }
+    if form.act not in acts:
+        raise BadInput(f"there is no act {form.act!r}; there are {', '.join(acts)}")
+    return acts[form.act](form.id, scope=scope)
+
+
+def changes_of(form: ReviseForm) -> dict[str, Any]:
+    """The fields that were given."""
+    given = form.model_dump(exclude_unset=True)
+    for name in ("id", "version"):
+        given.pop(name, None)
+    return given
+
+
+def preview_as_json(preview: Preview) -> dict[str, Any]:
+    return {
+        "count": preview.count,
+        "asked": records_as_json(preview.asked[:LINKS], 160),
+        "copies": records_as_json(preview.copies[:LINKS], 160),
+        "dropped": records_as_json(preview.dropped[:LINKS], 160),
+        "anew": records_as_json(preview.anew[:LINKS], 160),
+    }
+
+
+def receipt_as_json(forgotten: Forgotten) -> dict[str, Any]:
+    receipt = None
+    if forgotten.receipt is not None:
+        receipt = {"eidet": "receipt", "format": 1} | asdict(forgotten.receipt)
+    return {"count": int(forgotten), "receipt": receipt}

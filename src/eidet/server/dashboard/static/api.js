@@ -1,0 +1,58 @@
+// Everything the pages ask of the server goes through `call`, to this host only.
+const KEY = "eidet-key";
+
+export class ApiError extends Error {
+  constructor(status, body) {
+    super(body.message || `the server answered ${status}`);
+    this.status = status;
+    this.type = body.type;
+    this.hint = body.hint || null;
+  }
+}
+
+export function setKey(key) {
+  if (key) sessionStorage.setItem(KEY, key);
+  else sessionStorage.removeItem(KEY);
+}
+
+function headers(hasBody) {
+  const found = { Accept: "application/json" };
+  const key = sessionStorage.getItem(KEY);
+  if (key) found.Authorization = `Bearer ${key}`;
+  if (hasBody) found["Content-Type"] = "application/json";
+  return found;
+}
+
+export async function call(path, { scope, params, body, signal } = {}) {
+  const query = new URLSearchParams(params || {});
+  if (scope) query.set("scope", scope);
+  const tail = query.size ? `?${query}` : "";
+  let answer;
+  try {
+    answer = await fetch(`/v1${path}${tail}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: headers(body !== undefined),
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal,
+      cache: "no-store",
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, {
+      message: "The server does not answer.",
+      hint: "Look whether `eidet serve` is still running, then try again.",
+    });
+  }
+  const text = await answer.text();
+  let said = {};
+  try {
+    said = text ? JSON.parse(text) : {};
+  } catch {
+    said = { message: `the server answered ${answer.status} with something that is not JSON` };
+  }
+  if (!answer.ok) {
+    if (answer.status === 401) window.dispatchEvent(new Event("eidet-key-needed"));
+    throw new ApiError(answer.status, said);
+  }
+  return said;
+}

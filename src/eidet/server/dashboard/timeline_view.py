@@ -1,0 +1,143 @@
+"""Timeline: writes, recalls, sessions, episodes and facts between two moments, in bins and day by day."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel, Field
+
+from ...core.errors import BadInput
+from ...core.scope import Scope
+from ...memory import Memory
+from ...quality import DAY
+from .entry_scan import EntryScan, Row
+from .record_json import records_as_json
+
+SINGLE: Final = 150  # records that are told one by one
+LANES: Final = 120  # sessions that are told
+MARKED: Final = ("episode", "summary", "fact", "triple")  # kinds that stand for themselves on the line
+MARKS: Final = 80
+
+Placed = tuple[str, Row]
+
+
+class TimelineForm(BaseModel):
+    """Which stretch of time is looked at, and by which of the two times of a record."""
+
+    first: float | None = None
+    last: float | None = None
+    bins: int = Field(default=120, ge=1, le=400)
+    by: str = "occurred"
+
+
+def read_timeline(memory: Memory, scan: EntryScan, scope: Scope, form: TimelineForm) -> dict[str, Any]:
+    """The whole line by day, and the stretch that is looked at in bins, sessions and single records."""
+    if form.by not in ("occurred", "created"):
+        raise BadInput(f"a timeline goes by occurred or created, not {form.by!r}")
+    rows = scan.rows(memory.parts.store, scope)
+    times = [getattr(row, form.by) for _, row in rows]
+    start, end = _whole_range(times, memory.parts.clock())
+    told = {"start": start, "end": end, "total": len(rows), "days": _count_days(times)}
+    return told | _read_stretch(memory, rows, form, start, end) | {"recalls": _count_recalls(memory, scope)}
+
+
+def _read_stretch(
+    memory: Memory, rows: list[Placed], form: TimelineForm, start: float, end: float
+) -> dict[str, Any]:
+    first = start if form.first is None else form.first
+    last = end if form.last is None else form.last
+    if not first < last:
+        raise BadInput("a timeline needs a beginning before its end")
+    within = []
+    for placed in rows:
+        if first <= getattr(placed[1], form.by) <= last:
+            within.append(placed)
+    return {
+        "first": first,
+        "last": last,
+        "count": len(within),
+        "series": _bin_kinds(within, form, first, last),
+        "sessions": _find_sessions(rows, form.by, first, last),
+        "marks": _read(memory, _spread(within, form.by)),
+        "records": _read(memory, _single(within, form.by)),
+    }
+
+
+def _whole_range(times: Sequence[float], now: float) -> tuple[float, float]:
+    """From the first to the last record, with a margin; the last month where there is none."""
+    if not times:
+        return now - 30 * DAY, now
+    first, last = min(times), max(times)
+    margin = max((last - first) * 0.01, 3600.0)
+    return first - margin, last + margin
+
+
+def _bin_kinds(rows: Iterable[Placed], form: TimelineForm, first: float, last: float) -> dict[str, list[int]]:
+    series: dict[str, list[int]] = {}
+    scale = form.bins / (last - first)
+    for _, row in rows:
+        counts = series.setdefault(row.kind, [0] * form.bins)
+        at = int((getattr(row, form.by) - first) * scale)
+        counts[min(at, form.bins - 1)] += 1
+    return series
+
+
+def _find_sessions(rows: Iterable[Placed], by: str, first: float, last: float) -> list[dict[str, Any]]:
+    """Sessions that reach into the stretch, by their beginning; the longest where there are too many."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for scope, row in rows:
+        if row.session is None:
+            continue
+        at = getattr(row, by)
+        fresh = {"session": row.session, "scope": scope, "first": at, "last": at, "count": 0}
+        one = found.setdefault((scope, row.session), fresh)
+        one["first"], one["last"] = min(one["first"], at), max(one["last"], at)
+        one["count"] += 1
+    within = []
+    for one in found.values():
+        if one["last"] >= first and one["first"] <= last:
+            within.append(one)
+    within.sort(key=lambda one: -int(one["count"]))
+    return sorted(within[:LANES], key=lambda one: float(one["first"]))
+
+
+def _spread(rows: Iterable[Placed], by: str) -> list[Placed]:
+    """Episodes, summaries and facts, evenly thinned out where they are many."""
+    found = sorted(
+        (placed for placed in rows if placed[1].kind in MARKED), key=lambda placed: getattr(placed[1], by)
+    )
+    step = -(-len(found) // MARKS) or 1
+    return found[::step]
+
+
+def _single(rows: list[Placed], by: str) -> list[Placed]:
+    if len(rows) > SINGLE:
+        return []
+    return sorted(rows, key=lambda placed: getattr(placed[1], by))
+
+
+def _read(memory: Memory, rows: Iterable[Placed]) -> list[dict[str, Any]]:
+    by_scope: dict[str, list[int]] = {}
+    for scope, row in rows:
+        by_scope.setdefault(scope, []).append(row.seq)
+    told: list[dict[str, Any]] = []
+    for scope, seqs in by_scope.items():
+        told += records_as_json(memory.parts.store.read(scope, seqs), 160)
+    return told
+
+
+def _count_days(times: Iterable[float]) -> dict[int, int]:
+    return dict(Counter(int(at // DAY) for at in times))
+
+
+def _count_recalls(memory: Memory, scope: Scope) -> dict[int, dict[str, int]]:
+    """By day: recalls by a query, and how many of them found nothing."""
+    found: dict[int, dict[str, int]] = {}
+    for tally in memory.parts.usage.tallies(scope, 0):
+        if tally.what == "recall":
+            day = found.setdefault(tally.day, {"recalls": 0, "empty": 0})
+            day["recalls"] += tally.counts.get("recalls", 0)
+            day["empty"] += tally.counts.get("empty", 0)
+    return found

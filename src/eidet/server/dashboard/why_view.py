@@ -1,0 +1,217 @@
+"""Why?: a question, its answer, and all that is known of how the answer came about."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from datetime import date
+from typing import Any, Final
+
+from pydantic import BaseModel, Field
+
+from ...core.errors import BadInput
+from ...core.hit import Trace
+from ...core.record import Record
+from ...core.where import Where
+from ...memory import Memory
+from ...recall import RECIPES, Recipe
+from ...recall.pack import Context
+from ...recall.recipes import WEIGHTS
+from ...recall.understand import Understood
+from ...recall.why_not import Explained, Whereabouts, failing_parts
+from ...text.analysis import NAMED, NUMBERED, TIMED
+from ...text.tokens import counter_of
+from .record_json import hit_as_json, record_as_json
+
+ARM_ROWS: Final = 25  # candidates of an arm that are told
+REMOVED_ROWS: Final = 8
+_FORMS: Final = {TIMED: "a time", NUMBERED: "a number", NAMED: "a name"}
+
+
+class FilterForm(BaseModel):
+    """The parts of a filter that every view offers."""
+
+    kinds: list[str] = Field(default_factory=list, max_length=20)
+    tiers: list[str] = Field(default_factory=list, max_length=10)
+    trust: list[str] = Field(default_factory=list, max_length=10)
+    who: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    since: float | str | None = None
+    until: float | str | None = None
+    where: dict[str, Any] | None = None
+
+    def options(self) -> dict[str, Any]:
+        """What was filled in, by the names that verbs take."""
+        told: dict[str, Any] = {}
+        for name in ("kinds", "tiers", "trust", "who", "agent", "session", "since", "until"):
+            value = getattr(self, name)
+            if value not in (None, "", []):
+                told[name] = value
+        return told
+
+
+class WhyForm(FilterForm):
+    """A question to be explained: with weights, a time and a budget to try."""
+
+    query: str = Field(default="", max_length=20_000)
+    limit: int = Field(default=10, ge=1, le=100)
+    recipe: str = "auto"
+    weights: dict[str, float] = Field(default_factory=dict, max_length=40)
+    least: float | None = None
+    now: float | str | None = None
+    understand: bool = True
+    budget: int = Field(default=600, ge=1, le=100_000)
+
+    def arguments(self) -> dict[str, Any]:
+        """What `memory.admin.explain` is asked with, beside the question."""
+        told = self.options() | {
+            "limit": self.limit,
+            "where": self.where,
+            "recipe": self.choose_recipe(),
+            "understand": self.understand,
+            "budget": self.budget,
+        }
+        if self.now not in (None, ""):
+            told["now"] = self.now
+        if self.least is not None:
+            told["least"] = self.least
+        return told
+
+    def choose_recipe(self) -> Recipe:
+        if self.recipe not in RECIPES:
+            raise BadInput(f"there is no recipe named {self.recipe!r}; there are {', '.join(RECIPES)}")
+        recipe = RECIPES[self.recipe]
+        unknown = self.weights.keys() - set(WEIGHTS)
+        if unknown:
+            raise BadInput(f"there is no signal named {min(unknown)!r}; there are {', '.join(WEIGHTS)}")
+        changes: dict[str, Any] = dict(self.weights)
+        return replace(recipe, **changes)
+
+
+class WhyNotForm(WhyForm):
+    """The same question, and the record that is missed."""
+
+    id: str
+    at: str | None = None  # its scope, where the question asks several
+
+
+def answer_as_json(memory: Memory, explained: Explained, form: WhyForm) -> dict[str, Any]:
+    trace = explained.hits.trace
+    assert trace is not None
+    chosen = form.choose_recipe()
+    hits = []
+    for hit in explained.hits:
+        hits.append(hit_as_json(hit))
+    return _trace_as_json(trace) | {
+        "hits": hits,
+        "understood": _meaning(explained),
+        "arms": _arms(memory, explained),
+        "removed": _list_removed(explained),
+        "context": context_as_json(explained.context),
+        "recipe": {name: getattr(chosen, name) for name in WEIGHTS},
+        "recipes": list(RECIPES),
+    }
+
+
+def _trace_as_json(trace: Trace) -> dict[str, Any]:
+    return {
+        "notes": list(trace.notes),
+        "searched": trace.searched,
+        "filtered": trace.filtered,
+        "weights": dict(trace.weights),
+        "millis": dict(trace.millis),
+    }
+
+
+def _meaning(explained: Explained) -> dict[str, Any]:
+    if explained.ranking is None:
+        return {"terms": [], "dense": ""}
+    asked = explained.ranking.asked
+    told: dict[str, Any] = {"terms": list(explained.ranking.terms), "dates": _dates(asked)}
+    for name in ("dense", "speaker", "several", "session", "kind", "place", "moment"):
+        told[name] = getattr(asked, name)
+    for name in ("names", "entities", "phrases"):
+        told[name] = list(getattr(asked, name))
+    told["form"] = _form(asked)
+    told["identifiers"] = [one.text for one in asked.identifiers]
+    return told
+
+
+def _form(asked: Understood) -> list[str]:
+    told = []
+    for flag, name in _FORMS.items():
+        if asked.expects & flag:
+            told.append(name)
+    return told
+
+
+def _dates(asked: Understood) -> list[dict[str, str]]:
+    told = []
+    for one in asked.dates:
+        first, last = date.fromordinal(one.first), date.fromordinal(one.last)
+        told.append({"text": one.text, "first": first.isoformat(), "last": last.isoformat()})
+    return told
+
+
+def _arms(memory: Memory, explained: Explained) -> dict[str, list[dict[str, Any]]]:
+    """The best candidates of each arm, with what they say."""
+    trace = explained.hits.trace
+    assert trace is not None
+    wanted: list[str] = []
+    for best in trace.arms.values():
+        wanted += [id for id, _ in best[:ARM_ROWS]]
+    known = _read_by_id(memory, explained, wanted)
+    told: dict[str, list[dict[str, Any]]] = {}
+    for name, best in trace.arms.items():
+        told[name] = []
+        for id, score in best[:ARM_ROWS]:
+            if id in known:
+                told[name].append({"score": score, "record": record_as_json(known[id], 160)})
+    return told
+
+
+def _read_by_id(memory: Memory, explained: Explained, ids: list[str]) -> dict[str, Record]:
+    if not ids:
+        return {}
+    where = Where(ids=tuple(dict.fromkeys(ids)), scope=explained.query.scope)
+    found = {}
+    for record in memory.parts.store.find(where):
+        found[record.id] = record
+    return found
+
+
+def _list_removed(explained: Explained) -> list[dict[str, Any]]:
+    told = []
+    where = explained.query.where
+    for hit in list(explained.removed)[:REMOVED_ROWS]:
+        reasons = []
+        if where is not None:
+            reasons = list(failing_parts(where, hit.record))
+        told.append({"score": hit.score, "record": record_as_json(hit.record, 160), "because": reasons})
+    return told
+
+
+def context_as_json(context: Context) -> dict[str, Any]:
+    """A context line by line, each with its tokens and, where it tells a record, with that."""
+    counter, records, at = counter_of(None), list(context.records), 0
+    lines = []
+    for line in context.text.split("\n"):
+        told: dict[str, Any] = {"text": line[:2000], "tokens": counter.count(line + "\n"), "id": None}
+        if line.startswith("[") and at < len(records):
+            told |= {"id": records[at].id, "scope": records[at].scope, "kind": records[at].kind}
+            at += 1
+        lines.append(told)
+    return {
+        "lines": lines,
+        "tokens": context.tokens,
+        "budget": context.budget,
+        "left_out": len(context.left_out),
+        "told": len(context.records),
+    }
+
+
+def whereabouts_as_json(place: Whereabouts, record: Record, explained: Explained) -> dict[str, Any]:
+    in_context = False
+    for told in explained.context.records:
+        in_context = in_context or (told.scope, told.id) == (record.scope, record.id)
+    return asdict(place) | {"record": record_as_json(record), "in_context": in_context}

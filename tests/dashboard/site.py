@@ -1,0 +1,152 @@
+"""A dashboard that is served on loopback, and a browser that looks at it. Both are real."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.servers import free_port
+
+from eidet.cli.example_memory import build_example
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+END: Final = 1_794_873_600.0  # the last moment of the example, and the time by which its server goes
+MARA: Final = "tidewater/mara"
+WIDE, NARROW = {"width": 1600, "height": 1000}, {"width": 390, "height": 844}
+INSTALL: Final = "needs Chromium: apt-get install --no-install-recommends chromium"
+ARGUMENTS: Final = (
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+def build_file(folder: Path) -> Path:
+    """The example memory, built once for all tests of a worker."""
+    file = folder / "example.db"
+    build_example(file, END)
+    return file
+
+
+@contextmanager
+def serve(place: str | Path, **chosen: Any) -> Iterator[str]:
+    """Serves a memory in a thread; its address. `chosen` are keys of the server, and audit of the memory."""
+    import uvicorn
+
+    from eidet.aio import AsyncMemory
+    from eidet.server.app import create_app
+    from eidet.server.server_settings import ServerSettings
+
+    audit = chosen.pop("audit", None)
+    memory = AsyncMemory(place, clock=lambda: END, audit=audit)
+    settings = ServerSettings(port=free_port(), **chosen)
+    app = create_app(memory, settings, closes=True)
+    server = uvicorn.Server(uvicorn.Config(app, port=settings.port, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        deadline = time.monotonic() + 30
+        while not server.started and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert server.started
+        yield f"http://127.0.0.1:{settings.port}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@contextmanager
+def browse() -> Iterator[Browser]:
+    """Debian's Chromium; the test is skipped where there is none."""
+    driver = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip(INSTALL)
+    with driver.sync_playwright() as play:
+        browser: Browser = play.chromium.launch(executable_path=found, args=list(ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Visit:
+    """One page, and what went wrong on it."""
+
+    page: Page
+    base: str
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    expected: tuple[str, ...] = ()  # parts of errors that a test provokes
+
+    @classmethod
+    def open(cls, browser: Browser, base: str, *, width: Any = None, theme: str = "light") -> Visit:
+        page = browser.new_page(viewport=width or WIDE, color_scheme=theme)  # type: ignore[arg-type]
+        page.set_default_timeout(20_000)
+        visit = cls(page, base)
+        page.on("console", visit._hear)
+        page.on("pageerror", lambda error: visit.errors.append(str(error)))
+        page.on("dialog", lambda dialog: visit.errors.append(f"a dialog: {dialog.message}"))
+        page.on("request", visit._note)
+        return visit
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
+
+    def _note(self, request: Request) -> None:
+        self.requests.append(request.url)
+
+    def go(self, view: str, scope: str = MARA, **params: str) -> None:
+        """Opens a view, by its address as a link would."""
+        from urllib.parse import urlencode
+
+        loaded = self.page.url.startswith(self.base)
+        self.page.goto(f"{self.base}/#/{view}?{urlencode({'scope': scope, **params})}")
+        if loaded:
+            self.page.reload()
+        self.wait()
+
+    def wait(self) -> None:
+        """Until nothing loads any more."""
+        self.until("document.querySelector('h1') && !document.querySelector('.loading, .spin')")
+
+    def until(self, holds: str, given: object = None) -> None:
+        """Waits for a condition. Playwright's own way needs eval in the page, which the policy forbids."""
+        deadline = time.monotonic() + 20
+        script = f"one => Boolean({holds})"
+        while not self.page.evaluate(script, given):
+            assert time.monotonic() < deadline, f"never came true: {holds}"
+            self.page.wait_for_timeout(30)
+
+    @property
+    def is_too_wide(self) -> bool:
+        return bool(
+            self.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+        )
+
+    def check(self) -> None:
+        """No error was logged, and nothing was asked of another host."""
+        wrong = []
+        for error in self.errors:
+            if not any(part in error for part in self.expected):
+                wrong.append(error)
+        assert not wrong
+        away = [url for url in self.requests if not url.startswith((f"{self.base}/", "blob:"))]
+        assert not away
+
+    def close(self) -> None:
+        self.page.close()

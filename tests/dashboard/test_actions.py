@@ -1,0 +1,283 @@
+"""Everything that can be done in the dashboard is done, and the memory is looked at afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.dashboard.site import END, MARA, Visit
+
+from eidet import Memory
+from eidet.eval import read_cases
+
+Visiting = Callable[..., Visit]
+Own = tuple[str, Path]
+
+
+def open_memory(file: Path) -> Memory:
+    return Memory(file, clock=lambda: END, audit=file.parent / "audit.log")
+
+
+def test_a_question_is_explained_and_what_is_missed_is_found_out(site: str, visiting: Visiting) -> None:
+    visit = visiting(site)
+    visit.go("why")
+    page = visit.page
+    page.get_by_role("searchbox", name="Question").fill("Where does Jonas live?")
+    page.keyboard.press("Enter")
+    page.locator(".hit").first.wait_for()
+    assert "about Jonas" in page.locator("aside").inner_text().replace("\n", " ")
+    first = page.locator(".hit").first
+    assert "Kiel" in first.inner_text()
+    assert page.locator(".packed .told").count() > 3
+    page.get_by_role("searchbox", name="Find the memory that you expected").fill("Jonas moved to Porto")
+    page.locator(".pick-row", has_text="moved to Porto").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator(".gaps tr").first.wait_for()
+    told = dialog.inner_text()
+    assert "candidates" in told
+    assert "its meaning is further from the question" in told.lower()
+    page.keyboard.press("Escape")
+    visit.until("!document.querySelector('dialog')")
+
+
+def test_weights_filters_and_time_move_the_ranking(site: str, visiting: Visiting) -> None:
+    visit = visiting(site)
+    visit.go("why", q="When was the sea trial?")
+    page = visit.page
+    before = page.locator(".hit-text").all_inner_texts()
+    page.get_by_label("Weight of recency").fill("2")
+    page.locator(".move").first.wait_for()
+    assert page.locator(".hit-text").all_inner_texts() != before
+    page.get_by_role("button", name="Reset").click()
+    visit.until("document.querySelector('.hit-text').innerText === one", before[0])
+    page.locator("aside").get_by_role("button", name="fact", exact=True).click()
+    page.get_by_text("Would have been found without the filter").wait_for()
+    assert "kind: the filter asks for fact" in page.locator(".removed").inner_text()
+    page.get_by_role("button", name="Clear").click()
+    visit.until("document.querySelectorAll('.removed').length === 0")
+    page.get_by_label("Asked at").fill("2026-07-22T12:00")
+    page.get_by_role("searchbox", name="Question").fill("What happened last week?")
+    page.keyboard.press("Enter")
+    page.get_by_text("2026-07-13 to 2026-07-19").wait_for()
+
+
+def test_a_judged_question_becomes_part_of_an_evaluation_set(own_site: Own, visiting: Visiting) -> None:
+    base, file = own_site
+    visit = visiting(base)
+    visit.go("why", q="What does a Tern cost?")
+    page = visit.page
+    page.locator(".hit").first.get_by_role("button", name="Right answer").click()
+    page.get_by_role("button", name="Save into the evaluation set").click()
+    page.get_by_text("Saved to").wait_for()
+    cases = read_cases(file.with_name("example.db.eval.jsonl"))
+    (question,) = cases[0].questions
+    assert question.text == "What does a Tern cost?"
+    texts = {draft.id: draft.text for draft in cases[0].records}
+    assert texts[question.gold[0]] == "A Tern costs 41,500 euros."
+    assert len(texts) > 300
+
+
+def test_records_are_searched_filtered_and_paged(site: str, visiting: Visiting) -> None:
+    visit = visiting(site)
+    visit.go("memories")
+    page = visit.page
+    rows = page.locator(".memory-table tbody tr")
+    assert rows.count() == 25
+    page.get_by_role("button", name="Next page").click()
+    page.get_by_text("26 to 50 of").wait_for()
+    page.get_by_role("button", name="document", exact=True).click()
+    page.get_by_text("5 records").wait_for()
+    page.locator("summary", has_text="All filters").click()
+    page.get_by_label("Source").fill("trials/1.md")
+    page.get_by_text("1 record", exact=True).wait_for()
+    page.get_by_role("button", name="Clear all filters").click()
+    page.get_by_label("Condition as JSON").fill('{"record.uses": {"$gte": 5}}')
+    page.keyboard.press("Enter")
+    visit.until("!document.querySelector('.list h2').innerText.startsWith('33')")
+    page.get_by_role("button", name="Clear all filters").click()
+    page.get_by_role("searchbox", name="Search").fill("hazelnuts")
+    page.get_by_text("best first").wait_for()
+    assert "hazelnuts" in rows.first.inner_text()
+    rows.first.locator(".row-open").click()
+    page.get_by_role("complementary", name="Record").get_by_text("History").wait_for()
+
+
+def test_a_record_is_edited_pinned_held_and_set_aside(own_site: Own, visiting: Visiting) -> None:
+    base, file = own_site
+    with open_memory(file) as memory:
+        (record,) = [one for one in memory.find(scope=MARA, kinds="fact") if "Gannet costs" in one.text]
+        visit = visiting(base)
+        visit.go("memories", id=record.id, at=MARA)
+        page = visit.page
+        page.get_by_role("button", name="Edit").click()
+        page.get_by_role("dialog").get_by_label("Text").fill("A Gannet costs 69,500 euros.")
+        page.get_by_role("button", name="Save a new version").click()
+        page.get_by_text("Saved as version 2.").wait_for()
+        page.locator(".diff ins").wait_for()
+        assert page.locator(".diff del").inner_text().strip() == "67,000"
+        assert page.locator(".diff ins").inner_text().strip() == "69,500"
+        for press, then in (
+            ("Pin", "Unpin"),
+            ("Unpin", "Pin"),
+            ("Quarantine", "Approve"),
+            ("Approve", "Quarantine"),
+        ):
+            page.get_by_role("button", name=press, exact=True).click()
+            page.get_by_role("button", name=then, exact=True).wait_for()
+        page.get_by_role("button", name="Hold", exact=True).click()
+        page.get_by_role("button", name="Release").wait_for()
+        assert page.get_by_role("button", name="Edit").is_disabled()
+        assert page.get_by_role("button", name="Forget…").is_disabled()
+        now = memory.get(record.id, scope=MARA)
+        assert now is not None
+        assert now.text == "A Gannet costs 69,500 euros."
+        assert now.state.hold is not None
+        page.get_by_role("button", name="Release").click()
+        page.get_by_role("button", name="Hold", exact=True).wait_for()
+
+
+def test_forgetting_shows_what_goes_and_gives_a_receipt(own_site: Own, visiting: Visiting) -> None:
+    base, file = own_site
+    with open_memory(file) as memory:
+        (record,) = [
+            one for one in memory.find(scope=MARA, limit=400) if "thermal runaway" in one.text and one.who
+        ]
+        visit = visiting(base)
+        visit.go("memories", id=record.id, at=MARA)
+        page = visit.page
+        page.get_by_role("button", name="Forget…").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_text("worded anew").wait_for()
+        dialog.get_by_label("Why").fill("asked for by the insurer")
+        dialog.get_by_role("button", name="Forget for good").click()
+        dialog.get_by_text("1 record forgotten.").wait_for()
+        with page.expect_download() as saving:
+            dialog.get_by_role("button", name="Save the receipt").click()
+        receipt = json.loads(Path(saving.value.path()).read_text())
+        assert receipt["why"] == "asked for by the insurer"
+        assert receipt["ids"] == [record.id]
+        dialog.get_by_role("button", name="Done").click()
+        assert memory.get(record.id, scope=MARA) is None
+
+
+def test_the_timeline_zooms_from_months_to_minutes(site: str, visiting: Visiting) -> None:
+    visit = visiting(site)
+    visit.go("timeline")
+    page = visit.page
+    page.get_by_role("button", name="recalls", exact=True).click()
+    page.get_by_text("recalls on").wait_for()
+    page.get_by_role("button", name="Week", exact=True).click()
+    visit.wait()
+    page.locator(".moments li").first.wait_for()
+    page.get_by_role("button", name="All", exact=True).click()
+    visit.wait()
+    page.get_by_role("button", name="writes", exact=True).click()
+    page.locator(".heat[fill='var(--h4)']").first.click()
+    visit.wait()
+    page.locator(".moments li").first.wait_for()
+    page.locator(".line-box").focus()
+    for _ in range(4):
+        page.keyboard.press("+")
+        visit.wait()
+    page.keyboard.press("Escape")
+    visit.wait()
+    box = page.locator(".line-box svg").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 100, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 60, steps=4)
+    page.mouse.up()
+    visit.until("document.querySelector('.zooms .btn').getAttribute('aria-pressed') === 'false'")
+    page.get_by_role("button", name="All", exact=True).click()
+    visit.wait()
+    page.locator(".lane", has_text="battery-fire").first.click()
+    page.get_by_text("Clear all filters").wait_for()
+    assert "battery-fire" in page.locator(".memory-table").inner_text()
+
+
+def test_facts_are_walked_explained_and_decided(own_site: Own, visiting: Visiting) -> None:
+    base, file = own_site
+    visit = visiting(base)
+    visit.go("facts", entity="Jonas")
+    page = visit.page
+    assert "Porto" in page.locator(".graph").inner_text()
+    page.get_by_role("button", name="two", exact=True).click()
+    visit.until("document.querySelectorAll('.node').length > 6")
+    page.get_by_role("button", name="Jonas lives in Kiel").first.press("Enter")
+    page.get_by_role("dialog").get_by_text("Ended by").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".rival", has_text="Stavanger").get_by_role("button", name="Keep this one").click()
+    page.get_by_text("Decided: this one stays.").wait_for()
+    visit.until("document.querySelectorAll('.rival').length === 0")
+    with open_memory(file) as memory:
+        assert memory.facts.contradictions(scope=MARA) == []
+    page.get_by_role("button", name="Undo").click()
+    page.locator(".rival").first.wait_for()
+
+
+def test_the_map_picks_what_is_clicked_and_fifty_thousand_points_stay_smooth(
+    site: str, visiting: Visiting
+) -> None:
+    visit = visiting(site)
+    visit.go("map")
+    page = visit.page
+    for by in ("session", "age", "kind"):
+        page.get_by_role("button", name=by, exact=True).click()
+        page.get_by_text(f"Coloured by {by}").wait_for()
+    page.locator(".plane").press("Enter")
+    page.locator(".picked").get_by_role("button", name="Open").click()
+    page.get_by_role("complementary", name="Record").wait_for()
+    page.route("**/v1/map*", lambda route: route.fulfill(json=_many_points(50_000)))
+    visit.go("map")
+    page.get_by_text("50,000 memories").wait_for()
+    slowest = 0.0
+    for _ in range(5):
+        page.locator(".plane").press("+")
+        page.wait_for_timeout(60)
+        slowest = max(slowest, float(page.locator("canvas").get_attribute("data-millis") or "inf"))
+    assert slowest < 250  # milliseconds a frame, without a graphics card and beside other tests
+
+
+def _many_points(count: int) -> dict[str, object]:
+    numbers = range(count)
+    return {
+        "x": [((at * 7919) % 2000) / 1000 - 1 for at in numbers],
+        "y": [((at * 104_729) % 2000) / 1000 - 1 for at in numbers],
+        "seq": list(numbers),
+        "at": [1_790_000_000 + at for at in numbers],
+        "kind": [at % 3 for at in numbers],
+        "session": [at % 50 for at in numbers],
+        "scope": [0] * count,
+        "kinds": ["fact", "message", "state"],
+        "sessions": [f"s{at}" for at in range(50)],
+        "scopes": [MARA],
+        "most": 50_000,
+    }
+
+
+def test_health_plans_upkeep_runs_it_and_verifies_the_audit_log(own_site: Own, visiting: Visiting) -> None:
+    base, file = own_site
+    visit = visiting(base)
+    visit.go("health")
+    page = visit.page
+    assert page.get_by_role("button", name="Do it").is_disabled()
+    page.get_by_role("button", name="Dry run").click()
+    page.get_by_text("would move").wait_for()
+    with open_memory(file) as memory:
+        assert memory.count(scope=MARA, tiers="short") == memory.count(scope=MARA)
+    page.get_by_role("button", name="Do it").click()
+    page.get_by_text("Upkeep examined").wait_for()
+    with open_memory(file) as memory:
+        assert memory.count(scope=MARA, tiers="short") < memory.count(scope=MARA)
+    page.get_by_role("button", name="Verify the audit log").click()
+    page.get_by_text("all unchanged").wait_for()
+
+
+def test_what_another_process_writes_appears_by_itself(own_site: Own, visiting: Visiting) -> None:
+    base, file = own_site
+    visit = visiting(base)
+    visit.go("memories")
+    with open_memory(file) as memory:
+        memory.remember("Written by somebody else just now.", scope=MARA)
+    visit.page.get_by_text("Written by somebody else just now.").first.wait_for()
