@@ -71,14 +71,20 @@ def find_meant(graph: ScopeGraph, mention: Mention | None) -> list[Node]:
         return graph.identities.find(USER)
     if not mention.role:
         return graph.identities.find(mention.name)
+    found = _find_by_role(graph, mention)
+    if found or not mention.name:
+        return found
+    return graph.identities.find(mention.name)
+
+
+def _find_by_role(graph: ScopeGraph, mention: Mention) -> list[Node]:
+    """Those whom texts name with the same role: "my sister Maria" is "my sister"."""
     wanted = sign_mention(mention, USER)
     found: dict[Node, None] = {}
     for number in graph.identities.book.list_living(wanted.shelf):
         signature = graph.identities.signatures[number]
         if (signature.role, signature.owner) == (wanted.role, wanted.owner):
             found[graph.identities.root_of(number)] = None
-    if not found and mention.name:
-        return graph.identities.find(mention.name)
     return list(found)
 
 

@@ -154,12 +154,8 @@ class MemoryCommands:
         lines = text.split("\n")
         if len(lines) > MOST_LINES:
             raise ToolError(f"File {command.path} exceeds maximum line limit of 999,999 lines.")
-        first, shown = 0, lines
-        if command.view_range and len(command.view_range) == 2:
-            first = max(1, command.view_range[0]) - 1
-            last = command.view_range[1]
-            shown = lines[first : len(lines) if last == -1 else last]
-        return f"Here's the content of {command.path} with line numbers:\n" + _number(shown, first + 1)
+        shown = _number_range(lines, command.view_range)
+        return f"Here's the content of {command.path} with line numbers:\n" + shown
 
     def _view_folder(self, path: str, named: str) -> str:
         lines = [f"{_FOLDER_SIZE}\t{named}"]
@@ -346,6 +342,15 @@ def format_size(count: int) -> str:
 
 def _number(lines: Sequence[str], first: int) -> str:
     return "\n".join(f"{number:>{DIGITS}}\t{line}" for number, line in enumerate(lines, first))
+
+
+def _number_range(lines: Sequence[str], wanted: Sequence[int] | None) -> str:
+    """The lines from the first to the last wanted, which -1 is the end of; all of them by default."""
+    if not wanted or len(wanted) != 2:
+        return _number(lines, 1)
+    first = max(1, wanted[0]) - 1
+    last = len(lines) if wanted[1] == -1 else wanted[1]
+    return _number(lines[first:last], first + 1)
 
 
 def _lines_with(text: str, wanted: str) -> list[int]:

@@ -60,13 +60,10 @@ class EidetSessionStore:
             found.append({"session_id": record.session, "mtime": record.meta["mtime"]})
         return found
 
-    async def list_session_summaries(self, project_key: str) -> list[dict[str, Any]]:
+    async def list_session_summaries(self, project_key: str) -> list[dict[str, Any] | None]:
         """What the SDK folded of each session, as it was."""
-        found = []
-        for record in await asyncio.to_thread(self._summaries, project_key):
-            mtime = record.meta["mtime"]
-            found.append({"session_id": record.session, "mtime": mtime, "data": record.whole.data})
-        return found
+        records = await asyncio.to_thread(self._summaries, project_key)
+        return [_tell_summary(record) for record in records]
 
     async def delete(self, key: Mapping[str, str]) -> None:
         """Deletes a transcript; without a subpath, the whole session."""
@@ -112,11 +109,7 @@ class EidetSessionStore:
     def _fold(self, scope: str, key: Mapping[str, str], entries: Sequence[Any], at: float) -> Draft:
         """The session's summary with what is new. It is written together with the entries."""
         own = f"{key['session_id']}\x1fsummary"
-        there = self.memory.get(key_id(own), scope=scope)
-        before: Any = None
-        if there is not None:
-            mtime = there.meta["mtime"]
-            before = {"session_id": there.session, "mtime": mtime, "data": there.whole.data}
+        before = _tell_summary(self.memory.get(key_id(own), scope=scope))
         folded = fold_session_summary(before, key, list(entries))
         return Draft(
             key=own,
@@ -154,6 +147,13 @@ class EidetSessionStore:
             self.memory.forget(
                 where=where, session=key["session_id"], scope=self._scope(key["project_key"]), for_good=False
             )
+
+
+def _tell_summary(record: Record | None) -> dict[str, Any] | None:
+    """What the SDK folded of a session, as it was; None before the first entries."""
+    if record is None:
+        return None
+    return {"session_id": record.session, "mtime": record.meta["mtime"], "data": record.whole.data}
 
 
 def _id_of(key: Mapping[str, str], entry: Any) -> str | None:

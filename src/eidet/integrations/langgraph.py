@@ -15,7 +15,7 @@ import operator
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import unquote
@@ -53,6 +53,12 @@ except ModuleNotFoundError as error:
 
 Namespace = tuple[str, ...]
 
+_COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
 PAGE: Final = 200  # records read at once where a filter is checked in Python
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 _INDEXED: Final = Where(conditions=(Condition("meta.indexed", "=", True),))
@@ -363,14 +369,10 @@ def _holds(value: Any, name: str, bound: Any) -> bool:
         return bool(value == bound)
     if name == "$ne":
         return bool(value != bound)
-    if name not in ("$gt", "$gte", "$lt", "$lte"):
+    compare = _COMPARISONS.get(name)
+    if compare is None:
         raise ValueError(f"unsupported operator {name!r}; there are $eq, $ne, $gt, $gte, $lt, $lte")
     try:
-        left, right = float(value), float(bound)
+        return compare(float(value), float(bound))
     except (TypeError, ValueError):
         return False
-    if name == "$gt":
-        return left > right
-    if name == "$gte":
-        return left >= right
-    return left < right if name == "$lt" else left <= right

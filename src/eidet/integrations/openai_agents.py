@@ -93,18 +93,16 @@ class EidetSession:
         found: list[Record] = []
         while wanted is None or len(found) < wanted:
             limit = PAGE if wanted is None else min(PAGE, wanted - len(found))
-            page = self.memory.find(
-                _ITEM,
-                scope=scope,
-                session=self.session_id,
-                order="-occurred",
-                limit=limit,
-                offset=len(found),
-            )
+            page = self._read_page(scope, limit, len(found))
             found += page
             if len(page) < limit:
                 break
         return [record.whole for record in found]
+
+    def _read_page(self, scope: str, limit: int, offset: int) -> list[Record]:
+        return self.memory.find(
+            _ITEM, scope=scope, session=self.session_id, order="-occurred", limit=limit, offset=offset
+        )
 
     def _add(self, items: Sequence[Any], scope: str) -> None:
         with self._lock:

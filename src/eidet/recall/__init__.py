@@ -32,7 +32,7 @@ from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .query_rules import LEAST, count_to_read, least_for, list_losses, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
-from .second_look import LOOKED_AT, NO_WANTS, Clues, look_again
+from .second_look import NO_WANTS, Clues, look_again
 from .signals import Signals, signals_of
 from .understand import LONGEST, Understood, understand_query
 

@@ -11,7 +11,8 @@ from ..core.scope import Scope
 from ..core.validate import Moment, moment
 from ..core.where import Box, Near, Where
 from ..models.rerank import reranker_of
-from . import AUTO, LEAST, Query, Recipe, recipe_of
+from . import AUTO, Query, Recipe, recipe_of
+from .query_rules import LEAST
 
 
 class FilterOptions(TypedDict, total=False):

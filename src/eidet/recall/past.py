@@ -67,12 +67,12 @@ class PastViews:
             after = page[-1].seq
             then = [take_back(record, self._history(record, known_at), known_at) for record in page]
             write_as_they_are(store, _derive_changed(ingest, page, then))
-        index = EmbeddedIndex(
-            store,
-            parts.embedder.width,
-            lexicon=make_lexicon(parts.embedder, parts.analyzer),
-            analyzer=parts.analyzer,
-        )
+        return self._open_view(store)
+
+    def _open_view(self, store: Store) -> Recall:
+        parts = self._parts
+        lexicon = make_lexicon(parts.embedder, parts.analyzer)
+        index = EmbeddedIndex(store, parts.embedder.width, lexicon=lexicon, analyzer=parts.analyzer)
         graphs = Graphs(store) if parts.settings.facts else None
         return Recall(store, index, parts.embedder, parts.analyzer, graphs)
 
