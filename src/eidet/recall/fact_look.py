@@ -169,6 +169,8 @@ def apply_findings(
 
 def _may_know_better(best: Hit, answer: Hit, asked: FactQuery) -> bool:
     """Whether the best hit is newer than the fact: rules do not read every way to tell of a change."""
+    if asked.question is None or asked.question.tense in (Tense.BEFORE, Tense.EVER):
+        return False
     if best.superseded_by is not None or not answer.record.occurred < best.record.occurred <= asked.until:
         return False
     likely = best.score >= answer.score * LIKELY and not is_question(best.record.terms)
