@@ -17,6 +17,7 @@ from eidet.core.where import Where
 from eidet.store import verbs
 from eidet.store.export_file import read_export, verify_export, write_export
 from eidet.store.ram import RamStore
+from eidet.text.analysis import pack_analysis
 from eidet.write.put import put_records
 
 NOW = 1_700_000_000.0
@@ -34,7 +35,7 @@ def full(record: Record, n: int, life: tuple[int, float | None, int, int]) -> Re
         version=version,
         derived_from=(record.id,) * (n % 3),
         vector=bytes([n]) * 64 * 4 if n % 2 else None,
-        terms=bytes([n, 0, 0, 0, 1]) * (n % 4),
+        terms=pack_analysis([bytes([n, 0, 0, 0, 1]) * (n % 4)]),
     )
 
 

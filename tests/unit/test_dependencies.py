@@ -14,6 +14,7 @@ UNBOUND = {"rich", "cryptography", "redis", "sentence-transformers", "splintr-rs
 FOR_USERS = (
     *("sentence-transformers", "fastembed", "minilm", "splintr", "tiktoken", "plot", "seal"),
     *("qdrant", "milvus", "postgres", "redis", "s3", "mcp", "otel", "client", "server"),
+    *("langgraph", "langchain", "openai-agents", "anthropic", "claude-agent"),
 )
 WANTED = re.compile(r"([\w.-]+)(?:\[\w+\])?(?:==([\d.]+)|>=([\d.]+)(?:,<([\d.]+))?)")
 

@@ -25,6 +25,7 @@ PREFERRED: Final = 0.9
 PLACED: Final = 0.65
 PERSONAL: Final = 0.5
 COUNTED: Final = 4.0  # if it has all numbers of the question
+ARTICLES: Final = frozenset(("the", "a", "an"))
 IN_ORDER: Final = 2.6  # if it has all pairs of neighbouring words of the question
 
 
@@ -210,11 +211,11 @@ def _list_words(low: str, held: frozenset[str]) -> Iterator[tuple[frozenset[str]
 
 
 def _list_pairs(words: list[str]) -> tuple[str, ...]:
-    """Neighbouring words of a question, unless both are common."""
+    """Neighbouring words of a question, unless both are common, or an article comes first."""
     common = STOP_WORDS["en"]
     pairs = []
     for one, other in pairwise(words):
-        if one not in common or other not in common:
+        if one not in ARTICLES and (one not in common or other not in common):
             pairs.append(f"{one} {other}")
     return tuple(dict.fromkeys(pairs))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from ..core.hit import Hit, Reasons
+from ..core.hit import Hit
 from ..core.record import Record
 from ..core.validate import local
 from ..graph import Graphs
@@ -22,8 +22,10 @@ from ..graph.validity import Interval
 from ..store import Head
 from ..text.analysis import has_statements, is_question, terms_in
 from ..text.facts import Asks, FactQuestion, Tense, read_fact_question, relation_of
+from .rescore import FACTS, add_words, rescore
 
 LONGEST_QUESTION: Final = 3  # words beside names
+ReadSeqs = Callable[[str, list[int]], list[Record | None]]
 MOST: Final = 5  # facts that answer one question
 SURE: Final = 0.9  # the score of a record that states the fact asked for, if it is certain
 FIRM: Final = 0.5  # facts of less confidence answer nothing
@@ -152,9 +154,12 @@ def apply_findings(
     findings: Findings,
     path: str,
     asked: FactQuery,
-    read: Callable[[str, list[int]], list[Record | None]],
+    read: ReadSeqs,
 ) -> list[Hit]:
-    """The hits in the order that facts suggest, each with what facts say of it."""
+    """The hits in the order that facts suggest, each with what facts say of it.
+
+    `read` gives None for a record that the caller may not see: it neither answers nor is it named.
+    """
     if not findings.answers and not findings.replaced:
         return hits
     newer = _read_missing(hits, findings, path, read)
@@ -178,15 +183,10 @@ def _may_know_better(best: Hit, answer: Hit, asked: FactQuery) -> bool:
 
 
 def _below(hits: Sequence[Hit], most: float) -> list[Hit]:
-    return [replace(hit, score=min(hit.score, most)) for hit in hits]
+    return [rescore(hit, min(hit.score, most), FACTS) for hit in hits]
 
 
-def _read_missing(
-    hits: Sequence[Hit],
-    findings: Findings,
-    path: str,
-    read: Callable[[str, list[int]], list[Record | None]],
-) -> dict[int, Record]:
+def _read_missing(hits: Sequence[Hit], findings: Findings, path: str, read: ReadSeqs) -> dict[int, Record]:
     """The records that answers and reasons name, by seq: those of the hits, and the others from the store."""
     known = {hit.record.seq: hit.record for hit in hits}
     wanted = list(findings.answers)
@@ -215,7 +215,7 @@ def _mark(hit: Hit, findings: Findings, newer: dict[int, Record]) -> Hit:
     if record is None or record.id == hit.id:
         return hit
     words = f"replaced on {_day(interval.end)} by “{_shorten(record.text)}”"
-    return replace(_add_words(hit, words), superseded_by=record.id)
+    return replace(add_words(hit, words, first=True), superseded_by=record.id)
 
 
 def _list_answer_hits(hits: Sequence[Hit], findings: Findings, known: dict[int, Record]) -> list[Hit]:
@@ -230,9 +230,10 @@ def _list_answer_hits(hits: Sequence[Hit], findings: Findings, known: dict[int, 
             continue
         hit = there.get(seq) or Hit(record=known[seq], score=0.0)
         score = max(SURE * min(interval.confidence, 1.0), hit.score)
-        answers.append(_add_words(replace(hit, score=score), _describe(interval), instead=NOT_THEN))
+        told = add_words(rescore(hit, score, FACTS), _describe(interval), first=True, instead=NOT_THEN)
+        answers.append(told)
     if answers and answers[0].score < best:
-        answers[0] = replace(answers[0], score=best)
+        answers[0] = rescore(answers[0], best, FACTS)
     return sorted(answers, key=lambda hit: -hit.score)
 
 
@@ -258,7 +259,7 @@ def _put_newer_first(hits: list[Hit], findings: Findings) -> list[Hit]:
     for left in waiting.values():  # two that replace each other in turn
         ordered += left
     scores = sorted((hit.score for hit in hits), reverse=True)
-    return [replace(hit, score=score) for hit, score in zip(ordered, scores, strict=True)]
+    return [rescore(hit, score, FACTS) for hit, score in zip(ordered, scores, strict=True)]
 
 
 def _place(hit: Hit, waiting: dict[str, list[Hit]], placed: set[str]) -> list[Hit]:
@@ -280,13 +281,3 @@ def _shorten(text: str) -> str:
     if len(line) <= 60:
         return line
     return line[:57].rstrip() + "…"
-
-
-def _add_words(hit: Hit, words: str, instead: str = "\n") -> Hit:
-    """Says something first, `instead` of reasons that end so."""
-
-    def reasons() -> Reasons:
-        own = hit.reasons()
-        return replace(own, words=(words, *[other for other in own.words if not other.endswith(instead)]))
-
-    return replace(hit, reasons=reasons)

@@ -6,6 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.hit import Hit
+from ..core.record import Record
+from ..core.where import Where
 from ..graph import Graphs
 from ..graph.scope_graph import Moments, View
 from ..index import Candidates
@@ -36,10 +38,22 @@ def consult_facts(
     meant = _read_query(recall, question)
     for path in _list_paths(hits, question.query):
         findings = find_facts(recall.graphs, path, head, hits, meant)
-        hits = apply_findings(hits, findings, path, meant, recall.read)
+        hits = apply_findings(hits, findings, path, meant, partial(_read_visible, recall, question.query))
     if question.query.scope.below:
         return hits
     return _add_instructions(recall, recall.graphs, hits, question.query, found, head)
+
+
+def _read_visible(recall: Recall, query: Query, path: str, seqs: list[int]) -> list[Record | None]:
+    """The records that pass the query's filter and have not expired; None for all others."""
+    living = Where(alive_at=query.now)
+    seen: list[Record | None] = []
+    for record in recall.read(path, seqs):
+        passes = record is not None and living.matches(record)
+        if record is not None and query.where is not None:
+            passes = passes and query.where.matches(record)
+        seen.append(record if passes else None)
+    return seen
 
 
 def _read_query(recall: Recall, question: AskedQuery) -> FactQuery:

@@ -13,14 +13,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from ..core.hit import Hit, Reasons
+from ..core.hit import Hit
 from ..core.record import Record
 from ..text import term_id
 from ..text.analysis import QUESTION, read_analysis, terms_in
 from .answer_forms import Wants, has_measure, weigh_text
+from .rescore import TEXT, add_words, rescore
 from .understand import FIRST, LAST, NOW
 
 LOOKED_AT: Final = 15  # hits whose texts are read
@@ -94,7 +95,7 @@ def look_again(hits: list[Hit], clues: Clues) -> list[Hit]:
         order = _put_in_time(order, clues)
     told = []
     for hit, score in zip(order, _score_again(hits, sorted(odds.values(), reverse=True)), strict=True):
-        told.append(Hit(record=hit.record, score=score, reasons=hit.reasons))
+        told.append(rescore(hit, score, TEXT))
     return told + rest
 
 
@@ -127,7 +128,7 @@ def _put_knowing_first(hits: list[Hit]) -> list[Hit]:
     others: list[Hit] = []
     for hit in hits:
         if _knows_nothing(hit.record):
-            others.append(_add_words(hit, "says that it does not know"))
+            others.append(add_words(hit, "says that it does not know"))
         else:
             knowing.append(hit)
     return knowing + others
@@ -152,7 +153,7 @@ def _put_change_first(hits: list[Hit], clues: Clues, odds: Mapping[int, float]) 
         newer = odds[hit.record.seq] >= near and _when(hit) > _when(first) + DAY
         if newer and _changes(hit.record, subject, clues):
             rest = [other for other in hits if other is not hit]
-            return [_add_words(hit, "tells of a change since"), *rest]
+            return [add_words(hit, "tells of a change since"), *rest]
     return hits
 
 
@@ -177,7 +178,7 @@ def _put_in_time(hits: list[Hit], clues: Clues) -> list[Hit]:
     if len(same) < 2:
         return hits
     same.sort(key=_when, reverse=clues.moment == LAST)
-    same[0] = _add_words(same[0], f"is the {clues.moment} of those")
+    same[0] = add_words(same[0], f"is the {clues.moment} of those")
     told = {hit.record.seq for hit in same}
     return same + [hit for hit in hits if hit.record.seq not in told]
 
@@ -197,11 +198,3 @@ def _asks(record: Record) -> bool:
 
 def _when(hit: Hit) -> float:
     return hit.record.occurred
-
-
-def _add_words(hit: Hit, words: str) -> Hit:
-    def reasons() -> Reasons:
-        own = hit.reasons()
-        return replace(own, words=(*own.words, words))
-
-    return replace(hit, reasons=reasons)

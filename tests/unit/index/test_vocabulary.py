@@ -154,6 +154,6 @@ def test_words_of_the_thesaurus_are_as_near_as_it_says() -> None:
     shares = made.vocabulary.align(*asked, told, np.ones(1, np.float32), np.arange(2))
     assert shares[1] == pytest.approx(0.9)
     assert shares[0] == pytest.approx(aligned(made, ["dog"], [1.0], [0])[0])
-    made.append([["tree"]])
+    made.append([["dog"]])
     again = made.vocabulary.align(*asked, told, np.ones(1, np.float32), np.arange(3))
     assert again[1] == pytest.approx(0.9)

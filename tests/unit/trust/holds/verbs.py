@@ -164,6 +164,7 @@ LEAVES: dict[str, Verb] = {  # does its work, and leaves the record as it is
     "trust.verify_forgotten": lambda c: c.memory.trust.verify_forgotten("nothing of it", scope=SCOPE),
     "trust.verify_receipt": _verify_receipt,
     "admin.stats": lambda c: c.memory.admin.stats(),
+    "admin.explain": lambda c: c.memory.admin.explain("Ann", scope=SCOPE),
     "admin.health": lambda c: c.memory.admin.health(),
     "admin.metrics": lambda c: c.memory.admin.metrics(),
     "admin.check": lambda c: c.memory.admin.check(),

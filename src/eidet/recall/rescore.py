@@ -1,0 +1,49 @@
+"""Hits with another score or further reasons. What a stage adds to a score is a signal of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ..core.hit import Hit, Reasons, Signal
+
+TEXT: Final = "text"  # what the text itself tells of how well it answers
+FACTS: Final = "facts"  # what facts tell of whether it still holds
+_SAME: Final = 1e-12
+
+
+def rescore(hit: Hit, score: float, stage: str) -> Hit:
+    """The hit with a score that a stage gave it; the difference is told as a signal of that stage."""
+    share = score - hit.score
+    if abs(share) <= _SAME:
+        return hit
+    reasons = hit.reasons
+
+    def explain() -> Reasons:
+        own = reasons()
+        return replace(own, signals=_add(own.signals, stage, share))
+
+    return replace(hit, score=score, reasons=explain)
+
+
+def _add(signals: tuple[Signal, ...], stage: str, share: float) -> tuple[Signal, ...]:
+    """With one more signal, or more of it; a filter's hit has none to add to."""
+    if not signals:
+        return signals
+    others = [signal for signal in signals if signal.name != stage]
+    before = sum(signal.share for signal in signals if signal.name == stage)
+    own = Signal(name=stage, value=min(1.0, abs(before + share)), share=before + share)
+    return tuple(sorted([*others, own], key=lambda signal: -abs(signal.share)))
+
+
+def add_words(hit: Hit, words: str, *, first: bool = False, instead: str = "\n") -> Hit:
+    """The hit with one more reason in words, `instead` of those that end so."""
+    reasons = hit.reasons
+
+    def explain() -> Reasons:
+        own = reasons()
+        others = [other for other in own.words if not other.endswith(instead)]
+        told = (words, *others) if first else (*others, words)
+        return replace(own, words=told)
+
+    return replace(hit, reasons=explain)
