@@ -23,7 +23,7 @@ from .extras import finish, make_missing
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 except ModuleNotFoundError as error:
-    raise make_missing("The Anthropic SDK", "anthropic") from error
+    raise make_missing("the Anthropic SDK", "anthropic") from error
 
 ROOT: Final = "/memories"
 MOST_LINES: Final = 999_999

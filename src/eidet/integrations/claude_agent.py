@@ -24,7 +24,7 @@ from .extras import RisingTimes, finish, make_missing, quote_label
 try:
     from claude_agent_sdk import fold_session_summary
 except ModuleNotFoundError as error:
-    raise make_missing("The Claude Agent SDK", "claude-agent") from error
+    raise make_missing("the Claude Agent SDK", "claude-agent") from error
 
 PAGE: Final = 500
 _PART: Final = "meta.claude_agent"

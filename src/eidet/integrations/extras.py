@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from ..core.errors import Misconfigured
+from ..core.errors import MissingExtra
 
 T = TypeVar("T")
 
@@ -16,9 +16,9 @@ _UNSAFE: Final = re.compile(r"[^\w .,:;@+=~!'()-]|^\s|\s$|\n")  # in a label of 
 STEP: Final = 1e-6  # seconds between two things that are stored at once
 
 
-def make_missing(framework: str, extra: str) -> Misconfigured:
+def make_missing(framework: str, extra: str) -> MissingExtra:
     """The error to raise when a framework cannot be imported; it names the command that installs it."""
-    return Misconfigured(f"{framework} is not installed: pip install 'eidet[{extra}]'")
+    return MissingExtra(f"the adapter to {framework}", extra=extra)
 
 
 def quote_label(label: str) -> str:

@@ -24,7 +24,7 @@ from .extras import RisingTimes, finish, make_missing
 try:
     from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
 except ModuleNotFoundError as error:
-    raise make_missing("The OpenAI Agents SDK", "openai-agents") from error
+    raise make_missing("the OpenAI Agents SDK", "openai-agents") from error
 
 ScopeOf = Callable[[Any], str]
 
