@@ -1,4 +1,4 @@
-"""One server and one browser for all tests of a worker; a page for each test."""
+"""One server for all tests of a worker; a browser for each test."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def own_site(example: Path, tmp_path: Path) -> Iterator[tuple[str, Path]]:
         yield base, file
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def browser() -> Iterator[Browser]:
+    """One for each test: as long as it is there, an event loop runs, which other tests could not start."""
     with browse() as browser:
         yield browser
 

@@ -31,6 +31,13 @@ class EntityBody(FactTimes):
     entity: Name
 
 
+class TimelineBody(RequestBody):
+    """Whose facts are told, and what the memory knew of them at a time."""
+
+    entity: Name
+    known_at: Time | None = Field(None, description="What the memory knew then.")
+
+
 class PathsBody(FactTimes):
     """Two entities, and how many facts may lie between them."""
 
@@ -190,7 +197,7 @@ async def about(body: EntityBody, grant: Reads) -> Response:
     return await answer(grant.serving, lambda: {"facts": _tell_facts(facts)}, size=len(facts))
 
 
-async def timeline(body: EntityBody, grant: Reads) -> Response:
+async def timeline(body: TimelineBody, grant: Reads) -> Response:
     """All that ever held of an entity, the earliest first."""
     facts = await grant.memory.facts.timeline(body.entity, scope=grant.scope, known_at=body.known_at)
     return await answer(grant.serving, lambda: {"facts": _tell_facts(facts)}, size=len(facts))
