@@ -35,6 +35,7 @@ LOOKED_AT: Final = 50  # of the latest
 MOST: Final = 8  # that one context tells
 ALIKE: Final = 0.25  # cosine from which an occasion is the one that a request is about …
 MUCH_ALIKE: Final = 0.4  # … and any other question
+FIRST_PLACES: Final = 10  # of an answer, of which the last may go to instructions
 PLACES_EACH: Final = 5  # one of so many places of an answer may go to an instruction
 ANSWERS_NOTHING: Final = 0.05  # the score of an instruction: it is to be followed, and answers nothing
 ReadSeqs = Callable[[str, list[int]], list[Record | None]]
@@ -130,21 +131,29 @@ def _order(pair: tuple[Fact, Record]) -> tuple[bool, float]:
 def add_instructions(
     hits: list[Hit], found: Candidates, seqs: Sequence[int], query: Query, read: ReadSeqs
 ) -> list[Hit]:
-    """Puts the instructions that apply to a request into the last places of an answer.
+    """Puts the instructions that apply to a request into the last of the first ten places.
 
     `seqs` are those of records that instruct, of the one scope that was searched.
     """
-    places = query.limit // PLACES_EACH
-    chosen = _choose_alike(hits[: query.limit - places], found, seqs, query.text)[:places]
+    end = min(query.limit, FIRST_PLACES)
+    places = end // PLACES_EACH
+    chosen = _choose_alike(hits[: end - places], found, seqs, query.text)[:places]
     if not chosen:
         return hits
-    kept = hits[: query.limit - len(chosen)]
-    most = min([ANSWERS_NOTHING, *[hit.score for hit in kept[-1:]]])
+    kept, rest = hits[: end - len(chosen)], hits[end - len(chosen) :]
+    added: list[Hit] = []
     for record in read(found.scopes[0], chosen):
         if record is not None and _may_be_told(record, query):
-            kept.append(Hit(record=record, score=most, reasons=_say_standing))
-    told = {hit.id for hit in kept}
-    return kept + [hit for hit in hits if hit.id not in told]
+            added.append(Hit(record=record, score=_score_between(kept, rest), reasons=_say_standing))
+    told = {hit.record.seq for hit in added}
+    return kept + added + [hit for hit in rest if hit.record.seq not in told]
+
+
+def _score_between(before: Sequence[Hit], after: Sequence[Hit]) -> float:
+    """A score that fits its place: that of the next hit, or a low one at the end."""
+    if after:
+        return after[0].score
+    return min([ANSWERS_NOTHING, *[hit.score for hit in before[-1:]]])
 
 
 def _may_be_told(record: Record, query: Query) -> bool:
