@@ -94,7 +94,7 @@ class Visit:
 
     @classmethod
     def open(cls, browser: Browser, base: str, *, width: Any = None, theme: str = "light") -> Visit:
-        page = browser.new_page(viewport=width or WIDE, color_scheme=theme)  # type: ignore[arg-type]
+        page = browser.new_page(viewport=width or WIDE, color_scheme=theme)
         page.set_default_timeout(20_000)
         visit = cls(page, base)
         page.on("console", visit._hear)

@@ -45,7 +45,8 @@ class Tracing:
 
     @property
     def spans(self) -> Sequence[ReadableSpan]:
-        return self._exporter.get_finished_spans()
+        spans: Sequence[ReadableSpan] = self._exporter.get_finished_spans()
+        return spans
 
     def attributes(self) -> list[dict[str, Any]]:
         return [dict(span.attributes or {}) for span in self.spans]
