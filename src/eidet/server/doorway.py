@@ -47,6 +47,7 @@ class Doorway:
             await self._pass_other(scope, receive, send)
             return
         keep_encoded(scope)
+        trim_headers(scope)
         headers = Headers(scope=scope)
         scope[REQUEST_ID] = choose_request_id(headers.get("x-request-id"))
         answer = Answering(send, scope)
@@ -111,6 +112,11 @@ def keep_encoded(scope: MutableMapping[str, Any]) -> None:
     raw = scope.get("raw_path") or quote(scope["path"]).encode()
     if raw.startswith(ENCODED):
         scope["path"] = raw.decode("ascii", "replace")
+
+
+def trim_headers(scope: MutableMapping[str, Any]) -> None:
+    """Blanks around the value of a header are none of it; not every parser takes them away."""
+    scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
 
 
 def choose_request_id(given: str | None) -> str:
