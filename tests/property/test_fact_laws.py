@@ -173,7 +173,7 @@ def test_no_fact_crosses_a_scope(moves: list[tuple[str, str]]) -> None:
     with Memory(embedder="hashing", clock=Clock(tick=1.0)) as memory:
         alone = {"a": list[str](), "b": list[str]()}
         for scope, town in moves:
-            memory.remember(f"Ann lives in {town}.", scope=f"x/{scope}", keep_duplicates=True)
+            memory.remember(f"Ann lives in {town}.", scope=f"x/{scope}")
             alone[scope].append(town)
         for scope, towns in alone.items():
             expected = [f"Ann lives in {town}" for town in towns[-1:]]

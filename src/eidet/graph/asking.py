@@ -64,7 +64,7 @@ class Asking:
 
     def instructions(self, scope: Scope, moments: Moments, natures: Sequence[Nature]) -> list[Fact]:
         """Standing instructions and preferences that hold."""
-        facts = self.list_facts(scope, lambda graph: _list_special(graph, moments, natures))
+        facts = self.list_facts(scope, lambda graph: list_special(graph, moments, natures))
         return sorted(facts, key=lambda fact: (fact.nature is not Nature.INSTRUCTION, _start(fact)))
 
     def contradictions(self, scope: Scope, view: View) -> list[Contradiction]:
@@ -264,7 +264,8 @@ def _list_entities(graph: ScopeGraph) -> list[Entity]:
     return [describe_entity(graph, root) for root in graph.identities.list_roots()]
 
 
-def _list_special(graph: ScopeGraph, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
+def list_special(graph: ScopeGraph, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
+    """The preferences and instructions that hold."""
     groups: dict[tuple[Node, str], None] = {}
     for assertion in graph.index.special:
         if assertion.nature in natures:

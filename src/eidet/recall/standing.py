@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -16,8 +18,8 @@ from ..core.hit import Hit, Reasons
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
-from ..graph.asking import Asking
-from ..graph.fact import Fact
+from ..graph import Graphs
+from ..graph.asking import list_special
 from ..graph.identities import USER_NODE
 from ..graph.names import PERSON, name_key
 from ..graph.scope_graph import Moments, ScopeGraph, View
@@ -54,6 +56,21 @@ _OCCASION: Final = re.compile(
 )
 
 
+class StandingWish(NamedTuple):
+    """That somebody wants something from now on, and the latest record that says so."""
+
+    path: str
+    seq: int
+    nature: Nature
+    subject: str  # the id of who wants it
+    wish: str
+
+    @property
+    def is_particular(self) -> bool:
+        """Whether it applies on an occasion only."""
+        return self.nature is Nature.PREFERENCE or _OCCASION.search(self.wish) is not None
+
+
 def list_standing(
     recall: Recall, query: str, terms: frozenset[int], scope: Scope, seen: Where, *, at: float, now: float
 ) -> list[Record]:
@@ -61,71 +78,83 @@ def list_standing(
     if recall.graphs is None:
         return []
     moments = Moments(view=View(now=now), at=at)
-    facts = Asking(recall.graphs).instructions(scope, moments, NATURES)
-    stated = _read_records(recall, facts[-LOOKED_AT:])
-    vector: Floats | None = None
-    chosen: dict[str, tuple[Fact, Record]] = {}
-    for fact, record in stated:
-        if record.id in chosen or not seen.matches(record) or not _may_instruct(fact, record):
-            continue
-        if vector is None and _is_particular(fact):
-            vector = embed_checked(recall.embedder, [query])[0]
-        if _applies(fact, record, terms, vector):
-            chosen[record.id] = (fact, record)
-    ordered = sorted(chosen.values(), key=_order)
-    return [record for _, record in ordered[:MOST]]
+    told: dict[str, tuple[StandingWish, Record]] = {}
+    for one, record in _read_records(recall, _list_latest(recall.graphs, scope, moments)):
+        if seen.matches(record) and _may_instruct(one, record):
+            told.setdefault(record.id, (one, record))
+    alike = _list_alike(recall, query, [pair for pair in told.values() if pair[0].is_particular])
+    chosen = []
+    for one, record in told.values():
+        if not one.is_particular or record.id in alike or terms & terms_in(record.terms):
+            chosen.append((one, record))
+    return [record for _, record in sorted(chosen, key=_order)[:MOST]]
 
 
-def _read_records(recall: Recall, facts: Sequence[Fact]) -> list[tuple[Fact, Record]]:
-    """The latest record that states each fact, one round trip per scope."""
-    by_scope: dict[str, list[Fact]] = {}
-    for fact in facts:
-        if fact.seqs:
-            by_scope.setdefault(fact.scope, []).append(fact)
-    found: list[tuple[Fact, Record]] = []
-    for path, stated in by_scope.items():
-        records = recall.store.read(path, [max(fact.seqs) for fact in stated])
-        for fact, record in zip(stated, records, strict=True):
-            if record is not None:
-                found.append((fact, record))
+def _list_latest(graphs: Graphs, scope: Scope, moments: Moments) -> list[StandingWish]:
+    """The latest of each nature, so that many preferences do not hide an instruction."""
+    found: list[StandingWish] = []
+    for group in graphs.ask_each(scope, partial(_list_held, moments=moments)):
+        found += group
+    found.sort(key=attrgetter("seq"), reverse=True)
+    latest: list[StandingWish] = []
+    for nature in NATURES:
+        latest += [one for one in found if one.nature is nature][:LOOKED_AT]
+    return latest
+
+
+def _list_held(graph: ScopeGraph, moments: Moments) -> list[StandingWish]:
+    found: list[StandingWish] = []
+    for interval in list_special(graph, moments, NATURES):
+        first, seq = interval.first, max(said.source.seq for said in interval.said)
+        wish = first.object_mention.name
+        found.append(StandingWish(graph.scope, seq, first.nature, interval.subject, wish))
     return found
 
 
-def _may_instruct(fact: Fact, record: Record) -> bool:
+def _read_records(recall: Recall, wanted: Sequence[StandingWish]) -> list[tuple[StandingWish, Record]]:
+    """The records behind them, one round trip per scope."""
+    by_scope: dict[str, list[StandingWish]] = {}
+    for one in wanted:
+        by_scope.setdefault(one.path, []).append(one)
+    found: list[tuple[StandingWish, Record]] = []
+    for path, stated in by_scope.items():
+        records = recall.read(path, [one.seq for one in stated])
+        for one, record in zip(stated, records, strict=True):
+            if record is not None:
+                found.append((one, record))
+    return found
+
+
+def _may_instruct(one: StandingWish, record: Record) -> bool:
     """Only people whom the agent works for, for themselves: not a page, a tool, or the agent itself."""
     if is_untrusted(record) or record.who == "assistant":
         return False
     speaker = f"{PERSON}:{name_key(record.who or '')}"
-    return fact.nature is Nature.INSTRUCTION or fact.subject_id in (USER_NODE, speaker)
+    return one.nature is Nature.INSTRUCTION or one.subject in (USER_NODE, speaker)
 
 
-def _is_particular(fact: Fact) -> bool:
-    """Whether a fact applies on an occasion only."""
-    return fact.nature is Nature.PREFERENCE or _OCCASION.search(fact.object) is not None
+def _list_alike(recall: Recall, query: str, pairs: Sequence[tuple[StandingWish, Record]]) -> set[str]:
+    """The ids of records of which a unit is close to the query; a tier may have lowered their vectors."""
+    whole = [record for _, record in pairs if record.vector is not None and not record.level]
+    if not whole:
+        return set()
+    vector: Floats = embed_checked(recall.embedder, [query])[0]
+    rows = row_of(b"".join(record.vector or b"" for record in whole)).reshape(-1, len(vector))
+    lengths = np.maximum(np.linalg.norm(rows, axis=1) * np.linalg.norm(vector), 1e-12)
+    near = rows @ vector / lengths >= ALIKE
+    alike: set[str] = set()
+    at = 0
+    for record in whole:
+        units = len(record.vector or b"") // (4 * len(vector))
+        if near[at : at + units].any():
+            alike.add(record.id)
+        at += units
+    return alike
 
 
-def _applies(fact: Fact, record: Record, terms: frozenset[int], vector: Floats | None) -> bool:
-    if vector is None or not _is_particular(fact):
-        return True
-    if terms & terms_in(record.terms):
-        return True
-    return _likeness(record, vector) >= ALIKE
-
-
-def _likeness(record: Record, vector: Floats) -> float:
-    """The cosine of the record's best unit; 0 where its tier no longer has the vector."""
-    if record.vector is None or record.level:
-        return 0.0
-    rows = row_of(record.vector).reshape(-1, len(vector))
-    length = float(np.linalg.norm(vector)) or 1.0
-    lengths = np.linalg.norm(rows, axis=1)
-    lengths[lengths == 0] = 1.0
-    return float(np.max(rows @ vector / lengths) / length)
-
-
-def _order(pair: tuple[Fact, Record]) -> tuple[bool, float]:
-    fact, record = pair
-    return fact.nature is not Nature.INSTRUCTION, -record.occurred
+def _order(pair: tuple[StandingWish, Record]) -> tuple[bool, float]:
+    one, record = pair
+    return one.nature is not Nature.INSTRUCTION, -record.occurred
 
 
 def add_instructions(
@@ -179,10 +208,9 @@ def _say_standing() -> Reasons:
 def list_instructions(graph: ScopeGraph, moments: Moments) -> list[int]:
     """The seqs of the records that instruct and still hold."""
     seqs: dict[int, None] = {}
-    for assertion in graph.index.special:
-        if assertion.nature is Nature.INSTRUCTION:
-            subject = graph.identities.root_of(assertion.subject)
-            for interval in graph.trace(subject, assertion.relation, moments.view):
-                if assertion in interval.said and moments.admits(interval):
-                    seqs[assertion.source.seq] = None
+    for subject in graph.list_subjects(Nature.INSTRUCTION.value):
+        for interval in graph.trace(subject, Nature.INSTRUCTION.value, moments.view):
+            if moments.admits(interval):
+                for said in interval.said:
+                    seqs[said.source.seq] = None
     return list(seqs)

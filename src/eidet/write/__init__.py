@@ -4,6 +4,7 @@
 - ingest.py: records from drafts, embedded and analysed
 - echoes.py: texts that only repeat what was just recalled
 - put.py: the write itself
+- renewed_facts.py: facts that are said again after they had ended
 - revise.py: the next version of a record
 - reembed.py: all vectors or terms made anew
 
@@ -23,6 +24,7 @@ from ..parts import Parts
 from .echoes import EchoGuard
 from .ingest import Ingest, analyse_record, embed_units
 from .put import put_records, put_said
+from .renewed_facts import is_news
 from .revise import revise_record
 from .shape import Given, drafts_of, text_said, texts_of
 
@@ -72,11 +74,20 @@ class WritePath:
         if single:
             watch = self._parts.tombstones.over_said(records, again=again)
             stored = put_records(self._parts, records, now=now, unique=not keep, watch=watch)
+            self._put_news(records, stored, now)
             self._life.count_insertions(1)
             return stored[0]
         remembered = put_said(self._parts, records, now=now, unique=not keep, again=again)
+        left_out = {one.index for one in remembered.rejected}
+        self._put_news([one for at, one in enumerate(records) if at not in left_out], remembered, now)
         self._life.count_insertions(len(remembered))
         return remembered
+
+    def _put_news(self, said: Sequence[Record], stored: list[Record], now: float) -> None:
+        """Stores what was taken for a repetition although what it repeats no longer held."""
+        for at, (record, kept) in enumerate(zip(said, stored, strict=True)):
+            if is_news(self._parts, record, kept, now):
+                stored[at] = put_records(self._parts, [record], now=now)[0]
 
     def revise(
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tests.making import PLACES, place_of
+from tests.making import PLACES, Clock, place_of
 
 from eidet import Memory, Settings
 
@@ -141,3 +141,34 @@ def test_an_instruction_that_applies_comes_with_the_answer_to_a_request() -> Non
             assert len({hit.id for hit in hits}) == len(hits) == limit
             instructed = [hit.text for hit in hits if "standing instruction" in hit.why()]
             assert all("strangers" not in text for text in instructed)
+
+
+def test_a_fact_that_is_said_again_after_it_had_ended_holds_again() -> None:
+    clock = Clock()
+    with Memory(clock=clock) as memory:
+        for town in ("Porto", "Rome", "Porto", "Porto"):
+            clock.days(30)
+            memory.remember(f"Ann lives in {town}.")
+        assert memory.count() == 3  # the last one repeats what holds
+        assert "Porto" in memory.recall("Where does Ann live?")[0].text
+        assert [fact.object for fact in memory.facts.timeline("Ann")] == ["Porto", "Rome", "Porto"]
+        memory.remember(["Ann lives in Rome.", "Ann lives in Rome."])
+        assert memory.count() == 4
+        assert "Rome" in memory.recall("Where does Ann live?", now=clock.now + 1)[0].text
+
+
+def test_an_old_statement_that_is_imported_again_is_no_news() -> None:
+    with Memory() as memory:
+        for _ in range(2):
+            memory.remember("Ann lives in Porto.", occurred="2026-01-10")
+            memory.remember("Ann lives in Rome.", occurred="2026-03-10")
+        assert memory.count() == 2
+
+
+def test_many_preferences_do_not_hide_an_instruction() -> None:
+    with Memory() as memory:
+        memory.remember({"role": "user", "content": "Always answer in metric units."})
+        for number in range(80):
+            memory.remember({"role": "user", "content": f"I prefer brand{number} of tea."})
+        told = memory.context("How tall is the door?").sections["instructions"]
+        assert "metric" in told

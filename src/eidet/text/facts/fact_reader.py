@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -18,7 +18,10 @@ from .statement import Statement
 from .verb_rules import read_verb
 from .word_tables import WordTables, tables_of
 
+Rule = Callable[[SentenceReading, int], object]
+
 MOST: Final = 64  # statements of one text
+_RULES: Final[dict[int, Mapping[str, tuple[Rule, ...]]]] = {}  # by the id of a language's tables, which stay
 
 
 def read_facts(
@@ -85,8 +88,22 @@ def _unreal_from(words: SentenceWords, tables: WordTables) -> int:
 
 def _read_words(reading: SentenceReading, end: int) -> None:
     """Each rule at each word that calls it."""
-    low, tables = reading.words.low, reading.tables
-    rules = (
+    low, rules = reading.words.low, _list_rules(reading.tables)
+    for at in range(1, end):
+        for rule in rules.get(low[at], ()):
+            rule(reading, at)
+
+
+def _list_rules(tables: WordTables) -> Mapping[str, tuple[Rule, ...]]:
+    """By word: the rules that it calls. Made once for each language."""
+    known = _RULES.get(id(tables))
+    if known is None:
+        known = _RULES[id(tables)] = _collect_rules(tables)
+    return known
+
+
+def _collect_rules(tables: WordTables) -> dict[str, tuple[Rule, ...]]:
+    callers: tuple[tuple[Iterable[str], Rule], ...] = (
         (tables.frames, read_verb),
         (tables.copulas, read_copula),
         (tables.having, read_having),
@@ -95,10 +112,11 @@ def _read_words(reading: SentenceReading, end: int) -> None:
         (tables.events, read_event),
         (PHRASE_WORDS, read_phrase),
     )
-    for at in range(1, end):
-        for words, rule in rules:
-            if low[at] in words:
-                rule(reading, at)
+    rules: dict[str, tuple[Rule, ...]] = {}
+    for words, rule in callers:
+        for word in words:
+            rules[word] = (*rules.get(word, ()), rule)
+    return rules
 
 
 def _unique(found: list[Statement]) -> list[Statement]:

@@ -63,7 +63,12 @@ def split_words(text: str) -> Iterator[SentenceWords]:
             continue
         if piece == "." or len(low) > _WORD_LIMIT:
             continue
-        _add(piece, start, low, starts, ends)
+        if "'" in piece or "\u2019" in piece:
+            _add_tied(piece, start, low, starts, ends)
+        else:
+            low.append(piece.lower())
+            starts.append(start)
+            ends.append(start + len(piece))
     if len(low) > 1:
         yield _close(text, low, starts, ends, "")
 
@@ -72,23 +77,20 @@ def _abbreviates(piece: str, low: list[str]) -> bool:
     return piece == "." and low[-1] in _TITLES
 
 
-def _add(piece: str, start: int, low: list[str], starts: list[int], ends: list[int]) -> None:
-    """One piece, or two where an apostrophe ties a clitic: I'm, Ann's, don't."""
-    small = piece.lower()
-    if "'" in small or "\u2019" in small:
-        small = small.replace("\u2019", "'")
-        head, _, tail = small.rpartition("'")
-        if tail in _CLITICS:
-            cut = start + len(head)
-            _put(head, start, cut, low, starts, ends)
-            _put("'" + tail, cut, start + len(piece), low, starts, ends)
-            return
-        if tail == "t" and head.endswith("n"):
-            cut = start + len(head) - 1
-            _put(head[:-1], start, cut, low, starts, ends)
-            _put("n't", cut, start + len(piece), low, starts, ends)
-            return
-    _put(small, start, start + len(piece), low, starts, ends)
+def _add_tied(piece: str, start: int, low: list[str], starts: list[int], ends: list[int]) -> None:
+    """A piece with an apostrophe: two where it ties a clitic (I'm, Ann's, don't), else one."""
+    small = piece.lower().replace("\u2019", "'")
+    head, _, tail = small.rpartition("'")
+    if tail in _CLITICS:
+        cut = start + len(head)
+        _put(head, start, cut, low, starts, ends)
+        _put("'" + tail, cut, start + len(piece), low, starts, ends)
+    elif tail == "t" and head.endswith("n"):
+        cut = start + len(head) - 1
+        _put(head[:-1], start, cut, low, starts, ends)
+        _put("n't", cut, start + len(piece), low, starts, ends)
+    else:
+        _put(small, start, start + len(piece), low, starts, ends)
 
 
 def _put(word: str, start: int, end: int, low: list[str], starts: list[int], ends: list[int]) -> None:

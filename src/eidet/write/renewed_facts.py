@@ -1,0 +1,32 @@
+"""Facts that are said again after they had ended: "Ann lives in Porto", back from Rome, is news.
+
+A fact that its scope has word for word is not stored again. If what it states was replaced since, it is.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..core.record import Record
+from ..graph.scope_graph import ScopeGraph, View
+from ..parts import Parts
+from ..text.analysis import has_statements
+
+
+def is_news(parts: Parts, said: Record, kept: Record, now: float) -> bool:
+    """Whether a record that was taken for a repetition of another one states what no longer held."""
+    if said.id == kept.id or not said.occurred > kept.occurred or not has_statements(kept.terms):
+        return False
+    question = partial(_has_ended, seq=kept.seq, at=said.occurred, view=View(now=now))
+    return parts.settings.facts and parts.graphs.ask(kept.scope, question)
+
+
+def _has_ended(graph: ScopeGraph, seq: int, at: float, view: View) -> bool:
+    """Whether nothing of what a record states holds at a time, whoever says so."""
+    intervals = graph.find_intervals(seq, view)
+    for interval in intervals:
+        for other in graph.trace(interval.subject, interval.relation, view):
+            same = (other.object, other.negated) == (interval.object, interval.negated)
+            if same and other.holds_at(at):
+                return False
+    return bool(intervals)
