@@ -18,7 +18,7 @@ from .net.url import Options
 from .parts import Parts
 from .store import Store, verbs
 from .store.abilities import MadeOfSeveral
-from .store.traits import archive_of, has_ability, is_sealed, offered_index_of, path_of
+from .store.traits import archive_of, has_ability, is_sealed, own_index_of, path_of
 from .text import Analyzer
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
 
 def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
     """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
-    from .trust.seal.keyring import SEAL, check_unsealed, sealed_with
+    from .trust.seal.keyring import SEAL, check_unsealed, read_master
 
     chosen, told = settings.key or None if key is None else key, verbs.get_setting(store, SEAL)
     if is_sealed(store):
@@ -174,7 +174,7 @@ def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
     if chosen is None:
         if told is not None:
             raise Misconfigured(
-                f"{name} is sealed with the master key {sealed_with(store)['master']}: open it with "
+                f"{name} is sealed with the master key {read_master(store)['master']}: open it with "
                 "Memory(…, key='env:EIDET_KEY') or key='file:PATH'; on the command line, EIDET_KEY or "
                 "--key-file gives the key"
             )
@@ -256,7 +256,7 @@ def _index_of(store: Store, settings: Settings) -> str:
     """What `auto` comes to; a server must not see the vectors of a sealed memory unasked."""
     if settings.index != "auto":
         return settings.index
-    offered = None if is_sealed(store) else offered_index_of(store)
+    offered = None if is_sealed(store) else own_index_of(store)
     return offered or "embedded"
 
 

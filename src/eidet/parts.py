@@ -178,11 +178,11 @@ class TombstoneWatch:
 
     def over_said(self, records: Sequence[Record], *, again: bool = False) -> Watch:
         """For records that somebody says: forgotten content is refused, unless they say it `again`."""
-        return Watch(lambda: [self._marker().said(record) for record in records], again=again)
+        return Watch(lambda: [self._marker().claim_said(record) for record in records], again=again)
 
     def over_returning(self, records: Sequence[Record]) -> Watch:
         """For records that nobody says: read from a file, or made by upkeep."""
-        return Watch(lambda: [self._marker().returned(record) for record in records], returning=True)
+        return Watch(lambda: [self._marker().claim_return(record) for record in records], returning=True)
 
     def _marker(self) -> Marker:
         """Asked for inside of a write to a store that has tombstones, and so has its secret.

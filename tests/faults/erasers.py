@@ -28,7 +28,7 @@ def forget_and_die(path: str, where: str) -> None:
     elif where == "scrub":
         SqliteDriver.scrub = die  # type: ignore[method-assign]
     else:
-        SqliteDriver._emptied_log = die  # type: ignore[method-assign]
+        SqliteDriver._empty_log = die  # type: ignore[method-assign]
     memory = opened(path)
     tell("begun")
     memory.forget(where=Where(session="s1"))

@@ -506,4 +506,4 @@ def test_an_outbox_that_was_emptied_by_somebody_else_is_no_outbox(tmp_path: Path
     box = Outbox.new(folder)
     box.close()
     assert list(folder.iterdir()) == []
-    assert list(Outbox.left_behind(folder, {})) == []
+    assert list(Outbox.list_abandoned(folder, {})) == []

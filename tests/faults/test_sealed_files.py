@@ -22,7 +22,7 @@ from eidet.core.record import content_digest
 from eidet.core.settings import Upkeep
 from eidet.models.embed.quantise import quantise
 from eidet.store import verbs
-from eidet.trust.seal.exports import sealed_in
+from eidet.trust.seal.exports import find_sealed
 
 DAY = 86_400.0
 WIDTHS = (64, 96)
@@ -204,7 +204,7 @@ def test_keys_are_changed_while_others_write_and_some_are_killed(tmp_path: Path,
             assert memory.history(id)
         assert memory.admin.check() == []
         assert memory.recall("quetzalcoatlus")
-        sealed = sealed_in(memory.parts.store)
+        sealed = find_sealed(memory.parts.store)
         assert sealed is not None
         assert len(sealed.keys("default").numbers) == 1, "old keys are gone"
 

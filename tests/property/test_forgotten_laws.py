@@ -17,7 +17,7 @@ from eidet.core.former_meta import Origin, split_meta
 from eidet.core.record import Kind, Record
 from eidet.core.settings import Upkeep
 from eidet.store.sql.scrubbing import PIECE, gaps_of, pieces_of
-from eidet.store.tombstones import Marker, absorbed_in, folded, is_everyday
+from eidet.store.tombstones import Marker, fold_text, is_everyday, list_absorbed
 
 LAWS = settings(max_examples=examples(15), deadline=None, derandomize=True)
 words = st.sampled_from(["safe", "cellar", "river", "Lisbon", "cello", "opera", "Bergen", "garden", "winter"])
@@ -28,7 +28,7 @@ lasting = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 @LAWS
 @given(
-    said=st.lists(sayings, min_size=3, max_size=12, unique_by=folded),
+    said=st.lists(sayings, min_size=3, max_size=12, unique_by=fold_text),
     which=st.data(),
     kind=st.sampled_from(["message", "fact"]),
     moved=st.booleans(),
@@ -82,20 +82,20 @@ def test_a_mark_does_not_see_spacing_or_case(text: str, space: str) -> None:
     spaced = space + text.replace(" ", space) + space
     assert marker.of_content("a", text, None) == marker.of_content("a", spaced, None)
     assert marker.of_content("a", text, None) != marker.of_content("b", text, None)
-    assert folded(folded(text)) == folded(text)
+    assert fold_text(fold_text(text)) == fold_text(text)
 
 
 @given(one=lasting, other=lasting)
 def test_marks_differ_where_words_do(one: str, other: str) -> None:
     marker = Marker(b"k" * 32)
     same = marker.of_content("a", one, None) == marker.of_content("a", other, None)
-    assert same == (folded(one) == folded(other))
+    assert same == (fold_text(one) == fold_text(other))
     assert marker.of_content("a", one, None) != Marker(b"j" * 32).of_content("a", one, None)
 
 
 @given(text=lasting, secret=st.binary(min_size=1, max_size=100))
 def test_a_mark_is_an_hmac(text: str, secret: bytes) -> None:
-    said = f"a\0says\0{folded(text)}".encode()
+    said = f"a\0says\0{fold_text(text)}".encode()
     assert Marker(secret).of_content("a", text, None) == hmac.digest(secret, said, "sha256")[:16]
 
 
@@ -115,9 +115,9 @@ def test_only_short_messages_are_everyday(text: str) -> None:
 @example(told=[PART, PART | {"id": "q", "text": "of another"}])
 def test_whatever_meta_says_of_parts_is_only_meta(told: Any) -> None:
     said = record("x", meta={"merged": told})
-    assert list(absorbed_in(said)) == []
+    assert list(list_absorbed(said)) == []
     meta, state = split_meta(said.meta, Origin(said.created, said.source, said.derived_from))
-    parts = list(absorbed_in(said.but(state=state)))
+    parts = list(list_absorbed(said.but(state=state)))
     wanted = [part["text"] for part in told] if state.merged else []
     assert [part.text for part in parts] == wanted
     assert ("merged" in meta) != bool(state.merged)

@@ -152,9 +152,9 @@ class Twins(RuleBasedStateMachine):
     def stage_and_adopt(self, name: str, share: int) -> None:
         seqs = self.stores[0].match(Where())[:share]
         self.same(lambda store: verbs.stage_vectors(store, name, [(seq, b"v%d" % seq) for seq in seqs]))
-        self.same(lambda store: (verbs.staged_up_to(store, "new"), verbs.staged_up_to(store, "newer")))
+        self.same(lambda store: (verbs.read_staged(store, "new"), verbs.read_staged(store, "newer")))
         self.same(lambda store: verbs.switch_vectors(store, name, {"embedder": name}))
-        self.same(lambda store: (verbs.staged_up_to(store, "new"), verbs.get_setting(store, "embedder")))
+        self.same(lambda store: (verbs.read_staged(store, "new"), verbs.get_setting(store, "embedder")))
 
     @rule(where=wheres(), order=orders, limit=st.none() | st.integers(0, 5), offset=st.integers(0, 3))
     def find(self, where: Where, order: str, limit: int | None, offset: int) -> None:

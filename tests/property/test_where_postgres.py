@@ -16,7 +16,7 @@ from eidet.core.where import Condition, Where
 from eidet.store import verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
-from eidet.store.sql.postgres.text import loaded, stored
+from eidet.store.sql.postgres.text import escape, unescape_row
 
 few = settings(
     max_examples=examples(25),
@@ -102,6 +102,6 @@ def test_patterns_are_looked_for_in_the_values_alone(store: PostgresStore) -> No
 @few
 @given(st.text(st.sampled_from("\0\x1a\\u01a ")))
 def test_any_text_comes_back(text: str) -> None:
-    assert loaded(stored([text])) == (text,)
-    assert "\0" not in stored([text])[0]
-    assert "\\u0000" not in stored([text])[0]
+    assert unescape_row(escape([text])) == (text,)
+    assert "\0" not in escape([text])[0]
+    assert "\\u0000" not in escape([text])[0]

@@ -85,14 +85,14 @@ def check(on: Which) -> None:
 
     Exits with code 1 if one cannot be used as it is.
     """
-    from ..trust.seal.exports import sealed_in
-    from ..trust.seal.key_rotation import checked
+    from ..trust.seal.exports import find_sealed
+    from ..trust.seal.key_rotation import check_scopes
 
     with on.open_memory() as memory:
-        sealed = sealed_in(memory.parts.store)
+        sealed = find_sealed(memory.parts.store)
         if sealed is None:
             raise Misconfigured(f"{on.at} is not sealed: `eidet seal {on.at}` seals it")
-        found = list(checked(sealed))
+        found = list(check_scopes(sealed))
     if on.json:
         emit([asdict(one) for one in found])
     else:

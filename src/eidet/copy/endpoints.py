@@ -16,7 +16,7 @@ from ..open import open_store
 from ..store import Store, verbs
 from ..store.sql.inspect_file import file_of
 from ..store.traits import path_of
-from ..trust.seal.keyring import SEAL, sealed_with
+from ..trust.seal.keyring import SEAL, read_master
 
 if TYPE_CHECKING:
     from ..trust.seal.service import Key
@@ -90,7 +90,7 @@ def _check_key(store: Store, key: Key | None, end: str) -> None:
     if key is None and verbs.get_setting(store, SEAL) is not None:
         name = path_of(store) or "the memory that is copied"
         raise Misconfigured(
-            f"{name} is sealed with the master key {sealed_with(store)['master']}: name it by "
+            f"{name} is sealed with the master key {read_master(store)['master']}: name it by "
             f"--{end}-key file:PATH or --{end}-key env:NAME, or set EIDET_KEY; in Python, open it with "
             "Memory(…, key=…) and copy that"
         )

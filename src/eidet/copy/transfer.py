@@ -11,7 +11,7 @@ from typing import Final
 from ..core.record import Record
 from ..parts import Parts
 from ..store import Store, verbs
-from ..store.rules import said_before
+from ..store.rules import list_changes
 from ..trust.privacy.service import Guarding
 from ..write.ingest import Ingest
 from ..write.put import put_returning
@@ -162,7 +162,7 @@ def _after(versions: Sequence[Version], old: Record) -> list[Version] | None:
     for version in versions:
         if version.record.version == old.version:
             same.append(version.record)
-    if same and (same[0].created != old.created or said_before(old, same[0])):
+    if same and (same[0].created != old.created or list_changes(old, same[0])):
         return None
     if same:
         return [version for version in versions if version.record.version > old.version]

@@ -9,7 +9,7 @@ from ..core.event import Event
 from ..core.record import Record, kind_of, tier_of, trust_of
 from ..core.state import State
 from ..core.validate import Json
-from ..store.rules import said_before
+from ..store.rules import list_changes
 
 MOST: Final = 100  # versions of one record that are told anew: each is a write of its own
 _MAKE: Final[dict[str, Callable[[Any], Any]]] = {
@@ -41,7 +41,7 @@ def versions_of(record: Record, story: Sequence[Event]) -> list[Version]:
     earlier = record
     while len(found) < MOST and (event := told.get(earlier.version)) is not None and event.before:
         older = before(earlier, event.before)
-        if not said_before(older, earlier):
+        if not list_changes(older, earlier):
             break
         found.append(Version(earlier, event.at, event.by))
         earlier = older

@@ -46,12 +46,12 @@ def records_leaving(
     store: Store, where: Where, *, plain: bool
 ) -> tuple[Iterator[Record], dict[str, Any], Sign | None]:
     """Records for an export, sealed as they are kept, what its manifest says of that, and who signs it."""
-    from ..trust.seal.exports import sealed_export, sealed_in
+    from ..trust.seal.exports import export_sealed, find_sealed
 
-    kept = None if plain else sealed_in(store)
+    kept = None if plain else find_sealed(store)
     if kept is None:
         return (verbs.scan(store, where), {}, None)
-    return sealed_export(kept, where)
+    return export_sealed(kept, where)
 
 
 class FirstRecords:

@@ -61,9 +61,9 @@ class KeysNamespace:
             return shred(self._find_sealed(), path, self._parts.clock)
 
     def _find_sealed(self) -> SealedStore:
-        from ..trust.seal.exports import sealed_in
+        from ..trust.seal.exports import find_sealed
 
-        found = sealed_in(self._parts.store)
+        found = find_sealed(self._parts.store)
         if found is None:
             raise Misconfigured("this memory is not sealed: it has no keys; `eidet seal FILE` seals it")
         return found

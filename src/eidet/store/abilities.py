@@ -97,7 +97,7 @@ class FindsSame(Protocol):
 class FindsDerived(Protocol):
     """A store or a transaction."""
 
-    def derived(self, scope: Scope) -> list[Record]:
+    def list_derived(self, scope: Scope) -> list[Record]:
         """The records of a scope that were derived from others, by rising seq."""
 
 
@@ -167,7 +167,7 @@ class IsSealed(Protocol):
 
 @runtime_checkable
 class OffersIndex(Protocol):
-    def offered_index(self) -> str | None:
+    def name_own_index(self) -> str | None:
         """The setting `index` that names the server's own index; None where the server has none."""
 
 
@@ -194,7 +194,7 @@ class NamesArchive(Protocol):
 
 @runtime_checkable
 class TakesAuditLog(Protocol):
-    def audited_by(self, log: Any) -> None:
+    def note_in(self, log: Any) -> None:
         """Takes the audit log, to note what this store alone sees, such as the use of keys."""
 
 

@@ -54,7 +54,12 @@ def count_records(records: Iterable[Record], columns: Sequence[str]) -> dict[tup
     found = list(records)
     if not columns:
         return {(): len(found)}
-    return dict(Counter(tuple([str(getattr(record, name)) for name in columns]) for record in found))
+    return dict(Counter(_key_of(record, columns) for record in found))
+
+
+def _key_of(record: Record, columns: Sequence[str]) -> tuple[str, ...]:
+    """The values of columns as texts, by which records are counted."""
+    return tuple([str(getattr(record, name)) for name in columns])
 
 
 def list_changes(

@@ -109,14 +109,14 @@ class GroupCommit:
             for queued in waiting:
                 queued.error = queued.error or _for_all(error)
             if isinstance(error, Unavailable):
-                waiting += self._given_up(error)
+                waiting += self._give_up(error)
             raise
         finally:
             for queued in waiting:
                 queued.done = True
                 queued.call()
 
-    def _given_up(self, error: Unavailable) -> list[QueuedJob[Any]]:
+    def _give_up(self, error: Unavailable) -> list[QueuedJob[Any]]:
         """Nothing was done yet for those who wait: theirs is not unsure."""
         told = Unavailable(str(error), retry_after=error.retry_after)
         since = time.monotonic() - self._patience

@@ -11,7 +11,7 @@ from ..core.record import Record, kind_of, tier_of, trust_of
 from ..core.state import State
 from ..core.validate import Json
 from . import Transaction
-from .rules import said_before, succeed
+from .rules import list_changes, make_next
 from .verbs.writing import Put
 
 Life = tuple[Record, Sequence[Event]]  # a record and its history
@@ -72,12 +72,12 @@ def _earlier(state: Record, before: Mapping[str, Json]) -> Record:
 
 def _unlike(earlier: Record, later: Record) -> Record:
     """A version that its successor does not differ from any more, because only its form was changed back."""
-    return earlier if said_before(earlier, later) else earlier.but(source=f"not {later.source}")
+    return earlier if list_changes(earlier, later) else earlier.but(source=f"not {later.source}")
 
 
 def _replayable(states: Sequence[Record]) -> bool:
     """Whether writing them ends where it should."""
     at = states[0]
     for state in states[1:]:
-        at = succeed(at, state)
+        at = make_next(at, state)
     return at.but(seq=0) == states[-1].but(seq=0)

@@ -159,7 +159,7 @@ class Reader(Protocol):
     def twins(self, records: Sequence[Record]) -> list[Record]:
         """All other records of their scopes that say word for word what one of these says."""
 
-    def derived(self, scope: Scope) -> list[Record]:
+    def list_derived(self, scope: Scope) -> list[Record]:
         """Those of a scope that were derived from others."""
 
     def history(self, scope: str, id: str) -> list[Event]: ...

@@ -50,7 +50,7 @@ class PassthroughStore:
     list_revised: Callable[[Scope, int], list[tuple[str, str]] | None]
     secret: Callable[[str], bytes]
     health: Callable[[], dict[str, Any]]
-    offered_index: Callable[[], str | None]
+    name_own_index: Callable[[], str | None]
     address: Any
     archive: str | None
     sealed: bool
@@ -65,7 +65,7 @@ class PassthroughStore:
         if isinstance(inner, ReportsHealth):
             self.health = inner.health
         if isinstance(inner, OffersIndex):
-            self.offered_index = inner.offered_index
+            self.name_own_index = inner.name_own_index
         if isinstance(inner, LivesOnServer):
             self.address = inner.address
         if isinstance(inner, NamesArchive):
@@ -127,7 +127,7 @@ class PassthroughStore:
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return verbs.find_same(self.inner, scope, digests, every_kind=every_kind)
 
-    def derived(self, scope: Scope) -> list[Record]:
+    def list_derived(self, scope: Scope) -> list[Record]:
         return verbs.find_derived(self.inner, scope)
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
@@ -158,9 +158,9 @@ class PassthroughStore:
     def missing(self) -> tuple[str, ...]:
         return () if self._several is None else self._several.missing
 
-    def audited_by(self, log: Any) -> None:
+    def note_in(self, log: Any) -> None:
         if isinstance(self.inner, TakesAuditLog):
-            self.inner.audited_by(log)
+            self.inner.note_in(log)
 
 
 def _share_methods(outer: PassthroughStore, inner: Store) -> None:
@@ -219,7 +219,7 @@ class PassthroughTransaction:
 
     # Abilities that every wrapper has.
 
-    def derived(self, scope: Scope) -> list[Record]:
+    def list_derived(self, scope: Scope) -> list[Record]:
         return verbs.find_derived_in(self.inner, scope)
 
     def find_twins(self, record: Record, digest: bytes, most: int) -> list[Record]:

@@ -26,7 +26,7 @@ _SAID: Final = tuple(f.name for f in fields(Record) if f.name not in _KEPT | _DE
 _read_said: Final = attrgetter(*_SAID)
 
 
-def said_before(old: Record, new: Record) -> dict[str, Json]:
+def list_changes(old: Record, new: Record) -> dict[str, Json]:
     """The fields that differ, with their old values as JSON. A time that was not given differs from none.
 
     What a tier shows is no difference: the whole is compared, and told.
@@ -35,13 +35,13 @@ def said_before(old: Record, new: Record) -> dict[str, Json]:
     before = {}
     for name, was, now in zip(_SAID, _read_said(old), _read_said(new), strict=True):
         if was is not now and was != now:
-            before[name] = _told(was)
+            before[name] = _to_json(was)
     if new.occurred == new.created:
         before.pop("occurred", None)
     return before
 
 
-def _told(value: Any) -> Json:
+def _to_json(value: Any) -> Json:
     if isinstance(value, State):
         return value.to_json()
     if isinstance(value, bytes):
@@ -54,7 +54,7 @@ def says_the_same(old: Record, new: Record, before: dict[str, Json], expect: int
     return not before and (expect is None or old.vector == new.vector)
 
 
-def succeed(old: Record, new: Record) -> Record:
+def make_next(old: Record, new: Record) -> Record:
     """The next version: the new content with the life of the old record."""
     occurred = old.occurred if new.occurred == new.created else new.occurred
     return new.but(
@@ -116,12 +116,12 @@ def breaks_hold(old: Record, new: Record) -> bool:
     """
     if old.state.hold is None:
         return False
-    return bool(said_before(old, new))
+    return bool(list_changes(old, new))
 
 
 def is_release(old: Record, new: Record) -> bool:
     """Whether the new version only ends the hold, and gives the record back its expiry."""
-    if new.state.hold is not None or not said_before(old, new).keys() <= {"state", "expires"}:
+    if new.state.hold is not None or not list_changes(old, new).keys() <= {"state", "expires"}:
         return False
     return _without_protections(old) == _without_protections(new) and _pin_of(old) == _pin_of(new)
 
@@ -172,13 +172,13 @@ def check_entombed(
     """`Entombed` if one of the records may not be written."""
     found = {}
     for at, (record, claim) in enumerate(zip(records, claims, strict=True)):
-        if (moment := _entombed_since(record, claim, watch, since, there)) is not None:
+        if (moment := _find_tombstone(record, claim, watch, since, there)) is not None:
             found[at] = moment
     if found:
         raise Entombed(records[next(iter(found))].scope, found)
 
 
-def _entombed_since(record: Record, claim: Claim, watch: Watch, since: Since, there: There) -> float | None:
+def _find_tombstone(record: Record, claim: Claim, watch: Watch, since: Since, there: There) -> float | None:
     scope = record.scope
     if not watch.again:
         for mark in claim.says:
@@ -189,10 +189,10 @@ def _entombed_since(record: Record, claim: Claim, watch: Watch, since: Since, th
     for id, mark in claim.made_of:
         if (moment := since(scope, mark)) is not None and not there(scope, id):
             return moment
-    return _ended_since(record, since) if watch.returning else None
+    return _find_end(record, since) if watch.returning else None
 
 
-def _ended_since(record: Record, since: Since) -> float | None:
+def _find_end(record: Record, since: Since) -> float | None:
     ends = (since(*end) for end in ends_of(record.scope))
     return next((moment for moment in ends if moment is not None and record.created <= moment), None)
 

@@ -17,7 +17,7 @@ class TallyBuffer:
         self._rows: dict[tuple[str, int, str], dict[str, int]] = {}
         self._waiting = 0
 
-    def recalled(
+    def count_recall(
         self, scope: str, day: int, what: str, *, hits: int, score: float | None, seconds: float
     ) -> None:
         """Counts a recall; `score` is the best one, None where scores mean nothing. Must be cheap."""

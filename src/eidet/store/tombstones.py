@@ -60,9 +60,9 @@ class Marker:
     def of_content(self, scope: str, text: str, data: Json) -> bytes:
         """Of data, the text may be only the words, in whatever order they came."""
         if data is None:
-            return self._mark(f"{scope}\0says\0{folded(text)}")
-        words = " ".join(sorted(folded(text.replace(";", " ")).split()))
-        return self._mark(f"{scope}\0says\0{words}\0{folded(dump_json(data, sort_keys=True))}")
+            return self._mark(f"{scope}\0says\0{fold_text(text)}")
+        words = " ".join(sorted(fold_text(text.replace(";", " ")).split()))
+        return self._mark(f"{scope}\0says\0{words}\0{fold_text(dump_json(data, sort_keys=True))}")
 
     def of_id(self, scope: str, id: str) -> bytes:
         return self._mark(f"{scope}\0id\0{id}")
@@ -76,17 +76,17 @@ class Marker:
         said = record.whole
         return self.of_content(said.scope, said.text, data_said(said))
 
-    def said(self, record: Record) -> Claim:
+    def claim_said(self, record: Record) -> Claim:
         """What is checked where somebody says something: only that.
 
         Short messages are checked too. They leave no tombstone, but a fact of the same words does.
         """
         return Claim((self.always_of(record),))
 
-    def returned(self, record: Record) -> Claim:
+    def claim_return(self, record: Record) -> Claim:
         """What is checked where something comes by itself: also its id, its parts and its sources."""
         own = self.always_of(record)
-        parts = (self.of_record(part) for part in absorbed_in(record))
+        parts = (self.of_record(part) for part in list_absorbed(record))
         return Claim(
             says=tuple(mark for mark in (own, *parts) if mark is not None),
             id=self.of_id(record.scope, record.id),
@@ -101,7 +101,7 @@ class Marker:
         return outer.digest()[:MARK_BYTES]
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """The same for texts that differ only in case, spacing, or a full stop at the end."""
     if not text.isascii():
         plain = unicodedata.normalize("NFKC", text)
@@ -126,7 +126,7 @@ def data_said(record: Record) -> Json:
     return {name: value for name, value in record.data.items() if name not in _SPEAKER} or None
 
 
-def absorbed_in(record: Record) -> Iterator[Record]:
+def list_absorbed(record: Record) -> Iterator[Record]:
     """The records that upkeep made part of this one."""
     for part in record.state.merged:
         yield record.but(
@@ -143,7 +143,7 @@ def absorbed_in(record: Record) -> Iterator[Record]:
         )
 
 
-def said_earlier(record: Record, story: list[Event]) -> Iterator[Record]:
+def list_earlier(record: Record, story: list[Event]) -> Iterator[Record]:
     """What a record said in the versions before, as far as history tells; newest first."""
     now = record.whole.but(original=None, level=0)  # the original is of this version alone
     for event in reversed(story):

@@ -30,9 +30,9 @@ def path_of(store: object) -> Path | None:
     return cast("LivesInFile", store).path if has_ability(store, LivesInFile) else None
 
 
-def offered_index_of(store: object) -> str | None:
+def own_index_of(store: object) -> str | None:
     """The index that the server of a store brings along, if it does."""
-    return cast("OffersIndex", store).offered_index() if has_ability(store, OffersIndex) else None
+    return cast("OffersIndex", store).name_own_index() if has_ability(store, OffersIndex) else None
 
 
 def missing_of(store: object) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from ..core.settings import Settings
 from ..quality import KEPT_DAYS, Tally, day_of
 from . import Store, verbs
 from .tallies import TallyBuffer
-from .uses import Refreshes, UseBuffer, log_uses, refreshed
+from .uses import Refreshes, UseBuffer, log_uses, refresh
 
 log = logging.getLogger("eidet")
 
@@ -45,7 +45,9 @@ class Usage:
             return
         score = hits[0].score if ranked and hits else None
         what = "recall" if ranked else "list"
-        self._tallies.recalled(hits.scope, day_of(now), what, hits=len(hits), score=score, seconds=seconds)
+        self._tallies.count_recall(
+            hits.scope, day_of(now), what, hits=len(hits), score=score, seconds=seconds
+        )
         self._uses.add((hit.record for hit in hits), now)
         self.count_reads((hit.record for hit in hits), now)
 
@@ -102,6 +104,6 @@ class Usage:
     def _flush_refreshes(self) -> None:
         for scope, read in self._refreshes.take().items():
             there = filter(None, self._store.read(scope, list(read)))
-            forms = [(record, refreshed(record, read[record.id])) for record in there]
+            forms = [(record, refresh(record, read[record.id])) for record in there]
             due = [(old, new) for old, new in forms if new.expires != old.expires]
             verbs.rewrite_form(self._store, due, now=max(read.values()))

@@ -73,7 +73,7 @@ class Refreshes:
             return read
 
 
-def refreshed(record: Record, read: float) -> Record:
+def refresh(record: Record, read: float) -> Record:
     """The record with its time to live begun anew, if it still lived when it was read."""
     ttl = record.state.ttl
     if ttl is None or record.expires is None or record.expires <= read:

@@ -18,7 +18,7 @@ from typing import Final
 from ..core.errors import NotFound
 from ..core.record import Record, Tier
 from ..core.scope import Scope
-from ..store.contract import FULL, NOW, caught, fact, ids
+from ..store.contract import FULL, NOW, catch, fact, ids
 from .archive import Archive, ErasableArchive, may_hold, select
 
 SAID: Final = {"embedder": "e", "analyzer": "a", "exported": NOW}
@@ -107,8 +107,8 @@ class ArchiveContract:
     def test_a_piece_that_is_not_there_is_not_found(self) -> None:
         self.keep(fact("x"))
         for name in ("archive-0123.jsonl", "archive-0123", "../x", "", "archive-"):
-            caught(NotFound, partial(self.archive.manifest, name))
-            caught(NotFound, partial(self._read_all, name))
+            catch(NotFound, partial(self.archive.manifest, name))
+            catch(NotFound, partial(self._read_all, name))
 
     def test_what_is_forgotten_leaves_and_the_rest_stays_as_it_was(self) -> None:
         self.keep(fact("x"), FULL, fact("y"))

@@ -106,14 +106,14 @@ def _can_merge(old: Record, new: Record) -> bool:
     Nobody is trusted more or less for it, and nothing hides what it was made of.
     """
     return (
-        _kept_apart(old) == _kept_apart(new)
+        _key_apart(old) == _key_apart(new)
         and set(new.derived_from) <= {*old.derived_from, *_links_of(new)}
         and not is_protected(old)
         and not is_protected(new)
     )
 
 
-def _kept_apart(record: Record) -> tuple[object, ...]:
+def _key_apart(record: Record) -> tuple[object, ...]:
     return (
         record.whole.data,
         record.place,

@@ -50,7 +50,7 @@ def reembed(store: Store, embedder: Embedder, progress: Progress | None) -> int:
 
 
 def _stage(store: Store, embedder: Embedder, total: int, progress: Progress | None) -> int:
-    since = verbs.staged_up_to(store, embedder.name)
+    since = verbs.read_staged(store, embedder.name)
     done = sum(1 for seq in store.match(Where()) if seq <= since)
     for batch in batches(verbs.scan(store, Where(), after=since), 256):
         rows = embed_units(embedder, [record.whole.text for record in batch])

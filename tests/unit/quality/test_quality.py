@@ -41,7 +41,7 @@ def recalls(scores: Sequence[float | None], *, day: int = 0, judged: tuple[int, 
     """Recalls with these best scores (None: nothing found), and judgements (useful of how many)."""
     buffer = TallyBuffer()
     for score in scores:
-        buffer.recalled("a", day, "recall", hits=score is not None, score=score, seconds=0.001)
+        buffer.count_recall("a", day, "recall", hits=score is not None, score=score, seconds=0.001)
     useful, of = judged
     buffer.add("a", day, "feedback", {"useful_hits": useful, "useless_hits": of - useful})
     return buffer.rows()
@@ -110,7 +110,7 @@ def test_it_does_not_matter_how_counts_are_spread_over_rows(
     whole, parts = TallyBuffer(), [TallyBuffer(), TallyBuffer()]
     for at, (score, seconds) in enumerate(pairs):
         for buffer, scope in ((whole, "a"), (parts[at < cut], f"s{at % 3}")):
-            buffer.recalled(scope, at % 2, "recall", hits=1, score=score, seconds=seconds)
+            buffer.count_recall(scope, at % 2, "recall", hits=1, score=score, seconds=seconds)
     assert quality_of(whole.rows()) == quality_of(parts[0].rows() + parts[1].rows())
 
 
@@ -119,7 +119,7 @@ def test_quantiles_are_near_those_of_the_data() -> None:
     times = sorted(chance.lognormvariate(-4, 1.2) for _ in range(5000))
     scores = sorted(chance.betavariate(5, 2) for _ in range(5000))
     for seconds, score in zip(times, scores, strict=True):
-        buffer.recalled("a", 0, "recall", hits=1, score=score, seconds=seconds)
+        buffer.count_recall("a", 0, "recall", hits=1, score=score, seconds=seconds)
     found = quality_of(buffer.rows())
     for share, told in ((0.5, found.seconds_p50), (0.95, found.seconds_p95), (0.99, found.seconds_p99)):
         assert told == pytest.approx(times[int(share * 5000)], rel=0.05)
@@ -362,8 +362,8 @@ def test_what_is_taken_is_gone_and_what_is_given_back_adds_up() -> None:
 
 def test_a_recall_counts_once_in_everything_it_says() -> None:
     buffer = TallyBuffer()
-    buffer.recalled("a", 1, "recall", hits=3, score=0.5, seconds=0.002)
-    buffer.recalled("a", 1, "recall", hits=0, score=None, seconds=0.2)
+    buffer.count_recall("a", 1, "recall", hits=3, score=0.5, seconds=0.002)
+    buffer.count_recall("a", 1, "recall", hits=0, score=None, seconds=0.2)
     (row,) = buffer.rows()
     assert row.counts == {
         "recalls": 2,

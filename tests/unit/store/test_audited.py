@@ -434,7 +434,7 @@ def test_a_memory_without_an_audit_has_none() -> None:
 class Keyed(RamStore):
     """A store that has something to note which nobody else can see."""
 
-    def audited_by(self, log: AuditLog) -> None:
+    def note_in(self, log: AuditLog) -> None:
         log.note("key", key="k1", why="opened")
 
 

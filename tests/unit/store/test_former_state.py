@@ -24,7 +24,7 @@ from eidet.core.former_meta import Origin, split_meta
 from eidet.core.record import Trust
 from eidet.core.state import MergedPart, PoisonLabel, Protection, Quarantine, Review, State
 from eidet.store.sql.migrate import SCRIPTS, _upgrade
-from eidet.store.sql.postgres.text import stored
+from eidet.store.sql.postgres.text import escape
 
 FORMER = Path(__file__).parent / "schemas" / "former"
 KEY = "RFJKFYGXznCbS5BpJhR3f8epJofM0lpoeY/rTY9Gm6E="
@@ -126,7 +126,7 @@ def on_postgres(request: pytest.FixtureRequest, folder: Path) -> Memory:
             places = ", ".join(["%s"] * len(names))
             for row in found.fetchall():
                 target.execute(
-                    f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})".encode(), stored(row)
+                    f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})".encode(), escape(row)
                 )
     return opened(url)
 

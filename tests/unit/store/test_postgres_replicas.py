@@ -44,7 +44,7 @@ def test_without_a_replica_that_is_near_nobody_is_picked() -> None:
     one = replica(Away())
     replicas = Replicas([one])
     assert replicas.pick() is None
-    assert [told["fresh"] for told in replicas.told()] == [False]
+    assert [told["fresh"] for told in replicas.describe()] == [False]
     assert Replicas([]).pick() is None
     replicas.close()
 

@@ -26,7 +26,7 @@ from eidet.store import Claim, Erasure, Stone, Watch, verbs
 from eidet.store.group_commit import QueuedJob
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
-from eidet.store.sql.postgres.address import address_of, replica_of, shown
+from eidet.store.sql.postgres.address import address_of, hide_password, replica_of
 from eidet.store.sql.postgres.write import Attempt, Quick
 from eidet.testing import leaks
 from eidet.trust.seal.service import new_key
@@ -333,7 +333,7 @@ def test_an_option_that_is_wrong_is_named(options: str) -> None:
 
 
 def test_passwords_are_not_shown() -> None:
-    assert "secret" not in shown("postgresql://u:secret@h:5/d")
+    assert "secret" not in hide_password("postgresql://u:secret@h:5/d")
     assert "host=b port=6" in replica_of("postgresql://u:secret@h:5/d", "b:6")
     for wrong in ("b", "b:", "b:x"):
         with pytest.raises(Misconfigured, match="host:port"):

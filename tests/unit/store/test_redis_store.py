@@ -25,7 +25,7 @@ from eidet.net.retry import Full, OutcomeUnknown
 from eidet.quality import Tally
 from eidet.store import Derived, Erasure, Look, Stone, verbs
 from eidet.store.redis import RedisStore, writing
-from eidet.store.redis.connection import packed
+from eidet.store.redis.connection import pack_commands
 from eidet.store.redis.key_names import Keys, slot_of
 
 NOW = 1_700_000_000.0
@@ -363,7 +363,7 @@ def test_all_keys_of_a_scope_lie_in_one_slot() -> None:
 
 
 def test_commands_are_written_as_the_protocol_wants_it() -> None:
-    assert packed([("SET", "é", b"\0\r\n"), ("GET", 1)]) == (
+    assert pack_commands([("SET", "é", b"\0\r\n"), ("GET", 1)]) == (
         b"*3\r\n$3\r\nSET\r\n$2\r\n\xc3\xa9\r\n$3\r\n\0\r\n\r\n*2\r\n$3\r\nGET\r\n$1\r\n1\r\n"
     )
 
@@ -436,7 +436,7 @@ def test_the_vectors_of_many_records_are_replaced_piece_by_piece(
     assert [r.vector for r in store.find(Where())] == [b"next %d" % n for n in range(8)]
     assert (
         verbs.get_setting(store, "embedder"),
-        verbs.staged_up_to(store, "next"),
+        verbs.read_staged(store, "next"),
         store.find(Where())[0].uses,
     ) == ("next", 0, 2)
 

@@ -23,9 +23,9 @@ from eidet.store.rules import Held
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal import Shredded
 from eidet.trust.seal.codec import numbers_in
-from eidet.trust.seal.filter_split import asked_of
+from eidet.trust.seal.filter_split import split_filter
 from eidet.trust.seal.history import LOST
-from eidet.trust.seal.key_rotation import checked, rewrap, rotate, shred
+from eidet.trust.seal.key_rotation import check_scopes, rewrap, rotate, shred
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
 
@@ -217,14 +217,16 @@ def test_labels_in_one_scope_are_asked_of_the_store_inside() -> None:
         within & Where(agent="ann"),
         within & ~Where(agent="ann"),
     ):
-        asked = asked_of(where, token)
+        asked = split_filter(where, token)
         assert asked.exact
         assert "a agent ann" in repr(asked.where)
     for where in (Where(agent="ann"), Where(scope=Scope.under("a"), agent="ann"), ~Where(agent="ann")):
-        asked = asked_of(where, token)
+        asked = split_filter(where, token)
         assert not asked.exact
         assert "ann" not in repr(asked.where)
-    asked = asked_of(within & ~Where(kinds=(Kind.FACT,), conditions=(Condition("data.a", "=", 1),)), token)
+    asked = split_filter(
+        within & ~Where(kinds=(Kind.FACT,), conditions=(Condition("data.a", "=", 1),)), token
+    )
     assert asked.where == Where(every=(within, Where()))
 
 
@@ -252,7 +254,7 @@ def test_a_scope_gets_a_new_key_and_everything_stays() -> None:
     told = store.history("a", "7")
     assert [e for e in told if e.what != "moved"] == story
     assert store.keys("a").numbers == (2,)
-    assert store.ring.wrapped("a")[1] == ""
+    assert store.ring.list_wrapped("a")[1] == ""
     assert store.keys("b").numbers == (1,)
     assert verbs.put(store, [fact("again", text="7 of a")], now=NOW)[0].id == "again"
     assert verbs.put(store, [fact("8", agent="ann").but(id="twin")], now=NOW)[0].id == "8", (
@@ -289,10 +291,10 @@ def test_a_change_that_was_interrupted_is_brought_to_its_end() -> None:
     verbs.replace_derived(store.inner, [])
     verbs.put(store, [fact("new")], now=NOW)
     assert {n for form in store.inner.find(Where()) for n in numbers_in(form)} == {1, 2}
-    assert [one.state for one in checked(store)] == ["turning"]
+    assert [one.state for one in check_scopes(store)] == ["turning"]
     assert len(store.find(Where())) == 6
     assert rotate(store, "a", clock).records == 5
-    assert [(one.state, one.numbers) for one in checked(store)] == [("ok", (2,))]
+    assert [(one.state, one.numbers) for one in check_scopes(store)] == [("ok", (2,))]
 
 
 def test_keys_are_changed_by_one_at_a_time() -> None:
@@ -341,7 +343,7 @@ def test_what_is_shredded_cannot_be_read_and_others_can() -> None:
     assert list(verbs.count_scopes(store)) == ["a/b", "b"]
     assert verbs.count(store, where) == 1
     assert verbs.count(store, where & Where(conditions=(Condition("state.hold", "exists"),))) == 0
-    assert next((one.scope, one.state, one.records) for one in checked(store)) == ("a", "shredded", 1)
+    assert next((one.scope, one.state, one.records) for one in check_scopes(store)) == ("a", "shredded", 1)
 
 
 def test_a_shredded_scope_can_be_cleared_and_begin_anew() -> None:
@@ -399,7 +401,7 @@ def test_nothing_of_a_shredded_key_is_left_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with closing(SealedStore(SqliteStore(path), SERVICE)) as store:
         verbs.put(store, [fact(f"{n}") for n in range(50)], now=NOW)
-        wrapped = store.ring.wrapped("a")[1].encode()
+        wrapped = store.ring.list_wrapped("a")[1].encode()
         assert any(wrapped in name.read_bytes() for name in tmp_path.iterdir())
         (tmp_path / "m.db.schema-0001").write_bytes(wrapped)
         shred(store, "a", clock)

@@ -60,8 +60,13 @@ OF_TIERS = {"archive", "fingerprint", "health", "missing", "prune", "scan"} | {
     "switch_vectors",
     "trim",
 }
-BY_VERBS = {"derived", "list_revised", "put_new", "same"}  # what the verbs do for two stores that are one
-OF_ONE = {"address", "audited_by", "latest_seq", "leap", "offered_index", "path", "sealed", "secret"}
+BY_VERBS = {
+    "list_derived",
+    "list_revised",
+    "put_new",
+    "same",
+}  # what the verbs do for two stores that are one
+OF_ONE = {"address", "note_in", "latest_seq", "leap", "name_own_index", "path", "sealed", "secret"}
 
 
 def names_of(protocol: type) -> set[str]:
@@ -138,7 +143,7 @@ class Placed(RamStore):
     def secret(self, name: str) -> bytes:
         return name.encode()
 
-    def offered_index(self) -> str | None:
+    def name_own_index(self) -> str | None:
         return "own"
 
 
@@ -161,7 +166,7 @@ def test_abilities_of_the_store_inside_are_passed_on(
     store = wrap(Placed(), tmp_path)
     assert all(isinstance(store, ability) for ability in (LivesInFile, ReportsHealth, KeepsSecrets))
     assert (str(store.path), store.address, store.archive) == ("here", "there", "attic")
-    assert (store.health(), store.secret("x"), store.offered_index()) == ({"state": "up"}, b"x", "own")
+    assert (store.health(), store.secret("x"), store.name_own_index()) == ({"state": "up"}, b"x", "own")
     assert store.missing == ("the long store is down",)
 
 
@@ -170,7 +175,7 @@ def test_abilities_that_the_store_inside_lacks_are_not_feigned(
     wrap: Callable[[Store, Path], Any], tmp_path: Path
 ) -> None:
     store = wrap(RamStore(), tmp_path)
-    for name in ("path", "address", "archive", "health", "secret", "offered_index"):
+    for name in ("path", "address", "archive", "health", "secret", "name_own_index"):
         assert not hasattr(store, name)
     assert store.missing == ()
 
@@ -186,7 +191,7 @@ def test_records_are_found_by_content_and_by_source_outside_of_a_write(
     stored = verbs.put(store, [one, two], now=1.0, unique=False)
     reader = verbs.StoreReader(store)
     assert reader.twins(stored[:1]) == stored[1:]
-    assert reader.derived(Scope("a")) == stored[1:]
+    assert reader.list_derived(Scope("a")) == stored[1:]
 
 
 # Jobs that say nothing about themselves.

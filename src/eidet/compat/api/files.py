@@ -26,7 +26,7 @@ from ...core.record import Kind, Record, Tier
 from ...core.validate import dump_json
 from ...memory import Memory
 from ...store.export_file import SEALED, as_json, read_export, record_from, verify_export, write_export
-from ...trust.seal.exports import sealed_in
+from ...trust.seal.exports import find_sealed
 from ...write.shape import shape_record
 from .entries import TIERS, contents_as_json, place_of
 from .errors import MemoryStoreException, translate_errors
@@ -52,7 +52,7 @@ def save_file(memory: Memory, scopes: Mapping[str, str], path: Path) -> int:
         parts = [Path(folder) / f"{at}.jsonl" for at in range(len(scopes))]
         for part, scope in zip(parts, scopes.values(), strict=True):
             memory.export(part, scope=scope)
-        if sealed_in(memory.parts.store) is not None:
+        if find_sealed(memory.parts.store) is not None:
             count = _write_sealed(path, scopes, parts)
         else:
             count = _write_plain(path, scopes, parts)

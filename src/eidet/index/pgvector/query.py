@@ -15,7 +15,7 @@ from ...core.where import Where
 from ...store import Entry
 from ...store.sql.postgres.record_search import array_of, estimate_passing, find_passing, select_living
 from ...store.sql.postgres.searchable import SearchableDatabase, SqlCondition
-from ...store.sql.postgres.text import loaded
+from ...store.sql.postgres.text import unescape_row
 from .. import Floats, Probe, Seqs
 from ..change_pages import Stale
 from ..embedded.scored import ScoredSeqs
@@ -272,7 +272,7 @@ def _read_scores(rows: Sequence[Sequence[Any]]) -> ScoredSeqs:
 def _load_labels(rows: list[Any]) -> list[Any]:
     """Rows as they were stored; only labels can have characters that are kept in another way."""
     labels = chain.from_iterable(row[_LABELS] for row in rows)
-    return list(map(loaded, rows)) if "\x1a" in "".join(filter(None, labels)) else rows
+    return list(map(unescape_row, rows)) if "\x1a" in "".join(filter(None, labels)) else rows
 
 
 def halfvec(vector: Floats | None) -> str | None:

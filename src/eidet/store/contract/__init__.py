@@ -12,14 +12,14 @@ from .forgetting_laws import ForgettingLaws
 from .forms import FormLaws
 from .hold_laws import HoldLaws
 from .lasting import LastingLaws
-from .laws import ALL, FULL, LATER, NOW, caught, fact, ids, within
+from .laws import ALL, FULL, LATER, NOW, catch, fact, ids, within
 from .reading_laws import ReadingLaws
 from .repeating import RepeatingLaws
 from .transactions import TransactionLaws
 from .value_laws import ValueLaws
 from .writing_laws import WritingLaws
 
-__all__ = ["ALL", "FULL", "LATER", "NOW", "StoreContract", "caught", "fact", "ids", "within"]
+__all__ = ["ALL", "FULL", "LATER", "NOW", "StoreContract", "catch", "fact", "ids", "within"]
 
 
 class StoreContract(

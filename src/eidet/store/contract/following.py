@@ -120,7 +120,7 @@ class FollowingLaws(StoreLaws):
         verbs.delete_where(self.store, within("a", ids=("2", "5")), now=NOW)
         self.put(fact("7", text="new"), fact("0", text="new"))
         for limit in (1, 2, 3, 7, 8, 100):
-            assert self.followed("a", limit) == self.store.match(within("a")), limit
+            assert self.follow_all("a", limit) == self.store.match(within("a")), limit
 
     def test_few_changes_among_many_of_others_are_found(self) -> None:
         for n in range(4):
@@ -129,8 +129,8 @@ class FollowingLaws(StoreLaws):
             self.put(fact("0", text=f"new {n}"))
         verbs.delete_where(self.store, within("a", ids=("again 1",)), now=NOW)
         for limit in (1, 2, 3, 100):
-            assert self.followed("a", limit) == self.store.match(within("a")), limit
-            assert self.followed("b", 100 * limit) == self.store.match(within("b")), limit
+            assert self.follow_all("a", limit) == self.store.match(within("a")), limit
+            assert self.follow_all("b", 100 * limit) == self.store.match(within("b")), limit
 
     def test_a_follower_that_comes_back_misses_nothing(self) -> None:
         held: set[int] = set()
@@ -144,7 +144,7 @@ class FollowingLaws(StoreLaws):
             at = told.head.seq
         assert sorted(self.follow("a", 2, held, at)) == self.store.match(within("a"))
 
-    def followed(self, scope: str, limit: int) -> list[int]:
+    def follow_all(self, scope: str, limit: int) -> list[int]:
         return sorted(self.follow(scope, limit, set(), 0))
 
     def follow(self, scope: str, limit: int, held: set[int], at: int) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ...core.errors import BadInput
@@ -20,7 +21,7 @@ from .. import (
     verbs,
 )
 from ..rules import Entombed
-from .laws import ALL, FULL, LATER, NOW, StoreLaws, caught, fact, ids, within
+from .laws import ALL, FULL, LATER, NOW, StoreLaws, catch, fact, ids, within
 
 
 class ForgettingLaws(StoreLaws):
@@ -114,13 +115,13 @@ class ForgettingLaws(StoreLaws):
         def plan(look: Look) -> Erasure:
             seen.extend(look.scan(within("a", ids=("one",))))
             seen.extend(look.twins([one]))
-            seen.extend(look.derived(Scope("a")))
+            seen.extend(look.list_derived(Scope("a")))
             seen.append([event.what for event in look.history("a", "one")])
             seen.append(look.setting("nothing"))
             raise BadInput("no")
 
         head = self.store.head()
-        caught(BadInput, lambda: verbs.erase(self.store, plan, now=LATER))
+        catch(BadInput, lambda: verbs.erase(self.store, plan, now=LATER))
         assert seen == [one, copy, made, ["created"], None]
         assert self.store.head() == head
         assert verbs.count(self.store, ALL) == 5
@@ -129,7 +130,7 @@ class ForgettingLaws(StoreLaws):
         self.erase(Erasure(stones=[Stone("a", b"m")]))
         records = [fact("x"), fact("y")]
         watch = self.watch(Claim(), Claim((b"m",)))
-        error = caught(Entombed, lambda: verbs.put(self.store, records, now=NOW, watch=watch))
+        error = catch(Entombed, lambda: verbs.put(self.store, records, now=NOW, watch=watch))
         assert error.found == {1: LATER}
         assert verbs.count(self.store, ALL) == 0
         assert len(verbs.put(self.store, [fact("y", "b")], now=NOW, watch=self.watch(Claim((b"m",))))) == 1
@@ -151,13 +152,13 @@ class ForgettingLaws(StoreLaws):
     def test_an_id_that_was_forgotten_does_not_return_from_before(self) -> None:
         self.erase(Erasure(stones=[Stone("a", b"id")]))
         watch = self.watch(Claim(id=b"id"))
-        caught(Entombed, lambda: self.put(fact("x", created=LATER), watch=watch))
+        catch(Entombed, lambda: self.put(fact("x", created=LATER), watch=watch))
         assert len(self.put(fact("x", created=LATER + 1), watch=watch)) == 1
 
     def test_nothing_is_made_of_what_was_forgotten_unless_it_is_there_again(self) -> None:
         self.erase(Erasure(stones=[Stone("a", b"id")]))
         watch = self.watch(Claim(made_of=(("source", b"id"),)))
-        caught(Entombed, lambda: self.put(fact("x"), watch=watch))
+        catch(Entombed, lambda: self.put(fact("x"), watch=watch))
         self.put(fact("source"))
         assert len(self.put(fact("x"), watch=watch)) == 1
 
@@ -165,7 +166,7 @@ class ForgettingLaws(StoreLaws):
         self.erase(Erasure(stones=[Stone("a", SCOPE_MARK), Stone("b", BELOW_MARK)]))
         back = self.watch(Claim(), returning=True)
         for scope in ("a", "b", "b/c", "b/c/d"):
-            caught(Entombed, lambda scope=scope: self.put(fact("x", scope), watch=back))  # type: ignore[misc]
+            catch(Entombed, partial(self.put, fact("x", scope), watch=back))
             assert len(self.put(fact("x", scope, created=LATER + 1), watch=back)) == 1
             assert len(self.put(fact("y", scope), watch=self.watch(Claim()))) == 1
         assert len(self.put(fact("x", "a/b"), watch=back)) == 1

@@ -10,7 +10,7 @@ from .. import (
     Derived,
     verbs,
 )
-from .laws import ALL, FULL, LATER, NOW, StoreLaws, caught, fact, ids, within
+from .laws import ALL, FULL, LATER, NOW, StoreLaws, catch, fact, ids, within
 
 
 class FormLaws(StoreLaws):
@@ -40,7 +40,7 @@ class FormLaws(StoreLaws):
         old = self.put(fact("x"))[0]
         verbs.replace_derived(self.store, [Derived(old.seq, b"new", b"")])
         head = self.store.head()
-        caught(
+        catch(
             Conflict,
             lambda: verbs.rewrite_form(
                 self.store, [(old, old.but(level=1))], now=LATER, epoch=head.epoch - 1
@@ -98,27 +98,27 @@ class FormLaws(StoreLaws):
     def test_staged_vectors_are_adopted_at_once(self) -> None:
         x, y, bare = self.put(fact("x", vector=b"1"), fact("y", "b", vector=b"2"), fact("bare"))
         before = self.store.head()
-        assert verbs.staged_up_to(self.store, "new") == 0
+        assert verbs.read_staged(self.store, "new") == 0
         verbs.stage_vectors(self.store, "new", [(x.seq, b"one")])
-        assert verbs.staged_up_to(self.store, "new") == x.seq
+        assert verbs.read_staged(self.store, "new") == x.seq
         assert verbs.switch_vectors(self.store, "new", {"embedder": "new"}) == 1
         assert verbs.get_setting(self.store, "embedder") is None
         assert self.store.head() == before
         verbs.stage_vectors(self.store, "new", [(y.seq, b"two")])
-        assert verbs.staged_up_to(self.store, "new") == y.seq
+        assert verbs.read_staged(self.store, "new") == y.seq
         assert verbs.switch_vectors(self.store, "new", {"embedder": "new"}) == 0
         assert [r.vector for r in self.store.find(ALL)] == [b"one", b"two", None]
         assert self.store.find(ALL)[2] == bare
         assert verbs.get_setting(self.store, "embedder") == "new"
         assert self.store.head() == (before.epoch + 1, before.seq)
-        assert verbs.staged_up_to(self.store, "new") == 0
+        assert verbs.read_staged(self.store, "new") == 0
 
     def test_staging_under_another_name_starts_anew(self) -> None:
         (x,) = self.put(fact("x", vector=b"1"))
         verbs.stage_vectors(self.store, "first", [(x.seq, b"one")])
-        assert verbs.staged_up_to(self.store, "second") == 0
+        assert verbs.read_staged(self.store, "second") == 0
         verbs.stage_vectors(self.store, "second", [])
-        assert (verbs.staged_up_to(self.store, "first"), verbs.staged_up_to(self.store, "second")) == (0, 0)
+        assert (verbs.read_staged(self.store, "first"), verbs.read_staged(self.store, "second")) == (0, 0)
         assert (
             verbs.switch_vectors(self.store, "first", {})
             == verbs.switch_vectors(self.store, "second", {})
@@ -129,7 +129,7 @@ class FormLaws(StoreLaws):
         (x,) = self.put(fact("x", vector=b"1"))
         verbs.stage_vectors(self.store, "first", [(x.seq, b"one")])
         assert verbs.switch_vectors(self.store, "second", {"embedder": "second"}) == 1
-        assert verbs.staged_up_to(self.store, "first") == x.seq
+        assert verbs.read_staged(self.store, "first") == x.seq
         assert self.store.find(ALL) == [x]
 
     def test_a_record_that_changed_since_it_was_staged_lacks_a_vector(self) -> None:

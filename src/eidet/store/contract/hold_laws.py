@@ -11,7 +11,7 @@ from ...core.where import Where
 from .. import Erasure, Transaction, verbs
 from ..rules import Held
 from ..verbs.changing import find_held
-from .laws import ALL, LATER, NOW, StoreLaws, caught, fact, ids, within
+from .laws import ALL, LATER, NOW, StoreLaws, catch, fact, ids, within
 
 
 def hold(record: Record) -> Record:
@@ -22,7 +22,7 @@ class HoldLaws(StoreLaws):
     def _refuse(self, verb: Callable[[], object]) -> None:
         """All of the write is refused, and names what is held; the store is as before."""
         before, head = self.store.find(ALL), self.store.head()
-        refused = caught(Held, verb)
+        refused = catch(Held, verb)
         assert isinstance(refused, Held)
         assert ("a", "held") in refused.records
         assert (self.store.find(ALL), self.store.head()) == (before, head)

@@ -99,16 +99,16 @@ class LastingLaws(StoreLaws):
         verbs.set_settings(self.store, {"some": "thing"})
         verbs.stage_vectors(self.store, "next", [(10, b"v")])
         self.tally(Tally("a", 1, "recall", {"recalls": 1}))
-        before = self.seen(self.store)
+        before = self.look_at(self.store)
         self.store.close()
         again = self.reopen(self.store)
         if again is None:
             return
-        assert self.seen(again) == before
+        assert self.look_at(again) == before
         assert verbs.put(again, [fact("later")], now=LATER)[0].seq > before[1].seq
         again.close()
 
-    def seen(self, store: Store) -> Any:
+    def look_at(self, store: Store) -> Any:
         """All that a store tells of the scopes used here."""
         return (
             store.identity,
@@ -118,7 +118,7 @@ class LastingLaws(StoreLaws):
             store.changes("a", 0, 100),
             (
                 verbs.get_setting(store, "some"),
-                verbs.staged_up_to(store, "next"),
+                verbs.read_staged(store, "next"),
                 verbs.read_counts(store, None, 0),
             ),
         )

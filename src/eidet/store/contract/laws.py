@@ -65,7 +65,7 @@ def within(scope: str, **parts: Any) -> Where:
     return Where(scope=Scope(scope), **parts)
 
 
-def caught(kind: type[E], call: Callable[[], object]) -> E:
+def catch(kind: type[E], call: Callable[[], object]) -> E:
     """The error of that kind which the call must raise."""
     try:
         call()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ...core.errors import BadInput
@@ -12,7 +13,7 @@ from .. import (
     ORDERS,
     verbs,
 )
-from .laws import ALL, FULL, NOW, StoreLaws, caught, fact, ids, within
+from .laws import ALL, FULL, NOW, StoreLaws, catch, fact, ids, within
 
 
 class ReadingLaws(StoreLaws):
@@ -63,7 +64,7 @@ class ReadingLaws(StoreLaws):
 
     def test_an_unknown_order_is_bad_input(self) -> None:
         for order in ("text", "", "-", "--seq", "seq desc"):
-            caught(BadInput, lambda order=order: self.store.find(ALL, order=order))  # type: ignore[misc]
+            catch(BadInput, partial(self.store.find, ALL, order=order))
 
     def test_limit_and_offset_cut_pages(self) -> None:
         self.put(*(fact(f"{n}") for n in range(5)))

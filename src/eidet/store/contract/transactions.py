@@ -8,7 +8,7 @@ from ...core.record import Kind, Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, STAGED, TALLIES, TOMBSTONES, Derived, Store, Transaction, Use
-from .laws import NOW, StoreLaws, caught
+from .laws import NOW, StoreLaws, catch
 
 
 def note(id: str, scope: str = "a", text: str | None = None) -> Record:
@@ -16,7 +16,7 @@ def note(id: str, scope: str = "a", text: str | None = None) -> Record:
     return Record(id=id, scope=scope, text=said, created=NOW, occurred=NOW)
 
 
-def ended(record: Record, what: str = "forgotten") -> Event:
+def make_end(record: Record, what: str = "forgotten") -> Event:
     return Event(what=what, id=record.id, scope=record.scope, at=NOW, version=record.version)
 
 
@@ -37,7 +37,7 @@ class TransactionLaws(StoreLaws):
         before = self.all_of(store)
 
         def job(transaction: Transaction) -> None:
-            transaction.remove([old], [ended(old)])
+            transaction.remove([old], [make_end(old)])
             transaction.insert([note("new"), note("far", "far")])
             transaction.update([Use("a", "other", 3, NOW), Derived(other.seq, b"v", b"t")])
             transaction.set_values(SETTINGS, {"some": "else", "more": "x"})
@@ -45,7 +45,7 @@ class TransactionLaws(StoreLaws):
             transaction.set_values(STAGED, {1: b"v"}, clear=True)
             raise BadInput("no")
 
-        caught(BadInput, lambda: store.write(job))
+        catch(BadInput, lambda: store.write(job))
         assert self.all_of(store) == before
         (new,) = store.write(lambda transaction: transaction.insert([note("new")]))
         assert new.seq > other.seq
@@ -58,12 +58,12 @@ class TransactionLaws(StoreLaws):
 
         def job(transaction: Transaction) -> None:
             transaction.update([Use("a", "other", 3, NOW), Use("a", "old", 1, NOW)])
-            transaction.remove([old], [ended(old, "moved")])
+            transaction.remove([old], [make_end(old, "moved")])
             (new,) = transaction.insert([old.but(text="new")])
-            transaction.remove([new, other], [ended(new), ended(other)])
+            transaction.remove([new, other], [make_end(new), make_end(other)])
             raise BadInput("no")
 
-        caught(BadInput, lambda: store.write(job))
+        catch(BadInput, lambda: store.write(job))
         assert self.all_of(store) == before
 
     def all_of(self, store: Store) -> object:
@@ -83,7 +83,7 @@ class TransactionLaws(StoreLaws):
             assert transaction.read("a", ["two", "none", "one"]) == [two, None, one]
             assert transaction.same("a", [record_digest(two)]) == [two]
             assert list(transaction.find(Where())) == [one, two]
-            transaction.remove([one], [ended(one)])
+            transaction.remove([one], [make_end(one)])
             assert transaction.read("a", ["one"], bare=True) == [None]
             assert [event.what for event in transaction.history("a", "one")] == ["created", "forgotten"]
             transaction.set_values(SETTINGS, {"x": "1", "y": "2"})

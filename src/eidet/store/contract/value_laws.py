@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 from ...core.record import Kind
 from ...core.scope import Scope
@@ -58,12 +59,9 @@ class ValueLaws(StoreLaws):
         self.tally()
 
     def test_tallies_are_told_by_scope_day_and_thing(self) -> None:
-        rows = [
-            Tally(scope, day, what, {"recalls": day + 1})
-            for scope in ("a", "a/b", "a0", "é b")
-            for day in (-1, 0, 19_000)
-            for what in ("list", "recall")
-        ]
+        rows = []
+        for scope, day, what in product(("a", "a/b", "a0", "é b"), (-1, 0, 19_000), ("list", "recall")):
+            rows.append(Tally(scope, day, what, {"recalls": day + 1}))
         self.tally(*reversed(rows))
         assert verbs.read_counts(self.store, None, -1) == rows
         assert verbs.read_counts(self.store, Scope("a"), -1) == rows[:6]
@@ -79,7 +77,7 @@ class ValueLaws(StoreLaws):
         assert verbs.read_counts(self.store, None, 0) == [Tally("a", 1, "recall", {"recalls": 1})]
 
     def test_old_days_are_given_up_in_the_scopes_named(self) -> None:
-        self.tally(*(Tally(scope, day, "recall", {"recalls": 1}) for scope in "ab" for day in (1, 2, 3)))
+        self.tally(*(Tally(scope, day, "recall", {"recalls": 1}) for scope, day in product("ab", (1, 2, 3))))
         self.tally(Tally("a", 4, "recall", {"recalls": 1}), Tally("a", 1, "list", {"recalls": 1}), since=3)
         assert [(row.scope, row.day) for row in verbs.read_counts(self.store, None, 0)] == [
             ("a", 3),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain
 
 from ...core.errors import Conflict
 from ...core.record import Kind, Record
@@ -11,7 +12,7 @@ from ...core.where import Where
 from .. import (
     verbs,
 )
-from .laws import ALL, FULL, LATER, NOW, StoreLaws, caught, fact, ids, within
+from .laws import ALL, FULL, LATER, NOW, StoreLaws, catch, fact, ids, within
 
 
 class WritingLaws(StoreLaws):
@@ -139,20 +140,20 @@ class WritingLaws(StoreLaws):
     def test_another_version_than_expected_is_a_conflict_that_tells_the_current(self) -> None:
         self.put(fact("x"))
         self.put(fact("x", text="two"))
-        error = caught(Conflict, lambda: self.put(fact("x", text="three"), expect=1))
+        error = catch(Conflict, lambda: self.put(fact("x", text="three"), expect=1))
         assert error.current == 2
         assert self.store.find(ALL)[0].text == "two"
 
     def test_an_expected_record_that_is_absent_is_a_conflict(self) -> None:
         self.put(fact("x", "b"))
-        assert caught(Conflict, lambda: self.put(fact("x"), expect=1)).current is None
+        assert catch(Conflict, lambda: self.put(fact("x"), expect=1)).current is None
         assert verbs.count(self.store, within("a")) == 0
 
     def test_a_put_that_fails_half_way_leaves_no_trace(self) -> None:
         self.put(fact("x"))
         before = self.store.head()
         batch = fact("x", text="two"), fact("missing")
-        caught(Conflict, lambda: self.put(*batch, expect=1))
+        catch(Conflict, lambda: self.put(*batch, expect=1))
         assert self.store.head() == before
         assert [(r.text, r.version) for r in self.store.find(ALL)] == [("x of a", 1)]
         assert len(self.store.history("a", "x")) == 1
@@ -161,7 +162,7 @@ class WritingLaws(StoreLaws):
         epoch = self.store.head().epoch
         self.put(fact("x"), epoch=epoch)
         verbs.replace_derived(self.store, [])
-        error = caught(Conflict, lambda: self.put(fact("y"), epoch=epoch))
+        error = catch(Conflict, lambda: self.put(fact("y"), epoch=epoch))
         assert error.current == epoch + 1
         assert verbs.count(self.store, ALL) == 1
         self.put(fact("y"), epoch=epoch + 1)
@@ -174,4 +175,4 @@ class WritingLaws(StoreLaws):
         with ThreadPoolExecutor(8) as pool:
             seqs = list(pool.map(write, range(8)))
         assert all(mine == sorted(mine) for mine in seqs)
-        assert len({seq for mine in seqs for seq in mine}) == verbs.count(self.store, ALL) == 80
+        assert len(set(chain.from_iterable(seqs))) == verbs.count(self.store, ALL) == 80

@@ -242,7 +242,7 @@ class RedisStore:
         return self.retrier.health().as_dict()
 
     @_in_time
-    def offered_index(self) -> str | None:
+    def name_own_index(self) -> str | None:
         """The index that the servers bring along, if all of them do and this user may use it."""
         return OFFERED if self.client.may(VECTOR_SETS, self._keys.store + "k") else None
 

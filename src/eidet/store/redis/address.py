@@ -59,7 +59,7 @@ class RedisAddress:
         if "path" in self.login:
             return f"{self.scheme}://{self.login['path']}/{self.database}"
         hosts = ",".join(f"{host}:{port}" for host, port in self.hosts)
-        rest = f"/{self.service}" if self.service else "" if self.cluster else f"/{self.database}"
+        rest = "" if self.cluster else f"/{self.service or self.database}"
         return f"{self.scheme}://{hosts}{rest}"
 
 

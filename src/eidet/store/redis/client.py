@@ -65,7 +65,7 @@ class RedisClient:
         """One answer per question, in order; those for one server go out together."""
         wanted = list(asked)
         if isinstance(self.servers, Cluster):
-            return self._scattered(wanted, self.servers)
+            return self._ask_all(wanted, self.servers)
         answers: list[Any] = []
         for page in pages(wanted, PAGE):
             answers += self._call(page[0][0], [command for _, command in page], writes=False)
@@ -145,7 +145,7 @@ class RedisClient:
 
         return self.retrier.call(job, deadline_seconds=self.left)
 
-    def _scattered(self, asked: Sequence[Asked], cluster: Cluster) -> list[Any]:
+    def _ask_all(self, asked: Sequence[Asked], cluster: Cluster) -> list[Any]:
         """All nodes are asked for what they have; what one of them did not answer is asked for by itself."""
         answers: dict[int, Any] = {}
         homes: dict[Node, list[int]] = {}

@@ -27,14 +27,14 @@ _TAIL: Final = ("terms", "vector", "original", "sealed")
 
 def record_bytes(record: Record, digest: str | None = None) -> bytes:
     last = math.nan if record.last_used is None else record.last_used
-    said = dump_json(_listed(record, digest or record.digest)).encode()
+    said = dump_json(_list_fields(record, digest or record.digest)).encode()
     tail = [getattr(record, name) for name in _TAIL]
     sizes = (0 if part is None else len(part) + 1 for part in tail)
     head = HEAD.pack(VERSION, record.uses, last, len(said), *sizes)
     return b"".join((head, said, *(part for part in tail if part)))
 
 
-def _listed(record: Record, digest: str) -> list[Any]:
+def _list_fields(record: Record, digest: str) -> list[Any]:
     return [
         record.id,
         record.text,

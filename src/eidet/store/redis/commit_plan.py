@@ -124,7 +124,7 @@ class CommitPlan:
                 told += self._spell(words)
         for scope in self.parts:
             told += self._ends(scope)
-        return [*told, *self.derived_words(self.derived), *self.epoch_words()]
+        return [*told, *self.replace_words(self.derived), *self.epoch_words()]
 
     def words_of(self, only: str) -> list[Any]:
         """Those of one scope, for its node: seqs are told, so that they rise in the order of the jobs."""
@@ -156,7 +156,7 @@ class CommitPlan:
             self.guards["", "h", EPOCH] = b"%d" % self.epoch
             self.epoch += 1
 
-    def derived_words(self, places: Iterable[tuple[str, int]]) -> list[Any]:
+    def replace_words(self, places: Iterable[tuple[str, int]]) -> list[Any]:
         """Words that replace derived bytes in place."""
         told: list[Any] = []
         for scope, seq in places:

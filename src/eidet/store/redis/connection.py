@@ -73,7 +73,7 @@ class Node:
         try:
             self._time(line, ends)
             sent = True
-            line.send_packed_command([packed(commands)], check_health=False)
+            line.send_packed_command([pack_commands(commands)], check_health=False)
             return [self._answer(line, ends) for _ in commands]
         except (wrong.ConnectionError, wrong.TimeoutError, OSError) as error:
             self.close(for_good=False)  # those that wait here are as old as this one
@@ -134,7 +134,7 @@ class Node:
             line.connect()
         except (wrong.RedisError, OSError) as error:
             line.disconnect()
-            raise refused(error, self.name + self._hint(error)) from error
+            raise explain_refusal(error, self.name + self._hint(error)) from error
         try:
             self._recognise(line, left)
         except BaseException:
@@ -158,7 +158,7 @@ class Node:
                 self._run = found[1]
 
 
-def packed(commands: Sequence[Command]) -> bytes:
+def pack_commands(commands: Sequence[Command]) -> bytes:
     """As the protocol wants it; a few times as fast as the driver, which matters for long scripts."""
     parts = []
     for command in commands:
@@ -190,7 +190,7 @@ def absent(answer: Any) -> bool:
     return unknown or isinstance(answer, NoPermissionError)
 
 
-def refused(error: Exception, name: str) -> EidetError:
+def explain_refusal(error: Exception, name: str) -> EidetError:
     """What it means that a connection could not be made."""
     import ssl
 

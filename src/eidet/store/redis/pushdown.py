@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from ...core.where import Where
@@ -42,29 +43,29 @@ class Sifted:
         key, low, high = self.ranges[0] if self.ranges else ("s", -math.inf, math.inf)
         dead = -math.inf if self.alive_at is None else self.alive_at
         return (
-            ("ZCOUNT", base + key, _told(low), _told(high)),
-            ("ZCOUNT", base + "x", "-inf", _told(dead)),
+            ("ZCOUNT", base + key, _write(low), _write(high)),
+            ("ZCOUNT", base + "x", "-inf", _write(dead)),
         )
 
     def words(self, after: int, most: int | None = None) -> list[Any]:
         """For the script `select`."""
-        ranges = [word for key, low, high in self.ranges for word in (key, _told(low), _told(high))]
+        ranges = chain(*((key, _write(low), _write(high)) for key, low, high in self.ranges))
         alive = "" if self.alive_at is None else repr(self.alive_at)
         named = [""] if self.ids is None else ["1", *self.ids]
         return [after, alive, "" if most is None else most, len(self.ranges), *ranges, *named]
 
 
-def sifted(where: Where, scope: str) -> Sifted | None:
+def sift_scope(where: Where, scope: str) -> Sifted | None:
     """None where nothing of this scope can pass."""
     if where.scope is not None and not where.scope.holds(scope):
         return None
     ranges = tuple(_spans(where))
     alive, ids = where.alive_at, where.ids
-    exact = all(getattr(where, name) == getattr(_ANYTHING, name) for name in _LOOKED_AT) and all(
-        abs(end) < EXACT or math.isinf(end) for _, low, high in ranges for end in (low, high)
-    )
+    exact = all(getattr(where, name) == getattr(_ANYTHING, name) for name in _LOOKED_AT)
+    ends = chain(*(span[1:] for span in ranges))
+    exact = exact and all(abs(end) < EXACT or math.isinf(end) for end in ends)
     for part in where.every:
-        more = sifted(part, scope)
+        more = sift_scope(part, scope)
         if more is None:
             return None
         ranges += more.ranges
@@ -91,6 +92,6 @@ def _both(ids: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[st
     return tuple(id for id in ids if id in more)
 
 
-def _told(end: float) -> str:
+def _write(end: float) -> str:
     """Rounded as scores are: what lay within a range lies within it still."""
     return repr(float(end))

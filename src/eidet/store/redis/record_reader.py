@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import random
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby, repeat
 from typing import Any, Final
 
 from ...core.errors import Unavailable
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
+from ..answers import count_records
 from .client import RedisClient, pages
 from .codec import Light, light_of, record_of
 from .connection import script
 from .key_names import RANGES, Keys
-from .pushdown import EXACT, Sifted, sifted
+from .pushdown import EXACT, Sifted, sift_scope
 from .scripts import CHANGES, GET, LIGHT, SELECT
 
 PAGE: Final = 2000  # records that the server is asked for at once
@@ -43,18 +43,16 @@ class Reading:
     def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
         base = self.keys.base(scope)
         answers = self.client.read((base, script(GET, base, *page)) for page in pages(ids, PAGE))
-        flat = [part for answer in answers for part in answer]
+        flat = list(chain.from_iterable(answers))
         pairs = zip(flat[::2], flat[1::2], strict=True)
         return [record_of(found, scope, int(seq)) if found else None for seq, found in pairs]
 
     def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
         base = self.keys.base(scope)
-        asked = [(base, ("MGET", *[f"{base}r:{seq}" for seq in page])) for page in pages(seqs, PAGE)]
-        answers = self.client.read(asked)
-        flat = [part for answer in answers for part in answer]
-        return [
-            record_of(found, scope, seq) if found else None for seq, found in zip(seqs, flat, strict=True)
-        ]
+        names = [f"{base}r:{seq}" for seq in seqs]
+        answers = self.client.read((base, ("MGET", *page)) for page in pages(names, PAGE))
+        pairs = zip(seqs, chain.from_iterable(answers), strict=True)
+        return [record_of(found, scope, seq) if found else None for seq, found in pairs]
 
     def seqs(self, where: Where) -> list[Key]:
         """What matches in all scopes, by rising seq."""
@@ -75,14 +73,13 @@ class Reading:
             return {(scope,): n for scope, n in counts.items() if n > 0}
         if not columns:
             return {(): len(self.seqs(where))}
-        rows = (row.record for row in self.lights(where))
-        return dict(Counter(tuple(str(getattr(record, name)) for name in columns) for record in rows))
+        return count_records((row.record for row in self.lights(where)), columns)
 
     def _count_scopes(self, sifts: Sequence[tuple[str, Sifted]]) -> dict[str, int]:
         """Counted by the server."""
         bases = [(self.keys.base(scope), sift) for scope, sift in sifts]
-        asked = [(base, command) for base, sift in bases for command in sift.counting(base)]
-        answers = iter(self.client.read(asked))
+        asked = [zip(repeat(base), sift.counting(base)) for base, sift in bases]
+        answers = iter(self.client.read(chain.from_iterable(asked)))
         return {scope: int(next(answers)) - int(next(answers)) for scope, _ in sifts}
 
     def lights(self, where: Where) -> Iterator[Light]:
@@ -100,7 +97,7 @@ class Reading:
         end = None if limit is None else offset + limit
         before: list[Key] | None = None
         while True:
-            chosen = self._ordered(where, name, descending, after, end)[offset:end]
+            chosen = self._order(where, name, descending, after, end)[offset:end]
             found = self.fetch_all(chosen)
             records = [record for record in found if record is not None]
             if len(records) == len(found) or chosen == before:
@@ -121,7 +118,7 @@ class Reading:
     def scan(self, where: Where, after: int, batch: int) -> Iterator[Record]:
         """What is revised while this goes on gets a higher seq, and is met again at the end."""
         while True:
-            upto = self._settled(where)
+            upto = self._find_settled(where)
             keys = [key for key in self._coarse(self.sifts(where), after) if key[1] <= upto]
             if not keys:
                 return
@@ -132,7 +129,7 @@ class Reading:
 
     # Within.
 
-    def _settled(self, where: Where) -> int:
+    def _find_settled(self, where: Where) -> int:
         """A seq up to which all that was written is there, and nothing comes any more.
 
         Scopes are read one after the other, and in a cluster a writer has its seqs before it writes:
@@ -147,7 +144,7 @@ class Reading:
 
     def sifts(self, where: Where) -> list[tuple[str, Sifted]]:
         names = self.scopes(_narrowest(where))
-        found = ((scope, sifted(where, scope)) for scope in names)
+        found = ((scope, sift_scope(where, scope)) for scope in names)
         return [(scope, sift) for scope, sift in found if sift is not None]
 
     def _coarse(self, sifts: Sequence[tuple[str, Sifted]], after: int, most: int | None = None) -> list[Key]:
@@ -208,7 +205,7 @@ class Reading:
             rows += [light_of(one, scope, int(seq)) for seq, one in zip(some, found, strict=True) if one]
         return rows, versions
 
-    def _ordered(self, where: Where, name: str, descending: bool, after: int, end: int | None) -> list[Key]:
+    def _order(self, where: Where, name: str, descending: bool, after: int, end: int | None) -> list[Key]:
         sifts = self.sifts(where)
         most = end if name == "seq" and not descending else None
         if name == "seq" and all(sift.exact for _, sift in sifts):
@@ -217,13 +214,13 @@ class Reading:
         present: list[tuple[Any, int, str]] = []
         absent: list[tuple[int, str]] = []
         for scope, sift in sifts:
-            for value, seq in self._valued(scope, sift, where, name, after, most):
+            for value, seq in self._list_values(scope, sift, where, name, after, most):
                 absent.append((seq, scope)) if value is None else present.append((value, seq, scope))
         present.sort(reverse=descending)
         absent.sort(reverse=descending)
         return [(scope, seq) for _, seq, scope in present] + [(scope, seq) for seq, scope in absent]
 
-    def _valued(
+    def _list_values(
         self, scope: str, sift: Sifted, where: Where, name: str, after: int, most: int | None
     ) -> Iterable[tuple[Any, int]]:
         """(what it is ordered by, seq) of all that match."""
@@ -238,7 +235,7 @@ class Reading:
     def _scores(self, scope: str, key: str, seqs: Sequence[int]) -> list[float | None]:
         base = self.keys.base(scope)
         answers = self.client.read((base, ("ZMSCORE", base + key, *page)) for page in pages(seqs, PAGE))
-        return [None if score is None else float(score) for answer in answers for score in answer]
+        return [None if score is None else float(score) for score in chain.from_iterable(answers)]
 
 
 def _by_seq(key: Key) -> int:

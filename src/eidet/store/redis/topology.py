@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from itertools import chain, repeat
 from typing import Any, Final
 
 from ...core.errors import EidetError, Unavailable
@@ -40,7 +41,7 @@ class Alone:
     def run(self, key: str, commands: Sequence[Command], left: float, *, writes: bool) -> list[Any]:
         del key
         ends = time.monotonic() + left
-        node = self._found(left)
+        node = self._find_node(left)
         try:
             answers = node.run(commands, self._share(ends), writes=writes)
         except Unavailable:
@@ -55,7 +56,7 @@ class Alone:
 
     def nodes(self, left: float) -> list[Node]:
         """All servers that take writes."""
-        return [self._found(left)]
+        return [self._find_node(left)]
 
     def close(self) -> None:
         self._closed = True
@@ -66,7 +67,7 @@ class Alone:
         left = max(ends - time.monotonic(), 0.001)
         return min(left, TRY_SECONDS) if self._address.service else left
 
-    def _found(self, left: float) -> Node:
+    def _find_node(self, left: float) -> Node:
         with self._lock:
             if self._node is None:
                 host, port = self._primary(left) if self._address.service else self._address.hosts[0]
@@ -129,7 +130,7 @@ class Cluster:
             wrong = next((answer for answer in answers if isinstance(answer, Exception)), None)
             if wrong is None:
                 return answers
-            asking, place = self._redirected(slot, wrong, ends, self._node(place).name)
+            asking, place = self._redirect(slot, wrong, ends, self._node(place).name)
         raise Unavailable(f"slot {slot} keeps moving between nodes", retry_after=0.1)
 
     def home(self, key: str) -> Node | None:
@@ -142,7 +143,7 @@ class Cluster:
     def nodes(self, left: float) -> list[Node]:
         if not self._slots:
             self._learn(time.monotonic() + left)
-        return [self._node(place) for place in dict.fromkeys(place for _, _, place in self._slots)]
+        return list(map(self._node, {place: None for _, _, place in self._slots}))
 
     def close(self) -> None:
         for node in list(self._nodes.values()):
@@ -152,7 +153,7 @@ class Cluster:
         self, place: tuple[str, int], commands: Sequence[Command], ends: float, writes: bool, asking: bool
     ) -> list[Any]:
         left = min(max(ends - time.monotonic(), 0.001), TRY_SECONDS)
-        sent = [one for command in commands for one in (("ASKING",), command)] if asking else commands
+        sent = list(chain(*zip(repeat(("ASKING",)), commands))) if asking else commands
         try:
             answers = self._node(place).run(sent, left, writes=writes)
         except Unavailable:
@@ -160,7 +161,7 @@ class Cluster:
             raise
         return answers[1::2] if asking else answers
 
-    def _redirected(
+    def _redirect(
         self, slot: int, wrong: Exception, ends: float, name: str
     ) -> tuple[bool, tuple[str, int] | None]:
         from redis.exceptions import AskError, MovedError

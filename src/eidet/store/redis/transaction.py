@@ -77,7 +77,7 @@ class RedisTransaction:
         rows = self.search(where)
         return iter([row.record for row in rows] if bare else self._whole(rows))
 
-    def derived(self, scope: Scope) -> list[Record]:
+    def list_derived(self, scope: Scope) -> list[Record]:
         rows = self.search(Where(scope=scope))
         return self._whole(row for row in rows if row.record.derived_from)
 
@@ -168,7 +168,7 @@ class RedisTransaction:
         self.plan.add_use(use.scope, use.id, use.times, use.when)
         own = self._own.get(key)
         if own is not None:
-            self._own[key] = _used(own, use.times, use.when)
+            self._own[key] = _count_use(own, use.times, use.when)
         elif key not in self._own:
             times, when = self._uses.get(key, (0, use.when))
             self._uses[key] = times + use.times, max(when, use.when)
@@ -178,7 +178,7 @@ class RedisTransaction:
         edited = 0
         for key, before in edits.items():
             old = self._events(key)
-            new = [_edited(event, before) for event in old]
+            new = [_edit_event(event, before) for event in old]
             changed = sum(was is not now for was, now in zip(old, new, strict=True))
             if changed:
                 self._set_events(key, new)
@@ -271,10 +271,10 @@ class RedisTransaction:
         used = self._uses.get((record.scope, record.id)) if self._uses else None
         if used is None or (record.scope, record.id) in self._own:
             return record
-        return _used(record, *used)
+        return _count_use(record, *used)
 
 
-def _used(record: Record, times: int, when: float) -> Record:
+def _count_use(record: Record, times: int, when: float) -> Record:
     last = when if record.last_used is None else max(when, record.last_used)
     return record.but(uses=record.uses + times, last_used=last)
 
@@ -283,7 +283,7 @@ def _prunable(event: Event, before: float, dead: bool) -> bool:
     return event.at < before and (event.what == "moved" or dead)
 
 
-def _edited(event: Event, before: Mapping[int, Mapping[str, Json]] | None) -> Event:
+def _edit_event(event: Event, before: Mapping[int, Mapping[str, Json]] | None) -> Event:
     if event.before is None or (before is not None and event.version not in before):
         return event
     return replace(event, before=None if before is None else dict(before[event.version]))

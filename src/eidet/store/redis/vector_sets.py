@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from .client import RedisClient, pages
@@ -58,8 +59,8 @@ def take_out(client: RedisClient, key: str, seqs: Sequence[int]) -> None:
     """All elements of these records, as far as they are there."""
     further, names = f"{key}:u", [element_of(seq) for seq in seqs]
     if client.ask(key, ("EXISTS", further)):
-        ranges = (("ZRANGEBYLEX", further, f"[{name[:-3]}001", f"[{name[:-3]}fff") for name in names)
-        found = [name.decode() for told in client.read((key, one) for one in ranges) for name in told]
+        ranges = [(key, ("ZRANGEBYLEX", further, f"[{one[:-3]}001", f"[{one[:-3]}fff")) for one in names]
+        found = [name.decode() for name in chain(*client.read(ranges))]
         _send(client, key, [("ZREM", further, name) for name in found])
         names += found
     _send(client, key, [("VREM", key, name) for name in names])

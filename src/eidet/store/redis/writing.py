@@ -95,11 +95,11 @@ class Writing:
 
     def peek(self) -> RedisTransaction:
         """Reads as jobs do, and is never committed."""
-        return RedisTransaction(self._known(), self._linger, guess=False)
+        return RedisTransaction(self._read_known(), self._linger, guess=False)
 
     def _rehearse(self, work: _Work) -> None:
         """Finds out which scopes a job is about, and what it will ask for, without asking anybody."""
-        known = self._known(silent=True)
+        known = self._read_known(silent=True)
         transaction = RedisTransaction(known, self._linger, guess=True)
         try:
             work.job(transaction)
@@ -110,7 +110,7 @@ class Writing:
         scopes.discard("")
         work.scope = scopes.pop() if len(scopes) == 1 and work.scope is not None else None
 
-    def _known(self, *, silent: bool = False) -> Known:
+    def _read_known(self, *, silent: bool = False) -> Known:
         return Known(self._client, self._keys, self._reading, self.memo, silent)
 
     # One turn.
@@ -126,7 +126,7 @@ class Writing:
 
     def _carry_out(self, lane: _Lane, group: Group) -> None:
         """Runs jobs on what is guessed, and where that is wrong, on what is read in one round trip."""
-        known = self._known()
+        known = self._read_known()
         guess = not self._cluster and not any(work.careful for _, work in group)
         for _, work in group:
             known.wanted.update(work.wanted)
@@ -204,7 +204,7 @@ class Writing:
     def _send_derived(self, lane: _Lane, plan: CommitPlan, places: Iterable[tuple[str, int]]) -> None:
         """A record that is gone is passed over, so nothing is guarded."""
         for scope, some in groupby(sorted(places), key=lambda place: place[0]):
-            self._call(lane, scope, [], plan.derived_words(some))
+            self._call(lane, scope, [], plan.replace_words(some))
 
     def _send_by_scope(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int] | None:
         """In a cluster: one scope after the other. Those that `landed` before are not written again."""

@@ -40,7 +40,7 @@ class JsonSql(Protocol):
 
 def compile_where(where: Where, json: JsonSql) -> Test:
     """The filter as one SQL expression; every value in it is a bound parameter."""
-    return _join(and_, [*_fields(where, json), *_nested(where, json)], true())
+    return _join(and_, [*_fields(where, json), *_split_nested(where, json)], true())
 
 
 def _fields(where: Where, json: JsonSql) -> Iterator[Test]:
@@ -87,7 +87,7 @@ def _ranges(where: Where) -> Iterator[Test]:
         yield _within(where.near)
 
 
-def _nested(where: Where, json: JsonSql) -> Iterator[Test]:
+def _split_nested(where: Where, json: JsonSql) -> Iterator[Test]:
     for part in where.every:
         yield compile_where(part, json)
     if where.some:
@@ -130,9 +130,9 @@ def _join(join: Callable[..., Test], parts: Sequence[Test], empty: Test) -> Test
     if len(parts) <= _WIDEST:
         return join(*parts) if parts else empty
     groups = [parts[start : start + _WIDEST] for start in range(0, len(parts), _WIDEST)]
-    return _join(join, [_closed(join(*group)) for group in groups], empty)
+    return _join(join, [_enclose(join(*group)) for group in groups], empty)
 
 
-def _closed(test: Test) -> Test:
+def _enclose(test: Test) -> Test:
     """In parentheses that SQLAlchemy does not take away again, as it does for a plain grouping."""
     return type_coerce(Grouping(test), Boolean)

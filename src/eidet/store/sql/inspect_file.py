@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from glob import escape
+from itertools import chain
 from pathlib import Path
 
 from .migrate import revision_of
 from .sqlite import APPLICATION_ID, MAGIC
-from .sqlite_errors import translated
+from .sqlite_errors import translate_errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ def is_database(path: Path) -> bool:
 
 
 def facts_of(path: Path) -> FileFacts:
-    with _looked_at(path) as database:
+    with _peek(path) as database:
         tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         ours = database.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
         staged = "vectors_next" in tables and database.execute("SELECT count(*) FROM vectors_next")
@@ -58,7 +59,7 @@ def damages(path: Path, *, thorough: bool = False) -> list[str]:
     Reads the whole file. One that cannot be read at all is `Corrupt`.
     """
     check = "PRAGMA integrity_check(100)" if thorough else "PRAGMA quick_check(100)"
-    with _looked_at(path) as database:
+    with _peek(path) as database:
         found = [str(row[0]) for row in database.execute(check)]
     return [] if found == ["ok"] else found
 
@@ -67,17 +68,18 @@ def leftovers(path: Path) -> list[Path]:
     """Files beside a database that an upgrade, an export or a cache left behind, by name."""
     folder, name = path.absolute().parent, escape(path.name)
     beside = (f"{name}.schema-*", "*.partial", f"{name}-index/*.tmp")
-    return sorted(file for pattern in beside for file in folder.glob(pattern))
+    return sorted(chain.from_iterable(map(folder.glob, beside)))
 
 
 @contextmanager
-def _looked_at(path: Path) -> Iterator[sqlite3.Connection]:
+def _peek(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that makes no file; where none may be written, the file is read as it lies there."""
     writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-    quiet = not Path(f"{path}-wal").exists()
-    mode = "mode=rw" if writable else "mode=ro&immutable=1" if quiet else "mode=ro"
+    mode = "mode=rw"
+    if not writable:
+        mode = "mode=ro" if Path(f"{path}-wal").exists() else "mode=ro&immutable=1"
     with (
-        translated(path),
+        translate_errors(path),
         closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=60)) as database,
     ):
         database.execute("PRAGMA query_only = ON")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from ...core.event import Event
@@ -13,6 +12,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
 from .. import Changes, Entry, Head
+from ..answers import count_records
 from ..model import SETTINGS, K, Table, V
 from ..pushdown import Sieve, sieve
 from ..rules import check_order
@@ -95,13 +95,13 @@ class SqlReader:
         return sorted(map(record_of, rows), key=lambda record: record.seq)
 
     def list_revised(self, scope: Scope, most: int) -> list[tuple[str, str]] | None:
-        statement = self._sql.revised_within(scope)
+        statement = self._sql.list_revised(scope)
         found = self.ask(statement.sql, statement.bind(**scope_range(scope)[1], most=most + 1))
         if len(found) > most:
             return None
         return [(path, id) for path, id in found]
 
-    def derived(self, scope: Scope) -> list[Record]:
+    def list_derived(self, scope: Scope) -> list[Record]:
         found = self.select(ALL, Where(scope=scope), "AND derived_from IS NOT NULL ORDER BY seq")
         return list(map(record_of, found))
 
@@ -171,7 +171,7 @@ class SqlReader:
     def _count_looking(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
         if not columns:
             return {(): len(self.match(where))}
-        return dict(Counter(tuple(str(getattr(r, name)) for name in columns) for r in self.walk(where)))
+        return count_records(self.walk(where), columns)
 
     def survey(self, alive: Where, *, fresh: float, ripe: float, stale: float) -> Survey:
         """Counts records, see `CountsQuality.survey`; ask it as of one moment."""
@@ -190,7 +190,7 @@ class SqlReader:
         if len(entries) == limit:
             head = Head(head.epoch, entries[-1].seq)
         gone = self.rows("gone", scope=scope, since=since, upto=head.seq)
-        return Changes(head, entries, [row[0] for row in gone], self.pruned())
+        return Changes(head, entries, [row[0] for row in gone], self.read_pruned())
 
     def _entries_way(self, scope: str, span: int) -> str:
         """Along the table when little was written since, or mostly in this scope; else by its index."""
@@ -198,7 +198,7 @@ class SqlReader:
             return "entries_along_scope"
         return "entries_along_table"
 
-    def pruned(self) -> int:
+    def read_pruned(self) -> int:
         """The last seq that was pruned from the history; 0 if none was."""
         return int(self.values(SETTINGS, ("pruned",)).get("pruned", 0))
 
@@ -232,7 +232,7 @@ class SqlReader:
         most = _AT_ONCE // len(table.key)
         for start in range(0, len(keys), most):
             some = keys[start : start + most]
-            values = [part for key in some for part in table.key_row(key)]
+            values = list(chain.from_iterable(map(table.key_row, some)))
             rows += self.ask(self._sql.values_among(name, len(some)), values)
         return rows
 

@@ -110,8 +110,8 @@ class RelationalStore:
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return self._snapshot(lambda reader: reader.same(scope, digests, every_kind=every_kind))
 
-    def derived(self, scope: Scope) -> list[Record]:
-        return self._reader.derived(scope)
+    def list_derived(self, scope: Scope) -> list[Record]:
+        return self._reader.list_derived(scope)
 
     def fingerprint(self, seq: int) -> str | None:
         rows = self._reader.rows("fingerprint", seq=seq)

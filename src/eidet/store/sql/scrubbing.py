@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,7 @@ def has_any_in_gaps(path: Path, said: Sequence[bytes]) -> bool:
     gaps = b"\0".join(gap for gap in gaps_of(path) if gap)
     if not gaps:
         return False
-    pieces = dict.fromkeys(piece for text in said for piece in pieces_of(text))
+    pieces = dict.fromkeys(chain.from_iterable(map(pieces_of, said)))
     return len(pieces) * len(gaps) > MOST or any(piece in gaps for piece in pieces)
 
 

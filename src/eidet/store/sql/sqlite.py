@@ -22,7 +22,7 @@ from . import sqlite_json
 from .migrate import migrate
 from .ports import Cursor, Row
 from .relational import RelationalStore
-from .sqlite_errors import BUSY_SECONDS, meaning, translated
+from .sqlite_errors import BUSY_SECONDS, meaning, translate_errors
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class SqliteDriver:
         self.writable = _check_file(path)
         if self.writable:
             create_private(path)
-        with translated(path):
+        with translate_errors(path):
             self._writer = _Writer(self._prepare_file())
         self._file = _file_at(path)
 
@@ -110,25 +110,25 @@ class SqliteDriver:
 
         given = self.write(job)
         if not given:
-            self._emptied_log()
+            self._empty_log()
         return given
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Free pages go, and the log; the file is written anew if anything is left in the gaps of pages."""
         from .scrubbing import has_any_in_gaps
 
-        if waiting := self._emptied_log():
+        if waiting := self._empty_log():
             return Scrubbed(pending=waiting)  # what is done now would only make the log longer
         if said is None or self._is_half_empty():
             freed = self._write_anew()
-            return Scrubbed(freed, self._emptied_log())
+            return Scrubbed(freed, self._empty_log())
         freed = 0
         while given := self.trim(SCRUB_BYTES):
             freed += given
-        pending = self._emptied_log()
+        pending = self._empty_log()
         if not pending and has_any_in_gaps(self._path, said):
             freed += self._write_anew()
-            pending = self._emptied_log()
+            pending = self._empty_log()
         return Scrubbed(freed, pending)
 
     def _is_half_empty(self) -> bool:
@@ -136,15 +136,15 @@ class SqliteDriver:
         (pages,), (free,) = (self.read(f"PRAGMA {name}", ())[0] for name in ("page_count", "freelist_count"))
         return bool(free * 2 > pages > SMALL_PAGES)
 
-    def _emptied_log(self) -> tuple[str, ...]:
+    def _empty_log(self) -> tuple[str, ...]:
         """Says in words what kept it from that."""
-        with translated(self._path), closing(sqlite3.connect(self._path, timeout=LOG_SECONDS)) as raw:
+        with translate_errors(self._path), closing(sqlite3.connect(self._path, timeout=LOG_SECONDS)) as raw:
             blocked = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         return (f"{self._path}-wal is still being read by another connection",) if blocked else ()
 
     def _write_anew(self) -> int:
         before = self.size()
-        with translated(self._path), closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS)) as raw:
+        with translate_errors(self._path), closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS)) as raw:
             raw.execute("VACUUM")
         return max(0, before - self.size())
 
@@ -164,9 +164,9 @@ class SqliteDriver:
 
     def _reader(self) -> _Connection:
         mine: _Connection | None = getattr(self._local, "connection", None)
-        if mine is None or mine.pid != os.getpid() or mine.outdated():
+        if mine is None or mine.pid != os.getpid() or mine.is_outdated():
             self._check_open()
-            with translated(self._path):
+            with translate_errors(self._path):
                 mine = self._local.connection = self._connect()
         elif self._closed:
             self._check_open()
@@ -256,7 +256,7 @@ class _Connection:
             self.raw.execute(f"PRAGMA synchronous = {synchronous}")
         self.raw.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
 
-    def outdated(self) -> bool:
+    def is_outdated(self) -> bool:
         """Whether somebody who may write did so: a file that is only read is read without locks."""
         return self._still is not None and self._still != _state_of(self._path)
 

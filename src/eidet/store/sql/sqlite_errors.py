@@ -14,7 +14,7 @@ BUSY_SECONDS: Final = 60.0  # that a writer waits for another one
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:

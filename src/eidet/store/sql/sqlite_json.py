@@ -11,8 +11,9 @@ import json
 import re
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Integer, Text, case, false, func, literal, or_, select
@@ -87,11 +88,15 @@ def _native(column: ColumnElement[Any], path: str, condition: Condition) -> Test
 def _equality(column: ColumnElement[Any], path: str, op: str, operands: Sequence[Json]) -> Test | None:
     if any(isinstance(operand, dict | list | tuple) for operand in operands):
         return None
-    texts = list(dict.fromkeys(text for operand in operands for text in json_texts(operand)))
+    texts = list(dict.fromkeys(list_json_texts(operands)))
     value = column.op("->", return_type=Text())(path)
     if op == "!=":
         return func.coalesce(value, texts[0]).not_in(texts)  # what is missing does not differ
     return _among(func.coalesce(value, ""), texts)
+
+
+def list_json_texts(scalars: Iterable[Json]) -> list[str]:
+    return list(chain.from_iterable(map(json_texts, scalars)))
 
 
 def json_texts(scalar: Json) -> list[str]:

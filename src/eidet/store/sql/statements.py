@@ -151,7 +151,7 @@ class Statements:
         order = ", ".join(table.key)
         return self.compile(f"SELECT {table.columns} FROM {table.name}{where} ORDER BY {order}{end}")
 
-    def revised_within(self, scope: Scope) -> SqlStatement:
+    def list_revised(self, scope: Scope) -> SqlStatement:
         """Which records of a scope have a history that tells what they said before."""
         test, _ = scope_range(scope)
         return self.compile(

@@ -153,7 +153,7 @@ class SqlTransaction(SqlReader):
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         found = self.rows("prunable", before=before, dead=dead, most=most)
         self._run_many(self._sql["prune"].sql, found)
-        last = max([self.pruned(), *(seq for (seq,) in found)])
+        last = max([self.read_pruned(), *(seq for (seq,) in found)])
         self.set_values(SETTINGS, {"pruned": str(last)})
         return len(found)
 

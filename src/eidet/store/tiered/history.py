@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import inf
 from typing import Final
 
@@ -21,16 +22,16 @@ def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
     told = [list(story) for story in stories if story]
     if len(told) == 1 and not any(event.by == MOVED for event in told[0]):
         return told[0]
-    stays = [stay for story in told for stay in _stays(story)]
+    stays = list(chain.from_iterable(map(_stays, told)))
     lives = [[stay] for stay in stays if stay[-1].by != MOVED]
     for stay in sorted((stay for stay in stays if stay[-1].by == MOVED), key=_end):
         later = [life for life in lives if life[0][0].at == stay[0].at and _end(life[0]) >= _end(stay)]
-        if later:
-            min(later, key=lambda life: _end(life[0])).append(stay)
-        else:  # it is on its way
+        if not later:  # it is on its way
             lives.append([stay])
+            continue
+        min(later, key=lambda life: _end(life[0])).append(stay)
     lives.sort(key=lambda life: _end(life[0]))
-    return [event for life in lives for event in _one_life([event for stay in life for event in stay])]
+    return list(chain.from_iterable(map(_one_life, lives)))
 
 
 def _stays(story: Sequence[Event]) -> Iterator[list[Event]]:
@@ -48,13 +49,12 @@ def _end(stay: Sequence[Event]) -> float:
     return stay[-1].at if stay[-1].what == "forgotten" else inf
 
 
-def _one_life(events: Sequence[Event]) -> list[Event]:
+def _one_life(stays: Iterable[Sequence[Event]]) -> list[Event]:
     """Each creation and revision once: as it was noted first, with what any store still tells of before."""
     kept: list[Event] = []
     seen: dict[tuple[str, int], int] = {}
+    events = [event for event in chain.from_iterable(stays) if event.by != MOVED]
     for event in events:
-        if event.by == MOVED:
-            continue
         key = event.what, event.version
         if event.what == "moved" or key not in seen:
             seen[key] = len(kept)

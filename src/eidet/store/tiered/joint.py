@@ -165,7 +165,7 @@ class JointTransaction:
         self._parts.need_all("what goes through all records")
         return iter(self._sort(lambda transaction: transaction.find(where, bare=bare)))
 
-    def derived(self, scope: Scope) -> list[Record]:
+    def list_derived(self, scope: Scope) -> list[Record]:
         self._parts.need_all("what goes through all records")
         return self._sort(lambda transaction: find_derived_in(transaction, scope))
 

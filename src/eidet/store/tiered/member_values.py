@@ -48,14 +48,14 @@ def read_member(
     """What one member has of a table that several keep; seqs are those of all members."""
     if table.name != STAGED.name:
         return source.values(table, keys, within=within, limit=limit)
-    own = None if keys is None else list(_staged_keys(member, cast("Sequence[int]", keys)))
+    own = None if keys is None else list(_list_staged_keys(member, cast("Sequence[int]", keys)))
     found = {}
     for key, vector in source.values(STAGED, own, limit=limit).items():
         found[member.outer_seq(key) if key >= 0 else -key] = vector
     return cast("dict[K, V]", found)
 
 
-def _staged_keys(member: Member, seqs: Iterable[int]) -> dict[int, int]:
+def _list_staged_keys(member: Member, seqs: Iterable[int]) -> dict[int, int]:
     """Under which keys a member keeps vectors: by its own seqs, which are then found when it switches.
 
     The long store also keeps those of seqs that no store has, so that nothing is lost.
@@ -81,7 +81,7 @@ def part_of(member: Member, table: Table[K, V], values: Mapping[K, V | None]) ->
     if table.name != STAGED.name:
         return dict(values)
     vectors = cast("Mapping[int, bytes | None]", values)
-    return {key: vectors[seq] for key, seq in _staged_keys(member, vectors).items()}
+    return {key: vectors[seq] for key, seq in _list_staged_keys(member, vectors).items()}
 
 
 class LastSettings:

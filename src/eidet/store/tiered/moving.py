@@ -18,7 +18,7 @@ from ...core.record import Record, Tier
 from ...core.where import Where
 from .. import Transaction, verbs
 from ..lives import Carry
-from ..rules import said_before
+from ..rules import list_changes
 from ..verbs.lookups import read_records
 from .history import MOVED, copy_life
 from .member import LONG, OUTBOX, STEP, LeapingStore, Member
@@ -103,7 +103,7 @@ def _was_sent(there: Record | None, record: Record) -> bool:
     if there is None:
         return False
     revised = there.created == record.created and there.version > record.version
-    return revised or not said_before(there, record)
+    return revised or not list_changes(there, record)
 
 
 # What is out of place by its tier.

@@ -88,7 +88,7 @@ class Waiting:
             return
         with self._lock:
             self._unreadable.clear()
-            for left in Outbox.left_behind(self.folder, self._unreadable):
+            for left in Outbox.list_abandoned(self.folder, self._unreadable):
                 if not verbs.count(left.store, Where()):
                     left.remove()
                 elif self._box is None:

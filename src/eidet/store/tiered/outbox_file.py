@@ -43,26 +43,26 @@ class Outbox:
         path = folder / f"outbox-{uuid.uuid4().hex}.db"
         try:
             folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-            lock = _locked(path)
+            lock = _lock_or_none(path)
         except OSError as error:
             raise Unavailable(f"{folder} cannot be written ({error.strerror}): nothing was queued") from error
         assert lock is not None, "a name that nobody had"
-        return _opened(cls, path, lock)
+        return _open(cls, path, lock)
 
     @classmethod
-    def left_behind(cls, folder: Path, unreadable: dict[str, str]) -> Iterator[Outbox]:
+    def list_abandoned(cls, folder: Path, unreadable: dict[str, str]) -> Iterator[Outbox]:
         """Those whose process is no more; each is ours as soon as it is given.
 
         Files that cannot be opened are left as they are; `unreadable` is told which, and why.
         """
         for path in sorted(folder.glob("outbox-*.db")) if folder.is_dir() else ():
-            if (lock := _locked(path)) is not None:
+            if (lock := _lock_or_none(path)) is not None:
                 if not path.exists():  # somebody else emptied it meanwhile
                     lock.close()
                     _unlink(path)
                     continue
                 try:
-                    box = _opened(cls, path, lock)
+                    box = _open(cls, path, lock)
                 except EidetError as error:
                     log.warning("cannot deliver what waits in %s: %s", path, error)
                     unreadable[str(path)] = str(error)
@@ -72,7 +72,7 @@ class Outbox:
     def take_over(self, other: Outbox, carry: Carry) -> None:
         """All that waits in another one waits here; of what waits in both, what was written last."""
         while waiting := other.store.find(Where(), limit=BATCH):
-            last = [r for r in waiting if _written(self.store, r) <= _written(other.store, r)]
+            last = [r for r in waiting if _read_written(self.store, r) <= _read_written(other.store, r)]
             lives = [(record, ()) for record in last]
             self.store.write(partial(carry, lives=lives, now=waiting[-1].created))
             verbs.delete_unchanged(other.store, waiting, now=waiting[-1].created, follows=True)
@@ -92,13 +92,13 @@ class Outbox:
         self._lock.close()
 
 
-def _written(store: SqliteStore, record: Record) -> float:
+def _read_written(store: SqliteStore, record: Record) -> float:
     """When a record was last written there; long ago if it never was."""
     told = store.history(record.scope, record.id)
     return told[-1].at if told and told[-1].what != "forgotten" else 0.0
 
 
-def _opened(cls: type[Outbox], path: Path, lock: BinaryIO) -> Outbox:
+def _open(cls: type[Outbox], path: Path, lock: BinaryIO) -> Outbox:
     try:
         return cls(path, lock)
     except BaseException:
@@ -106,7 +106,7 @@ def _opened(cls: type[Outbox], path: Path, lock: BinaryIO) -> Outbox:
         raise
 
 
-def _locked(path: Path) -> BinaryIO | None:
+def _lock_or_none(path: Path) -> BinaryIO | None:
     """The lock of an outbox; None if its process lives."""
     import fcntl
 

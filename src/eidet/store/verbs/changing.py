@@ -15,7 +15,7 @@ from ...core.event import Event
 from ...core.record import Record
 from .. import Transaction
 from ..abilities import FindsHeld
-from ..rules import Held, breaks_hold, is_release, succeed
+from ..rules import Held, breaks_hold, is_release, make_next
 from .lookups import Key
 
 READ_AT_ONCE: Final = 500
@@ -149,7 +149,7 @@ def replace_censored(
     censored = transaction.edit_history({(old.scope, old.id): None for old, _ in pairs})
     writer = OrderedWriter(transaction)
     for old, record in pairs:
-        new = succeed(old, record)
+        new = make_next(old, record)
         writer.replace(old, new, event_about("revised", new, now, by))
     writer.finish()
     return censored

@@ -109,7 +109,7 @@ class TransactionReader:
     def _same(self, scope: str, digests: Sequence[bytes]) -> Iterable[Record]:
         return self._transaction.same(scope, digests, every_kind=True)
 
-    def derived(self, scope: Scope) -> list[Record]:
+    def list_derived(self, scope: Scope) -> list[Record]:
         return find_derived_in(self._transaction, scope)
 
     def history(self, scope: str, id: str) -> list[Event]:
@@ -134,7 +134,7 @@ class StoreReader:
     def _same(self, scope: str, digests: Sequence[bytes]) -> Iterable[Record]:
         return find_same(self._store, scope, digests, every_kind=True)
 
-    def derived(self, scope: Scope) -> list[Record]:
+    def list_derived(self, scope: Scope) -> list[Record]:
         return find_derived(self._store, scope)
 
     def history(self, scope: str, id: str) -> list[Event]:
@@ -171,14 +171,14 @@ def list_revised(store: Store, scope: Scope, most: int) -> list[tuple[str, str]]
 def find_derived(store: Store, scope: Scope) -> list[Record]:
     """The records of a scope that were derived from others, by rising seq."""
     if isinstance(store, FindsDerived):
-        return store.derived(scope)
+        return store.list_derived(scope)
     return [record for record in scan(store, Where(scope=scope)) if record.derived_from]
 
 
 def find_derived_in(transaction: Transaction, scope: Scope) -> list[Record]:
     """As `find_derived`, inside of a write."""
     if isinstance(transaction, FindsDerived):
-        return transaction.derived(scope)
+        return transaction.list_derived(scope)
     return [record for record in transaction.find(Where(scope=scope)) if record.derived_from]
 
 

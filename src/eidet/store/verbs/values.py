@@ -234,7 +234,7 @@ class StageVectors:
         return {seq: vector for seq, vector in self.vectors if seq in living}
 
 
-def staged_up_to(store: Store, name: str) -> int:
+def read_staged(store: Store, name: str) -> int:
     """Up to which seq vectors of this embedder are kept aside; 0 if none."""
     known = store.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
     return int(known.get(STAGED_UP_TO, 0)) if known.get(STAGED_NAME) == name else 0

@@ -22,10 +22,10 @@ from ..model import EPOCH, SETTINGS, TALLIES, NewRecord, Use, Watch
 from ..rules import (
     check_epoch,
     check_expected,
+    list_changes,
+    make_next,
     recast_of,
-    said_before,
     says_the_same,
-    succeed,
 )
 from .changing import OrderedWriter, delete_records, event_about, find_held
 from .duplicates import count_use, find_duplicate, find_duplicates, prolong, split_runs
@@ -171,10 +171,10 @@ def _say_again(transaction: Transaction, twin: Record, record: Record, how: Put)
 
 def _revise(old: Record, record: Record, how: Put) -> tuple[Record, Event] | None:
     """The next version and the event that tells of it; None where the record says the same."""
-    before = said_before(old, record)
+    before = list_changes(old, record)
     if says_the_same(old, record, before, how.expect):
         return None
-    new = succeed(old, record)
+    new = make_next(old, record)
     return new, event_about("revised", new, how.now, how.by, before)
 
 

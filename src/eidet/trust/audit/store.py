@@ -36,13 +36,13 @@ QUIET: Final = (AddUses, AddCounts, TakeLease, ClearLeases, StageVectors)  # the
 class AuditedStore(PassthroughStore):
     """Every write is in the log, or is not made. `owns`: closing the store closes the log.
 
-    A store inside that has a method `audited_by(log)` is given the log, to note what it alone can see
+    A store inside that has a method `note_in(log)` is given the log, to note what it alone can see
     (the use of keys, say).
     """
 
     passes: ClassVar[str] = (
-        "identity writable read find match count_by head changes history values same derived survey trim "
-        "size missing audited_by path leap latest_seq secret health offered_index address archive sealed "
+        "identity writable read find match count_by head changes history values same list_derived survey "
+        "trim size missing note_in path leap latest_seq secret health name_own_index address archive sealed "
         "fingerprint scan list_revised"
     )
     lacks: ClassVar[str] = "put_new"  # the job of `put` tells what to note; the store inside may shorten it
@@ -53,7 +53,7 @@ class AuditedStore(PassthroughStore):
         self._owns = owns
         self._marked: int | None = None  # how many entries the store knows of; None: it knows of no log
         if isinstance(store, TakesAuditLog):
-            store.audited_by(log)
+            store.note_in(log)
 
     @property
     def audit(self) -> AuditLog:

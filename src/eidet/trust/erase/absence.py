@@ -16,7 +16,7 @@ from ...index.embedded.sidecar import Sidecars
 from ...models.embed import FiledEmbedder
 from ...parts import Parts
 from ...store import SETTINGS, STAGED, verbs
-from ...store.tombstones import Marker, folded
+from ...store.tombstones import Marker, fold_text
 from ...upkeep.archive import Archive
 from .archives import records_in
 from .files import count_in, forms_of, originals_in, schema_copies, sidecar_folder, sidecars, store_files
@@ -178,8 +178,8 @@ def _says(sought: Sought) -> Callable[[str], bool]:
     wanted = []
     for text in (sought.text, _json(sought.data)):
         if text:
-            wanted.append(folded(text))
-    return lambda said: any(text in folded(said) for text in wanted if text)
+            wanted.append(fold_text(text))
+    return lambda said: any(text in fold_text(said) for text in wanted if text)
 
 
 def _json(data: Json) -> str | None:

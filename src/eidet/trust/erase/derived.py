@@ -10,7 +10,7 @@ from ...core.scope import Scope
 from ...core.validate import dump_json
 from ...core.where import Where
 from ...store import Look
-from ...store.tombstones import folded
+from ...store.tombstones import fold_text
 from ...text.sentences import sentences
 
 Remake = Callable[[Record, Sequence[Record]], Record]  # an episode, the messages that are left
@@ -79,13 +79,13 @@ def _says(episode: Record, fact: str) -> bool:
     """Whether each sentence of the fact is one of the episode's; who said it stands before it."""
     who, colon, rest = fact.partition(": ")
     spoken = rest if colon and len(who) <= 60 else fact
-    text = folded(episode.whole.text)
-    return all(folded(sentence) in text for sentence in sentences(spoken))
+    text = fold_text(episode.whole.text)
+    return all(fold_text(sentence) in text for sentence in sentences(spoken))
 
 
 def _tells(record: Record, texts: Iterable[str]) -> bool:
     """Whether a forgotten text is in it, word for word."""
     whole = record.whole
     told = (whole.data, dict(whole.meta), whole.state.to_json())
-    said = folded("\n".join((whole.text, *map(dump_json, told))))
-    return any(len(text) >= SHORTEST and text in said for text in map(folded, texts))
+    said = fold_text("\n".join((whole.text, *map(dump_json, told))))
+    return any(len(text) >= SHORTEST and text in said for text in map(fold_text, texts))

@@ -15,7 +15,7 @@ from ...core.scope import Scope
 from ...core.where import Condition, Where
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
 from ...store.rules import Held
-from ...store.tombstones import Marker, absorbed_in, said_earlier
+from ...store.tombstones import Marker, list_absorbed, list_earlier
 from .derived import Remake, remake_record
 
 WHOLESALE: Final = 5_000  # records of a whole scope that are deleted without being read first
@@ -82,7 +82,7 @@ def doom_of(look: Look, wish: Wish, marker: Marker, remake: Remake, archived: Se
         _check_free([*doom.gone, *(old for old, _ in doom.anew)])
     for record in doom.gone:
         if record.version > 1:
-            doom.earlier += said_earlier(record, look.history(record.scope, record.id))
+            doom.earlier += list_earlier(record, look.history(record.scope, record.id))
     doom.stones = list(dict.fromkeys(_stones(doom, wish, marker)))
     return doom
 
@@ -118,10 +118,10 @@ def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
     """Until nothing more follows: what is made of something that changed or went may change or go itself."""
     known = {(record.scope, record.id) for record in doom.gone}
     derived = []
-    for record in look.derived(wish.scope):
+    for record in look.list_derived(wish.scope):
         if (record.scope, record.id) not in known:
             derived.append(record)
-    absorbed = chain.from_iterable(map(absorbed_in, derived))
+    absorbed = chain.from_iterable(map(list_absorbed, derived))
     doom.parts = [part for part in absorbed if wish.where.matches(part)]
     said = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}
     if not wish.scope.below:
@@ -180,7 +180,7 @@ def _stones(doom: Doom, wish: Wish, marker: Marker) -> Iterator[Stone]:
     ):  # what was made of others may be made again, but not come back as it was
         yield Stone(record.scope, marker.of_id(record.scope, record.id))
     own = (*doom.asked, *doom.copies, *doom.archived)
-    within = chain.from_iterable(map(absorbed_in, own))
+    within = chain.from_iterable(map(list_absorbed, own))
     ids = {(record.scope, record.id) for record in own}
     earlier = (record for record in doom.earlier if (record.scope, record.id) in ids)
     for record in (*own, *doom.parts, *within, *earlier):

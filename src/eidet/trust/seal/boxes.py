@@ -36,23 +36,23 @@ class _Lock:
     __slots__ = ("_cipher", "_nonces", "macs")
 
     def __init__(self, key: bytes) -> None:
-        self._cipher = aes_gcm(derived(key, b"cipher"))
-        self._nonces = derived(key, b"nonces")
-        self.macs = derived(key, b"macs")
+        self._cipher = aes_gcm(derive_key(key, b"cipher"))
+        self._nonces = derive_key(key, b"nonces")
+        self.macs = derive_key(key, b"macs")
 
     def shut(self, bound: bytes, plain: bytes) -> bytes:
         nonce = blake2b(bound + plain, key=self._nonces, digest_size=NONCE_BYTES).digest()
         return nonce + self._cipher.encrypt(nonce, plain, bound)
 
-    def opened(self, bound: bytes, nonce: bytes, sealed: bytes) -> bytes:
+    def open_box(self, bound: bytes, nonce: bytes, sealed: bytes) -> bytes:
         return self._cipher.decrypt(nonce, sealed, bound)
 
 
-def derived(key: bytes, purpose: bytes) -> bytes:
+def derive_key(key: bytes, purpose: bytes) -> bytes:
     return blake2b(b"", key=key, digest_size=KEY_BYTES, person=purpose[:16]).digest()
 
 
-def packed(*parts: bytes) -> bytes:
+def pack_parts(*parts: bytes) -> bytes:
     """Parts as one, such that no other parts give the same."""
     return b"".join(_NUMBER.pack(len(part)) + part for part in parts)
 
@@ -72,13 +72,13 @@ class ScopeKeys:
         self.numbers = tuple(sorted(secrets))
         self.newest = self.numbers[-1]
         lasting = secrets[self.newest][KEY_BYTES:]
-        self._place = packed(identity.encode(), scope.encode())
+        self._place = pack_parts(identity.encode(), scope.encode())
         self._locks = {number: _Lock(secret[:KEY_BYTES]) for number, secret in secrets.items()}
-        self._locks[LASTING] = _Lock(derived(lasting, b"lasting"))
-        self._labels = _Lock(derived(lasting, b"labels"))
-        self._marks = derived(lasting, b"marks")
-        self._owners = derived(lasting, b"bound columns")
-        self._former_owners = derived(lasting, b"owners")
+        self._locks[LASTING] = _Lock(derive_key(lasting, b"lasting"))
+        self._labels = _Lock(derive_key(lasting, b"labels"))
+        self._marks = derive_key(lasting, b"marks")
+        self._owners = derive_key(lasting, b"bound columns")
+        self._former_owners = derive_key(lasting, b"owners")
         self._bound: dict[tuple[int, str], bytes] = {}
         self._tokens: dict[tuple[str, str], str] = {}
         self._read: dict[tuple[str, str], str] = {}
@@ -112,7 +112,7 @@ class ScopeKeys:
         bound = self._bound.get((number, field)) or self._about(number, field)
         try:
             if owner is None or owner == whose:
-                return lock.opened(bound + whose, box[_NONCE], box[_NONCE.stop :])
+                return lock.open_box(bound + whose, box[_NONCE], box[_NONCE.stop :])
         except _failures():
             pass
         raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed or moved")
@@ -126,19 +126,19 @@ class ScopeKeys:
             _remember(self._tokens, (field, text), token)
         return token
 
-    def labelled(self, field: str, token: str) -> str:
+    def read_label(self, field: str, token: str) -> str:
         """The label behind a token."""
         text = self._read.get((field, token))
         if text is None:
-            text = self._labelled(field, token)
+            text = self._read_label(field, token)
             _remember(self._read, (field, token), text)
         return text
 
-    def _labelled(self, field: str, token: str) -> str:
+    def _read_label(self, field: str, token: str) -> str:
         try:
             shut = urlsafe_b64decode(token + "=" * (-len(token) % 4))
             bound = self._about(LASTING, f"label {field}")
-            return self._labels.opened(bound, shut[:NONCE_BYTES], shut[NONCE_BYTES:]).decode()
+            return self._labels.open_box(bound, shut[:NONCE_BYTES], shut[NONCE_BYTES:]).decode()
         except _failures():
             raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed") from None
 
@@ -152,7 +152,7 @@ class ScopeKeys:
         return lock
 
     def _about(self, number: int, field: str) -> bytes:
-        bound = self._place + packed(_NUMBER.pack(number), field.encode())
+        bound = self._place + pack_parts(_NUMBER.pack(number), field.encode())
         self._bound[number, field] = bound
         return bound
 

@@ -37,7 +37,7 @@ def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> R
     whole = record.whole
     mark = keys.mark(content_digest(whole.text, whole.data))
     labels = [_label(keys, name, value) for name, value in zip(LABELS, _read_labels(record), strict=True)]
-    owner = keys.owner(bound_columns(record, labels, mark))
+    owner = keys.owner(bind_columns(record, labels, mark))
     vector = None if record.vector is None else keys.seal("vector", owner, record.vector, number)
     return record.but(
         **dict(zip(LABELS, labels, strict=True)),
@@ -83,7 +83,7 @@ def _list_shown(record: Record) -> Json:
     return [record.text, record.data, kept.text is not None, kept.data is not None, kept.embedder, vector]
 
 
-def bound_columns(record: Record, labels: Sequence[str | None], mark: bytes) -> bytes:
+def bind_columns(record: Record, labels: Sequence[str | None], mark: bytes) -> bytes:
     """All readable columns that only a writer of the record changes, and its mark; `labels` are tokens."""
     numbers = [record.created, record.occurred, record.importance, *(record.place or ())]
     if record.expires is not None:
@@ -113,7 +113,7 @@ def owner_of(form: Record, keys: ScopeKeys) -> bytes:
     if form.text or form.data is not None or form.meta or form.original or form.state != NO_STATE:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} has content that is not sealed")
     try:
-        return keys.owner(bound_columns(form, _read_labels(form), form.sealed[:MARK_BYTES]))
+        return keys.owner(bind_columns(form, _read_labels(form), form.sealed[:MARK_BYTES]))
     except (TypeError, ValueError):  # a column that held a number holds something else
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} was changed outside of Eidet") from None
 
@@ -164,7 +164,7 @@ def _lower(
 
 
 def open_label(keys: ScopeKeys, name: str, token: str | None) -> str | None:
-    return None if token is None else keys.labelled(name, token)
+    return None if token is None else keys.read_label(name, token)
 
 
 def open_bare(form: Record, keys: ScopeKeys) -> Record:

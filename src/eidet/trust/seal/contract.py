@@ -38,7 +38,7 @@ class KeyServiceContract:
     def test_another_context_does_not_unwrap(self) -> None:
         service = self.make()
         for context in (b"", b"contex", b"context\0"):
-            self.refused(service, service.wrap(SECRET, b"context"), context)
+            self.assert_refused(service, service.wrap(SECRET, b"context"), context)
 
     def test_changed_bytes_do_not_unwrap(self) -> None:
         service = self.make()
@@ -46,21 +46,21 @@ class KeyServiceContract:
         for at in (0, len(wrapped) // 2, len(wrapped) - 1):
             changed = bytearray(wrapped)
             changed[at] ^= 1
-            self.refused(service, bytes(changed), b"context")
+            self.assert_refused(service, bytes(changed), b"context")
         for cut in (b"", wrapped[:5], wrapped[:-1]):
-            self.refused(service, cut, b"context")
+            self.assert_refused(service, cut, b"context")
 
     def test_another_master_key_does_not_unwrap(self) -> None:
         other = self.other()
         if other is not None:
             assert other.name != self.make().name
-            self.refused(other, self.make().wrap(SECRET, b"context"), b"context")
+            self.assert_refused(other, self.make().wrap(SECRET, b"context"), b"context")
 
     def test_it_has_a_name_that_stays(self) -> None:
         assert self.make().name
         assert self.make().name == self.make().name
 
-    def refused(self, service: KeyService, wrapped: bytes, context: bytes) -> None:
+    def assert_refused(self, service: KeyService, wrapped: bytes, context: bytes) -> None:
         try:
             service.unwrap(wrapped, context)
         except WrongKey:

@@ -11,7 +11,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import SETTINGS, Store, verbs
 from ...store.rules import UNIQUE_KINDS
-from .exports import sealed_in
+from .exports import find_sealed
 from .small_values import is_secret
 from .store import SealedStore
 
@@ -23,7 +23,7 @@ def list_damage(store: Store) -> list[str]:
 
     Nothing of a store that is not sealed, or of what is gone: what was deleted leaves no trace.
     """
-    sealed = sealed_in(store)
+    sealed = find_sealed(store)
     if sealed is None:
         return []
     sealed.fresh()

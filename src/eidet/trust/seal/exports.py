@@ -18,7 +18,7 @@ from ...store import Store, verbs
 from ...store.export_file import SEALED, SIGNED, Sign
 from ...store.passthrough import PassthroughStore
 from . import Shredded
-from .boxes import LASTING, ScopeKeys, packed
+from .boxes import LASTING, ScopeKeys, pack_parts
 from .codec import open_record, seal_record
 from .former import open_former
 from .keyring import FORMAT
@@ -36,20 +36,20 @@ _UNVERIFIED: Final = (
 )
 
 
-def sealed_in(store: Store) -> SealedStore | None:
+def find_sealed(store: Store) -> SealedStore | None:
     """The sealed store that a store is or is around; None if there is none."""
     if isinstance(store, SealedStore):
         return store
-    return sealed_in(store.inner) if isinstance(store, PassthroughStore) else None
+    return find_sealed(store.inner) if isinstance(store, PassthroughStore) else None
 
 
-def sealed_export(store: SealedStore, where: Where) -> tuple[Iterator[Record], dict[str, Any], Sign]:
+def export_sealed(store: SealedStore, where: Where) -> tuple[Iterator[Record], dict[str, Any], Sign]:
     """The records as they are kept, what a manifest must say to open them elsewhere, and who signs."""
     store.fresh()
     scopes = list(verbs.count_scopes(store, where.scope))
-    forms = (form for form in verbs.scan(store.inner, where) if form.scope not in store.ring.shredded())
+    forms = (form for form in verbs.scan(store.inner, where) if form.scope not in store.ring.list_shredded())
     key, wrapped = store.ring.make_export_key()
-    told = {**store.ring.carried(scopes), "form": FORMAT, "signer": wrapped}
+    told = {**store.ring.export_keys(scopes), "form": FORMAT, "signer": wrapped}
     return forms, {SEALED: told}, partial(_mac, key)
 
 
@@ -62,7 +62,7 @@ def open_export(
     records: Iterable[Record], manifest: Mapping[str, Any], store: Store, *, unverified: bool
 ) -> Iterator[Record]:
     """The records of an export, which may be sealed; `manifest` is that of a file that was verified."""
-    carried, sealed = manifest.get(SEALED), sealed_in(store)
+    carried, sealed = manifest.get(SEALED), find_sealed(store)
     if carried is None:
         if sealed is not None and not unverified:
             raise Refused(f"this export is plain, and the memory is sealed: {_UNVERIFIED}")
@@ -74,7 +74,7 @@ def open_export(
             f"these records are sealed with the master key {carried.get('master')}: load them into a memory "
             "with that key, Memory(…, key=…)"
         )
-    received = sealed.ring.received(carried)
+    received = sealed.ring.import_keys(carried)
     if "form" not in carried and not unverified:
         raise Refused(f"this export is of a former version, which did not sign exports: {_UNVERIFIED}")
     if "form" in carried:
@@ -243,7 +243,7 @@ def _mark_piece(
     said = [manifest.get(name) for name in ("embedder", "width", "analyzer")]
     said.append(sorted(manifest[SEALED]["lasting"].items()))
     boxes = [form.sealed or b"" for form in forms]
-    piece = packed(b"eidet piece", dump_json(said).encode(), *boxes)
+    piece = pack_parts(b"eidet piece", dump_json(said).encode(), *boxes)
     return {scope: some.mark(piece).hex() for scope, some in keys.items()}
 
 
@@ -260,7 +260,7 @@ def check_piece(archive: Archive, name: str, manifest: Mapping[str, Any]) -> Non
 
 def archive_for(store: Store, archive: Archive | None) -> Archive | None:
     """An archive for what a store deletes: sealed, once, if the store is."""
-    sealed = sealed_in(store)
+    sealed = find_sealed(store)
     if archive is None or sealed is None or isinstance(archive, SealedArchive):
         return archive
     return SealedArchive(archive, sealed)

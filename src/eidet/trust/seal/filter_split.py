@@ -22,9 +22,9 @@ class Asked(NamedTuple):
     exact: bool
 
 
-def asked_of(where: Where, token: Token) -> Asked:
+def split_filter(where: Where, token: Token) -> Asked:
     """The part of a filter that can be asked of the store inside."""
-    return _asked(where, _one_scope(where), token)
+    return _split(where, _one_scope(where), token)
 
 
 def _one_scope(where: Where) -> str | None:
@@ -34,14 +34,14 @@ def _one_scope(where: Where) -> str | None:
     return next(filter(None, map(_one_scope, where.every)), None)
 
 
-def _asked(where: Where, scope: str | None, token: Token) -> Asked:
+def _split(where: Where, scope: str | None, token: Token) -> Asked:
     """Labels are tokens of their scope: without one scope, they are among the rest."""
     scope = scope or _one_scope(where)
     labels = {name: label for name in LABELS if (label := getattr(where, name)) is not None}
     tokens = {name: None if scope is None else token(scope, name, label) for name, label in labels.items()}
-    every = [_asked(part, scope, token) for part in where.every]
-    some = [_asked(part, scope, token) for part in where.some]
-    never = [_asked(part, scope, token) for part in where.never]
+    every = [_split(part, scope, token) for part in where.every]
+    some = [_split(part, scope, token) for part in where.some]
+    never = [_split(part, scope, token) for part in where.never]
     told = tuple(condition for condition in where.conditions if condition.of_record)
     exact = told == where.conditions and (scope is not None or not labels)
     exact = exact and all(part.exact for part in (*every, *some, *never))

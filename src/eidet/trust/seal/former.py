@@ -36,7 +36,7 @@ from . import KeyService
 from .boxes import MAC_BYTES, ScopeKeys, number_of
 from .codec import LABELS, open_label, open_record, seal_record
 from .history import is_act, seal_event, seal_note
-from .keyring import ACTORS, FORMAT, SEAL, Keyring, TransactionShelf, claim, sealed_with
+from .keyring import ACTORS, FORMAT, SEAL, Keyring, TransactionShelf, claim, read_master
 from .small_values import is_secret, is_setting_sealed, seal_setting
 
 log = logging.getLogger("eidet.trust.seal")
@@ -88,12 +88,12 @@ def _content_of(form: Record, keys: ScopeKeys, owner: bytes) -> Content:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} is not sealed, but its store is")
     mark, guard, box = sealed[:MARK_BYTES], sealed[MARK_BYTES:_BOX], sealed[_BOX:]
     content = _read_content(json.loads(keys.open("content", box, owner)), keys, form)
-    if keys.mac(_guarded_columns(form, mark), number_of(box)) != guard:
+    if keys.mac(_guard_columns(form, mark), number_of(box)) != guard:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} was changed outside of Eidet")
     return content
 
 
-def _guarded_columns(form: Record, mark: bytes) -> bytes:
+def _guard_columns(form: Record, mark: bytes) -> bytes:
     numbers = [*(form.place or ()), form.importance]
     if form.expires is not None:
         numbers.append(form.expires)
@@ -146,7 +146,7 @@ def _open_note(
     told = dict(note)
     for name in LABELS:
         if told.get(name) is not None:
-            told[name] = keys.labelled(name, told[name])
+            told[name] = keys.read_label(name, told[name])
     sealed = told.pop("sealed", None)
     if sealed is None:
         return told, newer
@@ -184,16 +184,16 @@ class RaiseForm:
 
     def __call__(self, transaction: Transaction) -> list[str]:
         shelf = TransactionShelf(self.identity, transaction)
-        if sealed_with(shelf)["format"] == FORMAT:
+        if read_master(shelf)["format"] == FORMAT:
             return []  # another process was first
         ring = Keyring(shelf, self.service)
-        actors = ring.begun(ACTORS, again=False)
+        actors = ring.open_scope(ACTORS, again=False)
         left: list[str] = []
         latest = self.now
         scopes = {record.scope for record in transaction.find(Where(), bare=True)}
         for scope in sorted(scopes):
-            if scope not in ring.shredded():
-                raised = _Scope(transaction, ring.begun(scope, again=False), actors, self.now)
+            if scope not in ring.list_shredded():
+                raised = _Scope(transaction, ring.open_scope(scope, again=False), actors, self.now)
                 left += raised.raise_records(scope)
                 latest = max(latest, raised.latest)
         self._seal_settings(transaction, actors, latest)

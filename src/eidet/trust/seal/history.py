@@ -169,7 +169,7 @@ class HistoryReader:
             raise ChangedHistory(event)
         if event.by is None or self._actors is None:
             return Act(None, None, tells_author=False)
-        return Act(self._actors.labelled("by", event.by), None, tells_author=False)
+        return Act(self._actors.read_label("by", event.by), None, tells_author=False)
 
     def _read_note(self, event: Event) -> dict[str, Any] | None:
         if event.before is None or self._keys is None:
@@ -180,7 +180,7 @@ class HistoryReader:
         if token is None:
             return None
         try:
-            return LOST if self._keys is None else self._keys.labelled("agent", token)
+            return LOST if self._keys is None else self._keys.read_label("agent", token)
         except Corrupt:
             return LOST
 

@@ -74,7 +74,7 @@ def _records_anew(
     done, total = 0, verbs.count(store.inner, Where(scope=Scope(scope)))
     for _ in range(PASSES):
         found = False
-        for batch in _outdated(store, scope):
+        for batch in _list_outdated(store, scope):
             found = True
             forms = [(record, record) for record in map(store.opener.open, batch)]
             verbs.rewrite_form(store, forms, now=clock())
@@ -87,7 +87,7 @@ def _records_anew(
     raise Conflict(f"scope {scope!r} is written faster than it can be re-encrypted; call again")
 
 
-def _outdated(store: SealedStore, scope: str) -> Iterator[list[Record]]:
+def _list_outdated(store: SealedStore, scope: str) -> Iterator[list[Record]]:
     newest = store.keys(scope).newest
     forms = verbs.scan(store.inner, Where(scope=Scope(scope)), batch=BATCH)
     old = (form for form in forms if numbers_in(form) != {newest})
@@ -171,14 +171,14 @@ class Checked:
     records: int
 
 
-def checked(store: SealedStore) -> Iterator[Checked]:
+def check_scopes(store: SealedStore) -> Iterator[Checked]:
     """Every scope that has or had a key, whether it can be opened, and what it seals."""
     store.fresh()
     counts = verbs.count_scopes(store.inner)
     for scope in store.ring.scopes():
         if scope == ACTORS:
             continue
-        wrapped = store.ring.wrapped(scope)
+        wrapped = store.ring.list_wrapped(scope)
         live = tuple(sorted(number for number, key in wrapped.items() if key))
         yield Checked(scope=scope, state=_state(store, scope), numbers=live, records=counts.get(scope, 0))
 

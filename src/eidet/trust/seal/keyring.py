@@ -23,9 +23,9 @@ from ...core.where import Where
 from ...store import SETTINGS, Store, Transaction, verbs
 from ...store.abilities import LivesInFile
 from . import KeyService, Shredded, WrongKey
-from .boxes import SECRET_BYTES, ScopeKeys, packed
+from .boxes import SECRET_BYTES, ScopeKeys, pack_parts
 from .service import KEY_BYTES
-from .wrapped import Received, context, signer_context, unwrapped
+from .wrapped import Received, context, signer_context, unwrap
 
 SEAL: Final = "seal"
 FORMAT: Final = 2
@@ -120,7 +120,7 @@ def _ends_sealed(store: Store) -> bool:
     return any(record.sealed is not None for record in ends)
 
 
-def sealed_with(shelf: Shelf) -> dict[str, Any]:
+def read_master(shelf: Shelf) -> dict[str, Any]:
     """What the store says of its master key."""
     told = _get_setting(shelf, SEAL)
     if told is None:
@@ -160,14 +160,14 @@ def claim(identity: str, service: KeyService, former_until: float | None = None)
 
 def _proof_context(identity: str, said: Mapping[str, Any]) -> bytes:
     if said["format"] == FORMER:
-        return packed(b"eidet proof", identity.encode())
+        return pack_parts(b"eidet proof", identity.encode())
     bound = dump_json([said["format"], said.get("former_until")])
-    return packed(b"eidet proof", identity.encode(), bound.encode())
+    return pack_parts(b"eidet proof", identity.encode(), bound.encode())
 
 
 def check_master(shelf: Shelf, service: KeyService) -> None:
     """`Misconfigured` if the store was sealed with another master key."""
-    said = sealed_with(shelf)
+    said = read_master(shelf)
     try:
         service.unwrap(b64decode(said["proof"]), _proof_context(shelf.identity, said))
     except WrongKey:
@@ -239,7 +239,7 @@ class Keyring:
         return keys
 
     def _read(self, scope: str) -> ScopeKeys | None:
-        wrapped = self.wrapped(scope)
+        wrapped = self.list_wrapped(scope)
         self._check_same_master()
         if not wrapped:
             return None
@@ -249,15 +249,15 @@ class Keyring:
         self.noted("unwrap", scope)
         return ScopeKeys(self._shelf.identity, scope, opened)
 
-    def wrapped(self, scope: str) -> dict[int, str]:
+    def list_wrapped(self, scope: str) -> dict[int, str]:
         """A scope's keys as they are kept, by number; empty where they were destroyed."""
         told = _get_settings(self._shelf, f"{_KEYS}{_hash(scope)}:")
         return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in told.items()}
 
     def _unwrap_key(self, scope: str, number: int, key: str) -> bytes:
-        return unwrapped(self._service, self._shelf.identity, scope, number, key)
+        return unwrap(self._service, self._shelf.identity, scope, number, key)
 
-    def shredded(self) -> frozenset[str]:
+    def list_shredded(self) -> frozenset[str]:
         """The scopes whose keys were destroyed."""
         if self._dead is None:
             self._dead = frozenset(filter(None, _get_settings(self._shelf, _SHREDDED).values()))
@@ -270,14 +270,14 @@ class Keyring:
 
     # Making.
 
-    def begun(self, scope: str, *, again: bool) -> ScopeKeys:
+    def open_scope(self, scope: str, *, again: bool) -> ScopeKeys:
         """The keys of a scope, which get made if there are none; after shredding only with `again`."""
         try:
             keys = self.of(scope) or self._hold(self._held, scope)
         except (Shredded, Misconfigured) as error:
             if not again or isinstance(error, Outdated):
                 raise
-            there = self.wrapped(scope)
+            there = self.list_wrapped(scope)
             self.destroy(scope, there)  # what cannot be opened was made under another master key, in vain
             return self._begin(scope, max(there) + 1)
         return keys or self._begin(scope, 1)
@@ -285,7 +285,7 @@ class Keyring:
     def _begin(self, scope: str, number: int) -> ScopeKeys:
         """Whoever else begins the scope now gives the same number, and one of us is first."""
         self._make(scope, number, secrets.token_bytes(SECRET_BYTES))
-        if scope in self.shredded():
+        if scope in self.list_shredded():
             _set_settings(self._shelf, {_SHREDDED + _hash(scope): ""})
         self.noted("new", scope)
         self.renew()
@@ -312,7 +312,7 @@ class Keyring:
     def add(self, scope: str) -> ScopeKeys:
         """A new key for what is written from now on; the lasting part of the secret stays."""
         keys = self._there(scope)
-        old = self._unwrap_key(scope, keys.newest, self.wrapped(scope)[keys.newest])
+        old = self._unwrap_key(scope, keys.newest, self.list_wrapped(scope)[keys.newest])
         fresh = secrets.token_bytes(SECRET_BYTES // 2)
         self._make(scope, keys.newest + 1, fresh + old[SECRET_BYTES // 2 :])
         self.noted("rotate", scope)
@@ -327,7 +327,7 @@ class Keyring:
 
     def shred(self, scope: str) -> None:
         """Destroys every key of a scope, at once; what it sealed can never be read again."""
-        gone = {_name(scope, number): f" {scope}" for number in self.wrapped(scope)}
+        gone = {_name(scope, number): f" {scope}" for number in self.list_wrapped(scope)}
         if not gone:
             raise NotFound(f"scope {scope!r} has no key: nothing was ever stored in it")
         _set_settings(self._shelf, {**gone, _SHREDDED + _hash(scope): scope})
@@ -367,9 +367,11 @@ class Keyring:
 
     # Elsewhere.
 
-    def carried(self, scopes: Iterable[str]) -> dict[str, Any]:
+    def export_keys(self, scopes: Iterable[str]) -> dict[str, Any]:
         """What somebody with the same master key needs to open records of these scopes elsewhere."""
-        keys = {s: {str(n): key for n, key in self.wrapped(s).items() if key} for s in scopes}
+        keys: dict[str, dict[str, str]] = {}
+        for scope in scopes:
+            keys[scope] = {str(n): key for n, key in self.list_wrapped(scope).items() if key}
         return {"identity": self._shelf.identity, "master": self._service.name, "keys": keys}
 
     def make_export_key(self) -> tuple[bytes, str]:
@@ -378,7 +380,7 @@ class Keyring:
         wrapped = self._service.wrap(key, signer_context(self._shelf.identity))
         return key, b64encode(wrapped).decode()
 
-    def received(self, carried: Mapping[str, Any]) -> Received:
+    def import_keys(self, carried: Mapping[str, Any]) -> Received:
         return Received(carried, self._service)
 
 

@@ -11,7 +11,7 @@ from ...core.where import Where
 from . import Shredded
 from .boxes import OtherKey, ScopeKeys
 from .codec import blank, open_content, open_record
-from .filter_split import NOTHING, Asked, asked_of
+from .filter_split import NOTHING, Asked, split_filter
 from .history import HistoryReader
 from .keyring import ACTORS, Keyring
 
@@ -64,9 +64,9 @@ class Opener:
             found.append(self.open(form))
         return found
 
-    def asked(self, where: Where) -> Asked:
+    def split_filter(self, where: Where) -> Asked:
         """What of a filter the store inside can answer."""
-        return asked_of(where, self._token)
+        return split_filter(where, self._token)
 
     def _token(self, scope: str, name: str, label: str) -> str:
         return self.keys(scope).label(name, label) if self.has_keys(scope) else NOTHING
@@ -80,4 +80,4 @@ class Opener:
 
     def name_actor(self, token: str) -> str:
         """Who judged, of whom a token is kept."""
-        return self.keys(ACTORS).labelled("by", token)
+        return self.keys(ACTORS).read_label("by", token)

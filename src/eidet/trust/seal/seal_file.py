@@ -20,7 +20,7 @@ from ...core.validate import dump_json
 from ...store.sql.raw_file import RawConnection, open_alone
 from ...store.sql.rows import COLUMNS, event_of, record_of, row_of
 from ...store.sql.sqlite import SqliteStore
-from ...store.sql.sqlite_errors import translated
+from ...store.sql.sqlite_errors import translate_errors
 from . import KeyService
 from .codec import seal_record
 from .history import seal_event
@@ -42,14 +42,14 @@ def seal_file(path: Path, service: KeyService, progress: Progress | None = None)
             check_master(store, service)
         else:
             check_unsealed(store)
-    with translated(path), open_alone(path) as raw:
-        count = 0 if sealed else _sealed(raw, service, progress)
+    with translate_errors(path), open_alone(path) as raw:
+        count = 0 if sealed else _seal(raw, service, progress)
         raw.execute("VACUUM")
     _clean(path)
     return count
 
 
-def _sealed(raw: RawConnection, service: KeyService, progress: Progress | None) -> int:
+def _seal(raw: RawConnection, service: KeyService, progress: Progress | None) -> int:
     shelf = _Shelf(raw)
     raw.execute("BEGIN IMMEDIATE")
     try:
@@ -83,7 +83,7 @@ def _seal_records(raw: RawConnection, ring: Keyring, progress: Progress | None) 
     page = f"SELECT {_ALL} FROM records WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608
     while rows := raw.execute(page, (at, BATCH)).fetchall():
         for record in map(record_of, rows):
-            keys = ring.begun(record.scope, again=False)
+            keys = ring.open_scope(record.scope, again=False)
             raw.execute(_UPDATE, (*row_of(seal_record(record, keys), record.seq), record.seq))
         at, done = rows[-1][0], done + len(rows)
         if progress is not None:
@@ -93,7 +93,7 @@ def _seal_records(raw: RawConnection, ring: Keyring, progress: Progress | None) 
 
 def _seal_histories(raw: RawConnection, ring: Keyring) -> None:
     """Who acted and whose a record was; what it said before, which only a record that is there has."""
-    actors = ring.begun(ACTORS, again=False)
+    actors = ring.open_scope(ACTORS, again=False)
     rows = raw.execute(
         "SELECT what, id, scope, moment, actor, version, earlier, seq, born, author FROM events"
     ).fetchall()
@@ -106,7 +106,7 @@ def _seal_histories(raw: RawConnection, ring: Keyring) -> None:
             created=born,
             agent=_token(ring, event.scope, "agent", author),
         )
-        kept = seal_event(event, whose, actors, partial(ring.begun, again=False))
+        kept = seal_event(event, whose, actors, partial(ring.open_scope, again=False))
         earlier = None if kept.before is None else dump_json(kept.before)
         raw.execute(_UPDATE_EVENT, (kept.by, whose.agent, earlier, seq))
 
@@ -119,11 +119,11 @@ def _seal_values(raw: RawConnection, shelf: _Shelf, ring: Keyring) -> None:
         raw.execute("UPDATE tallies SET what = ? WHERE what = ?", (told, what))
     for name, value in shelf.settings("").items():
         if is_secret(name):
-            shelf.configure({name: seal_setting(name, value, ring.begun(ACTORS, again=False))})
+            shelf.configure({name: seal_setting(name, value, ring.open_scope(ACTORS, again=False))})
 
 
 def _token(ring: Keyring, scope: str, name: str, label: str | None) -> str | None:
-    return None if label is None else ring.begun(scope, again=False).label(name, label)
+    return None if label is None else ring.open_scope(scope, again=False).label(name, label)
 
 
 def _clean(path: Path) -> None:

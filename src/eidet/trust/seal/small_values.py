@@ -43,7 +43,7 @@ def open_values(
 ) -> dict[K, V]:
     """As `Store.values` of one of these tables, in plain words."""
     if table.name == TALLIES.name:
-        days = None if keys is None else _kept_days(opener, cast("Iterable[Day]", keys))
+        days = None if keys is None else _read_days(opener, cast("Iterable[Day]", keys))
         found = source.values(TALLIES, days, within=within)
         plain = {_rename(day, opener.name_actor): counts for day, counts in found.items()}
         return cast("dict[K, V]", dict(islice(sorted(plain.items()), limit)))
@@ -57,7 +57,7 @@ def _rename(day: Day, rename: Callable[[str], str]) -> Day:
     return (scope, number, f"{thing}/{rename(name)}") if slash else day
 
 
-def _kept_days(opener: Opener, days: Iterable[Day]) -> list[Day]:
+def _read_days(opener: Opener, days: Iterable[Day]) -> list[Day]:
     """Where nobody has acted yet, no tally has a name."""
     if not opener.has_keys(ACTORS):
         return [day for day in days if "/" not in day[2]]

@@ -7,7 +7,6 @@ under a key that another one is about to destroy.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +19,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import SETTINGS, Changes, Head, Store, Table, Transaction, verbs
 from ...store.abilities import PutsNew
+from ...store.answers import count_records
 from ...store.model import K, NewRecord, V
 from ...store.passthrough import PassthroughStore
 from . import KeyService
@@ -43,7 +43,7 @@ class SealedStore(PassthroughStore):
     sealed = True
     passes: ClassVar[str] = (
         "identity writable close survey prune scrub trim size missing path leap latest_seq secret health "
-        "offered_index address archive fingerprint list_revised"
+        "name_own_index address archive fingerprint list_revised"
     )
 
     def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:
@@ -60,13 +60,13 @@ class SealedStore(PassthroughStore):
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
         if isinstance(inner, CarriesOver):
             if inner.writable:
-                self.ring.begun(ACTORS, again=False)  # none can be made while a record is carried over
+                self.ring.open_scope(ACTORS, again=False)  # none can be made while a record is carried over
             inner.carry_by(partial(carry_sealed, self))
 
-    def audited_by(self, log: Any) -> None:
+    def note_in(self, log: Any) -> None:
         """From now on the use of keys is noted in an audit log."""
         self.ring.noted = lambda what, scope: log.note(f"key {what}", scope=scope or None)
-        super().audited_by(log)
+        super().note_in(log)
 
     # Keys.
 
@@ -137,7 +137,7 @@ class SealedStore(PassthroughStore):
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         """Vectors of shredded scopes, which nobody can read or make anew, are no hindrance."""
         self.fresh()
-        for scope in self.ring.shredded() if verbs.staged_up_to(self.inner, name) else ():
+        for scope in self.ring.list_shredded() if verbs.read_staged(self.inner, name) else ():
             lost = self.inner.match(Where(scope=Scope(scope)))
             verbs.stage_vectors(self.inner, name, [(seq, b"\0") for seq in lost])
         return super().switch_vectors(name, settings)
@@ -151,8 +151,8 @@ class SealedStore(PassthroughStore):
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
-        asked = self._asked(where)
-        if asked.exact and not self.ring.shredded():
+        asked = self._split_filter(where)
+        if asked.exact and not self.ring.list_shredded():
             forms = self.inner.find(asked.where, order=order, limit=limit, offset=offset, after=after)
             return list(map(self.opener.open, forms))
         end = None if limit is None else offset + limit
@@ -166,22 +166,22 @@ class SealedStore(PassthroughStore):
         return list(islice(self._passing(where, asked, forms), offset, end))
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
-        asked = self._asked(where)
+        asked = self._split_filter(where)
         yield from self._passing(where, asked, super().scan(asked.where, after=after, batch=batch))
 
     def _passing(self, where: Where, asked: Asked, forms: Iterable[Record]) -> Iterator[Record]:
         """The records that match. What was shredded is passed over where more than its scope is meant."""
         one = asked.exact and where.scope is not None and not where.scope.below
         for form in forms:
-            if form.scope in self.ring.shredded() and not one:
+            if form.scope in self.ring.list_shredded() and not one:
                 continue
             record = self.opener.open(form)
             if asked.exact or where.matches(record):
                 yield record
 
-    def _asked(self, where: Where) -> Asked:
+    def _split_filter(self, where: Where) -> Asked:
         self.fresh()
-        return self.opener.asked(where)
+        return self.opener.split_filter(where)
 
     def _matching(self, where: Where, asked: Asked) -> Iterator[Record]:
         for form in verbs.scan(self.inner, asked.where):
@@ -189,23 +189,21 @@ class SealedStore(PassthroughStore):
                 yield form
 
     def match(self, where: Where) -> list[int]:
-        asked = self._asked(where)
+        asked = self._split_filter(where)
         if asked.exact:
             return self.inner.match(asked.where)
         return [form.seq for form in self._matching(where, asked)]
 
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
         """By scope, only those that can be read: a shredded one is left out, though its rows may be there."""
-        asked = self._asked(where)
+        asked = self._split_filter(where)
         if asked.exact:
             counts = self.inner.count_by(asked.where, columns)
         else:
-            forms = self._matching(where, asked)
-            counts = Counter(tuple(str(getattr(form, name)) for name in columns) for form in forms)
-            counts = dict(counts) if columns else {(): counts.total()}
+            counts = count_records(self._matching(where, asked), columns)
         if "scope" not in columns:
             return counts
-        at, shredded = columns.index("scope"), self.ring.shredded()
+        at, shredded = columns.index("scope"), self.ring.list_shredded()
         return {key: count for key, count in counts.items() if key[at] not in shredded}
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
@@ -215,10 +213,10 @@ class SealedStore(PassthroughStore):
         marks = list(map(self.keys(scope).mark, digests))
         return self.opener.open_same(super().same(scope, marks, every_kind=every_kind), marks)
 
-    def derived(self, scope: Scope) -> list[Record]:
+    def list_derived(self, scope: Scope) -> list[Record]:
         self.fresh()
-        forms = super().derived(scope)
-        return [self.opener.open(form) for form in forms if form.scope not in self.ring.shredded()]
+        forms = super().list_derived(scope)
+        return [self.opener.open(form) for form in forms if form.scope not in self.ring.list_shredded()]
 
     def history(self, scope: str, id: str) -> list[Event]:
         self.fresh()

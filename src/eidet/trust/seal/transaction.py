@@ -116,9 +116,9 @@ class SealedTransaction(PassthroughTransaction):
         if not self.is_ahead:
             self._opener = self._open_here()
         left = False
-        if scope in self.opener.ring.shredded():
+        if scope in self.opener.ring.list_shredded():
             left = bool(list(self.inner.find(Where(scope=Scope(scope)), bare=True)))
-        return self.opener.ring.begun(scope, again=not left)
+        return self.opener.ring.open_scope(scope, again=not left)
 
     def _note_key(self, what: str, scope: str) -> None:
         self.noted.append((what, scope))
@@ -148,7 +148,7 @@ class SealedTransaction(PassthroughTransaction):
         return opener.open_same(forms, [mark])
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
-        asked = self.opener.asked(where)
+        asked = self.opener.split_filter(where)
         for form in self.inner.find(asked.where, bare=bare and asked.exact):
             if asked.exact or where.matches(self._opener_of(form.scope).open_or_blank(form)):
                 yield self._open(form, bare)
@@ -157,8 +157,8 @@ class SealedTransaction(PassthroughTransaction):
         """The state of a record is sealed: each is read and opened."""
         return look_for_held(self, records)
 
-    def derived(self, scope: Scope) -> list[Record]:
-        return [self._open(form, False) for form in super().derived(scope)]
+    def list_derived(self, scope: Scope) -> list[Record]:
+        return [self._open(form, False) for form in super().list_derived(scope)]
 
     def history(self, scope: str, id: str) -> list[Event]:
         events = self.inner.history(scope, id)

@@ -8,17 +8,17 @@ from typing import Any
 
 from ...core.errors import Corrupt, Misconfigured
 from . import KeyService, Shredded, WrongKey
-from .boxes import SECRET_BYTES, ScopeKeys, packed
+from .boxes import SECRET_BYTES, ScopeKeys, pack_parts
 
 
 def context(identity: str, scope: str, number: int) -> bytes:
     """What a wrapped key is bound to."""
-    return packed(b"eidet scope key", identity.encode(), scope.encode(), str(number).encode())
+    return pack_parts(b"eidet scope key", identity.encode(), scope.encode(), str(number).encode())
 
 
 def signer_context(identity: str) -> bytes:
     """What the key that signs an export is bound to."""
-    return packed(b"eidet export", identity.encode())
+    return pack_parts(b"eidet export", identity.encode())
 
 
 class Received:
@@ -53,11 +53,11 @@ class Received:
             raise Corrupt(f"the file contains no key for scope {scope!r}; nothing was loaded") from error
         if not numbered:
             raise Shredded(scope)
-        opened = {n: unwrapped(self._service, identity, scope, n, key) for n, key in numbered.items()}
+        opened = {n: unwrap(self._service, identity, scope, n, key) for n, key in numbered.items()}
         return ScopeKeys(identity, scope, opened)
 
 
-def unwrapped(service: KeyService, identity: str, scope: str, number: int, key: str) -> bytes:
+def unwrap(service: KeyService, identity: str, scope: str, number: int, key: str) -> bytes:
     try:
         secret = service.unwrap(b64decode(key, validate=True), context(identity, scope, number))
     except (WrongKey, ValueError):

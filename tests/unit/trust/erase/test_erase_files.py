@@ -12,7 +12,7 @@ from tests.unit.trust.erase.given import NOW, OTHER, SECRET, bytes_beside, on_fi
 from eidet import Memory, Refused, Settings, Unavailable, Where
 from eidet.core.settings import Upkeep
 from eidet.store import verbs
-from eidet.store.tombstones import folded
+from eidet.store.tombstones import fold_text
 
 # Caches, archives and files.
 
@@ -194,7 +194,7 @@ def test_another_process_sees_tombstones_at_once(tmp_path: Path) -> None:
 
 
 def test_folding_joins_what_is_the_same_and_nothing_else() -> None:
-    assert folded(" Foo\u200b  BAR.") == folded("foo bar")
-    assert folded("caf\u00e9") == folded("cafe\u0301")
-    assert folded("foo bar?") != folded("foo bar")
-    assert folded("") == folded("  ")
+    assert fold_text(" Foo\u200b  BAR.") == fold_text("foo bar")
+    assert fold_text("caf\u00e9") == fold_text("cafe\u0301")
+    assert fold_text("foo bar?") != fold_text("foo bar")
+    assert fold_text("") == fold_text("  ")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.making import examples
 
 from eidet.core.errors import Corrupt
-from eidet.trust.seal.boxes import LASTING, OtherKey, ScopeKeys, number_of, packed
+from eidet.trust.seal.boxes import LASTING, OtherKey, ScopeKeys, number_of, pack_parts
 
 SECRETS = {1: bytes(range(64)), 2: bytes(range(64, 96)) + bytes(range(32, 64))}
 KEYS = ScopeKeys("here", "ann", SECRETS)
@@ -65,18 +65,18 @@ def test_what_is_no_box_is_corrupt(box: bytes) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_labels_are_the_same_for_the_same_and_come_back(label: str) -> None:
     token = KEYS.label("who", label)
-    assert KEYS.labelled("who", token) == label
+    assert KEYS.read_label("who", token) == label
     assert ScopeKeys("here", "ann", {2: SECRETS[2]}).label("who", label) == token, "another key changes none"
     assert KEYS.label("agent", label) != token != KEYS.label("who", label + "x")
     assert ScopeKeys("here", "bob", SECRETS).label("who", label) != token
     with pytest.raises(Corrupt):
-        KEYS.labelled("agent", token)
+        KEYS.read_label("agent", token)
 
 
 @pytest.mark.parametrize("token", ["", "-", "ann", "!", "é", "A" * 50])
 def test_what_is_no_token_is_corrupt(token: str) -> None:
     with pytest.raises(Corrupt):
-        KEYS.labelled("who", token)
+        KEYS.read_label("who", token)
 
 
 def test_marks_differ_by_content_and_scope_but_not_by_key() -> None:
@@ -88,4 +88,4 @@ def test_marks_differ_by_content_and_scope_but_not_by_key() -> None:
 @settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.binary(max_size=5), max_size=4), st.lists(st.binary(max_size=5), max_size=4))
 def test_parts_cannot_be_taken_for_others(one: list[bytes], other: list[bytes]) -> None:
-    assert (packed(*one) == packed(*other)) == (one == other)
+    assert (pack_parts(*one) == pack_parts(*other)) == (one == other)

@@ -11,7 +11,7 @@ from eidet.core.errors import Corrupt, Misconfigured, NotFound
 from eidet.store import verbs
 from eidet.store.ram import RamStore
 from eidet.trust.seal import Shredded
-from eidet.trust.seal.keyring import Keyring, _name, begin, check_master, is_sealed, sealed_with
+from eidet.trust.seal.keyring import Keyring, _name, begin, check_master, is_sealed, read_master
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.wrapped import context
 
@@ -29,7 +29,7 @@ def test_a_store_says_which_master_key_it_has() -> None:
     store = shelf()
     assert is_sealed(store)
     assert not is_sealed(RamStore())
-    assert sealed_with(store)["master"] == SERVICE.name
+    assert read_master(store)["master"] == SERVICE.name
     check_master(store, SERVICE)
     with pytest.raises(Misconfigured, match=f"sealed with the master key {SERVICE.name}.*{OTHER.name}"):
         Keyring(store, OTHER)
@@ -59,15 +59,15 @@ def test_a_later_format_asks_for_a_later_version() -> None:
 def test_keys_are_made_once_however_many_begin() -> None:
     store = shelf()
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda _: Keyring(store, SERVICE).begun("ann", again=False), range(32)))
+        made = list(pool.map(lambda _: Keyring(store, SERVICE).open_scope("ann", again=False), range(32)))
     assert len({keys.mark(b"x") for keys in made}) == 1
     assert {keys.numbers for keys in made} == {(1,)}
 
 
 def test_no_key_is_kept_unwrapped() -> None:
     store = shelf()
-    keys = Keyring(store, SERVICE).begun("ann", again=False)
-    assert keys.seal("x", bytes(12), b"") == Keyring(store, SERVICE).begun("ann", again=False).seal(
+    keys = Keyring(store, SERVICE).open_scope("ann", again=False)
+    assert keys.seal("x", bytes(12), b"") == Keyring(store, SERVICE).open_scope("ann", again=False).seal(
         "x", bytes(12), b""
     )
     (value,) = verbs.get_settings(store, "seal:key:").values()
@@ -78,8 +78,8 @@ def test_no_key_is_kept_unwrapped() -> None:
 def test_a_wrapped_key_cannot_be_given_to_another_scope_number_or_store() -> None:
     store, ring = shelf(), None
     ring = Keyring(store, SERVICE)
-    ring.begun("ann", again=False)
-    ring.begun("bob", again=False)
+    ring.open_scope("ann", again=False)
+    ring.open_scope("bob", again=False)
     (name, value), (other, _) = verbs.get_settings(store, "seal:key:").items()
     wrapped, _, scope = value.partition(" ")
     theirs = "bob" if scope == "ann" else "ann"
@@ -98,7 +98,7 @@ def test_a_wrapped_key_cannot_be_given_to_another_scope_number_or_store() -> Non
 def test_a_new_key_opens_what_the_old_one_sealed_until_that_is_destroyed() -> None:
     store = shelf()
     ring = Keyring(store, SERVICE)
-    old = ring.begun("ann", again=False)
+    old = ring.open_scope("ann", again=False)
     new = ring.add("ann")
     assert (old.numbers, new.numbers) == ((1,), (1, 2))
     box = old.seal("x", bytes(12), b"said")
@@ -115,20 +115,20 @@ def test_a_new_key_opens_what_the_old_one_sealed_until_that_is_destroyed() -> No
 def test_a_shredded_scope_stays_so_until_it_begins_anew() -> None:
     store = shelf()
     ring = Keyring(store, SERVICE)
-    old = ring.begun("ann", again=False)
-    ring.begun("bob", again=False)
+    old = ring.open_scope("ann", again=False)
+    ring.open_scope("bob", again=False)
     ring.shred("ann")
-    assert ring.shredded() == {"ann"}
+    assert ring.list_shredded() == {"ann"}
     for fresh in (ring, Keyring(store, SERVICE)):
         with pytest.raises(Shredded, match="'ann'"):
             fresh.of("ann")
         with pytest.raises(Shredded):
-            fresh.begun("ann", again=False)
+            fresh.open_scope("ann", again=False)
         assert fresh.of("bob") is not None
-    new = ring.begun("ann", again=True)
+    new = ring.open_scope("ann", again=True)
     assert new.numbers == (2,)
     assert new.mark(b"x") != old.mark(b"x")
-    assert ring.shredded() == frozenset()
+    assert ring.list_shredded() == frozenset()
     with pytest.raises(NotFound, match="no key"):
         ring.shred("nobody")
 
@@ -136,7 +136,7 @@ def test_a_shredded_scope_stays_so_until_it_begins_anew() -> None:
 def test_another_master_key_takes_over_all_keys_at_once() -> None:
     store = shelf()
     ring = Keyring(store, SERVICE)
-    marks = {scope: ring.begun(scope, again=False).mark(b"x") for scope in ("ann", "bob", "eve")}
+    marks = {scope: ring.open_scope(scope, again=False).mark(b"x") for scope in ("ann", "bob", "eve")}
     ring.shred("eve")
     assert ring.rewrap(OTHER) == 2
     check_master(store, OTHER)
@@ -155,14 +155,14 @@ def test_another_master_key_takes_over_all_keys_at_once() -> None:
 def test_whoever_still_has_the_old_master_key_goes_on_with_what_it_holds_and_begins_nothing() -> None:
     store = shelf()
     stale = Keyring(store, SERVICE)
-    stale.begun("ann", again=False)
+    stale.open_scope("ann", again=False)
     Keyring(store, SERVICE).rewrap(OTHER)
     assert stale.of("ann") is not None
     with pytest.raises(Misconfigured, match="changed meanwhile"):
-        stale.begun("new", again=True)
+        stale.open_scope("new", again=True)
     fresh = Keyring(store, OTHER)
     assert fresh.of("new") is None
-    assert fresh.begun("new", again=False).numbers == (1,)
+    assert fresh.open_scope("new", again=False).numbers == (1,)
     with pytest.raises(Misconfigured, match="changed meanwhile"):
         stale.of("new")
 
@@ -174,16 +174,16 @@ def test_a_key_made_under_the_old_master_key_at_the_last_moment_is_not_used() ->
     verbs.set_settings(store, {_name("new", 1): f"{late} new"})
     ring = Keyring(store, OTHER)
     with pytest.raises(Misconfigured, match="cannot be opened"):
-        ring.begun("new", again=False)
-    assert ring.begun("new", again=True).numbers == (2,), "nothing was sealed by it"
-    assert Keyring(store, OTHER).begun("new", again=False).numbers == (2,)
+        ring.open_scope("new", again=False)
+    assert ring.open_scope("new", again=True).numbers == (2,), "nothing was sealed by it"
+    assert Keyring(store, OTHER).open_scope("new", again=False).numbers == (2,)
 
 
 def test_the_use_of_keys_is_noted() -> None:
     store = shelf()
     told: list[tuple[str, str]] = []
     ring = Keyring(store, SERVICE, lambda what, scope: told.append((what, scope)))
-    ring.begun("ann", again=False)
+    ring.open_scope("ann", again=False)
     ring.add("ann")
     ring.shred("ann")
     assert [what for what, _ in told if what != "unwrap"] == ["new", "rotate", "shred"]

@@ -28,7 +28,7 @@ from .address import address_of
 from .bulk import PostgresReader, PostgresTransaction, insert_if_free
 from .driver import PostgresDriver
 from .searchable import SqlCondition, add_box, add_documents
-from .text import stored
+from .text import escape
 from .write import Quick
 
 T = TypeVar("T")
@@ -78,11 +78,11 @@ class PostgresStore(RelationalStore):
         """As `SearchableDatabase.condition`."""
         sifted = self._reader.sift(add_box(where))
         sql, values = self._reader.test(sifted.coarse)
-        return add_documents(SqlCondition(sql, stored(values), sifted.exact), where)
+        return add_documents(SqlCondition(sql, escape(values), sifted.exact), where)
 
     def health(self) -> dict[str, Any]:
         """How the lines to the server and its replicas do."""
-        return {**self.retrier.health().as_dict(), "replicas": self._driver.replicas.told()}
+        return {**self.retrier.health().as_dict(), "replicas": self._driver.replicas.describe()}
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         """One statement in one round trip, and the job only if that finds something in its way."""
@@ -92,12 +92,12 @@ class PostgresStore(RelationalStore):
             [*row_of(record, 0)[1:], *self._conditions(new)],
             life=(record.scope, record.id, record.created),
             floor=self._seen.seq,
-            answer=partial(self._created, record),
+            answer=partial(self._create, record),
             the_long_way=partial(self._run, job),
         )
         return self._driver.write(quick)
 
-    def _created(self, record: Record, seq: int) -> list[Record]:
+    def _create(self, record: Record, seq: int) -> list[Record]:
         self._seen = max(self._seen, Head(self._seen.epoch, seq))
         return [record.but(seq=seq)]
 
@@ -159,11 +159,11 @@ class PostgresStore(RelationalStore):
         return self._onward(partial(super().changes, scope, since, limit), whole)
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
-        return self._completed(partial(super().read, scope), keys)
+        return self._complete(partial(super().read, scope), keys)
 
     def fingerprint(self, seq: int) -> str | None:
         ask = super().fingerprint
-        return self._completed(lambda seqs: [ask(seqs[0])], [seq])[0]
+        return self._complete(lambda seqs: [ask(seqs[0])], [seq])[0]
 
     def values(
         self,
@@ -177,7 +177,7 @@ class PostgresStore(RelationalStore):
         if keys is None or table.name != SETTINGS.name:
             return super().values(table, keys, within=within, prefix=prefix, limit=limit)
         wanted, ask = list(keys), super().values
-        answers = self._completed(lambda some: list(map(ask(table, some).get, some)), wanted)
+        answers = self._complete(lambda some: list(map(ask(table, some).get, some)), wanted)
         found = zip(wanted, answers, strict=True)
         return {key: value for key, value in found if value is not None}
 
@@ -195,7 +195,7 @@ class PostgresStore(RelationalStore):
         self._seen = max(self._seen, head_of(answer))
         return answer
 
-    def _completed(
+    def _complete(
         self, ask: Callable[[Sequence[Any]], list[T | None]], keys: Sequence[Any]
     ) -> list[T | None]:
         answers = ask(keys)

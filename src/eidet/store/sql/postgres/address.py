@@ -70,7 +70,7 @@ def _read_options(url: str, options: Options) -> PostgresAddress:
     )
 
 
-def shown(url: str) -> str:
+def hide_password(url: str) -> str:
     """The address without its password."""
     parts = parts_of(url)
     port = f":{parts['port']}" if parts.get("port") else ""

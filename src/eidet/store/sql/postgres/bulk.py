@@ -65,7 +65,7 @@ class PostgresReader(SqlReader):
     def _match_values(self, coarse: Where, conditions: Sequence[Condition]) -> Iterator[int]:
         """Of conditions that only Python can tell, such as regex, it reads the values, not the records."""
         columns = [records.c[str(condition.path[0])] for condition in conditions]
-        values = map(self._json.said, columns, conditions)
+        values = map(self._json.read_value, columns, conditions)
         tests = [compile_where(coarse, self._json), *map(self._json.narrow, columns, conditions)]
         query = select(records.c.seq, *values).where(*tests).order_by(records.c.seq).limit(VALUES_AT_ONCE)
         after = 0

@@ -13,12 +13,12 @@ from ....net.retry import OutcomeUnknown, RetryPolicy
 from ... import Head, Scrubbed
 from ...group_commit import GroupCommit, QueuedJob
 from ..ports import Cursor, Row
-from .address import PostgresAddress, connect, reign_of, replica_of, shown
+from .address import PostgresAddress, connect, hide_password, reign_of, replica_of
 from .json_sql import PostgresJson
 from .pool import Server
 from .replicas import Replica, Replicas, place_of
 from .tables import prepare_tables
-from .text import rows_of, stored
+from .text import escape, rows_of
 from .write import PLACE, Attempt, PostgresCursor, end
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class PostgresDriver:
         self.reigns = 1  # goes up when what was acknowledged before may not be there any more
         self._reign: tuple[Any, ...] | None = None
         policy = _retry_policy(address, retry_policy)
-        self.primary = Server(shown(address.url), self._connect, address.connections, policy)
+        self.primary = Server(hide_password(address.url), self._connect, address.connections, policy)
         self.retrier = self.primary.retrier
         self._group = GroupCommit(self._commit, self.retrier.policy.deadline_seconds)
         self._here = _Here()
@@ -69,7 +69,7 @@ class PostgresDriver:
             raise
 
     def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
-        return self._read(lambda connection: rows_of(connection.execute(sql, stored(values))))
+        return self._read(lambda connection: rows_of(connection.execute(sql, escape(values))))
 
     def snapshot(self, job: Callable[[Cursor], T]) -> T:
         def ask(connection: Connection[Any]) -> T:
@@ -115,7 +115,7 @@ class PostgresDriver:
             pass
         except EidetError as error:
             replica.complain(error)
-        return self.at_primary(ask, self._left(started))
+        return self.at_primary(ask, self._time_left(started))
 
     def _read(self, job: Callable[[Connection[Any]], T]) -> T:
         self._check_open()
@@ -128,9 +128,9 @@ class PostgresDriver:
         try:
             return replica.ask(job)
         except Unavailable:
-            return self.primary.ask(job, self._left(started))
+            return self.primary.ask(job, self._time_left(started))
 
-    def _left(self, started: float) -> float:
+    def _time_left(self, started: float) -> float:
         """What a replica that did not answer has left of the time there is, or a little more."""
         whole = self.retrier.policy.deadline_seconds
         return max(whole - (time.monotonic() - started), whole / 4)
@@ -173,7 +173,7 @@ class PostgresDriver:
 
         def job(left: float) -> None:
             with self.primary.connection(left) as connection:
-                if attempt.landed(connection):
+                if attempt.has_landed(connection):
                     return
                 while not attempt.run(connection, waiting, partial(self._more, connection, left)):
                     pass
@@ -187,7 +187,7 @@ class PostgresDriver:
                 ) from error
             raise
         finally:
-            self.replicas.wrote(attempt.place)
+            self.replicas.note_write(attempt.place)
 
     def _more(self, connection: Connection[Any], left: float, sql: str) -> None:
         """A transaction may take long; each of its statements may not, but for those over a whole table."""
@@ -254,7 +254,7 @@ class PostgresDriver:
     def _replica(self, place: str) -> Replica:
         url, whole = replica_of(self.address.url, place), self.retrier.policy.deadline_seconds
         return Replica(
-            shown(url),
+            hide_password(url),
             partial(connect, url, prepare=self.address.prepare),
             self.address.connections,
             self._place,

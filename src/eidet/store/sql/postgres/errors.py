@@ -27,7 +27,7 @@ _REFUSED: Final = (
 
 
 @contextmanager
-def translated(name: str) -> Iterator[None]:
+def translate_errors(name: str) -> Iterator[None]:
     import psycopg
     from sqlalchemy.exc import DBAPIError
 

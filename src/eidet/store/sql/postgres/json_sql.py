@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSON, JSONB, NUMERIC
 
 from ....core.validate import Json, dump_json
 from ....core.where import Condition
-from ..sqlite_json import json_texts
+from ..sqlite_json import list_json_texts
 
 Test = ColumnElement[bool]
 
@@ -35,7 +35,7 @@ class PostgresJson:
         """Whether `said` is the value that a condition asks for."""
         return _same_path(condition.path[1:])
 
-    def said(self, column: ColumnElement[Any], condition: Condition) -> ColumnElement[str]:
+    def read_value(self, column: ColumnElement[Any], condition: Condition) -> ColumnElement[str]:
         """The value that a condition asks for, as JSON; NULL where there is none."""
         return cast(_value(column, condition), Text)
 
@@ -52,8 +52,8 @@ class PostgresJson:
         if op == "exists":
             return and_(column.is_not(None), value.is_not(None)) if operand else value.is_(None)
         if op in ("<", "<=", ">", ">="):
-            return _ordered(value, op, operand)
-        texts = [text for one in (operand if op == "in" else (operand,)) for text in json_texts(one)]
+            return _compare_numbers(value, op, operand)
+        texts = list_json_texts(operand if op == "in" else (operand,))
         found = func.coalesce(cast(value, Text), "")
         if op == "!=":
             return and_(value.is_not(None), found != all_(literal(texts, ARRAY(Text))))
@@ -70,7 +70,7 @@ def _value(column: ColumnElement[Any], condition: Condition) -> ColumnElement[An
     return cast(column, JSON).op("#>", return_type=JSON())(literal(steps, ARRAY(Text)))
 
 
-def _ordered(value: ColumnElement[Any], op: str, operand: Json) -> Test:
+def _compare_numbers(value: ColumnElement[Any], op: str, operand: Json) -> Test:
     """The cast is reached by numbers alone.
 
     A float is written as the shortest decimal that reads back as it, which keeps the order of floats,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from ....core.errors import Unavailable
 from ....net.retry import Retrier, RetryPolicy
 from ...watchdog import Watchdog
-from .errors import translated
+from .errors import translate_errors
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -111,7 +111,7 @@ class Server:
     def connection(self, left: float) -> Iterator[Connection[Any]]:
         """A connection for at most so many seconds: then it is closed under whoever waits."""
         with (
-            translated(self.retrier.name),
+            translate_errors(self.retrier.name),
             self._pool.connection(left) as connection,
             self._watch.over(connection, left),
         ):

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from .text import Row, loaded, stored
+from .text import Row, escape, unescape_row
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -32,20 +32,20 @@ def ask_together(
     from psycopg import errors
 
     try:
-        return _asked(connection, begin, asked)
+        return _ask(connection, begin, asked)
     except (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement):
         _prepared.pop(connection, None)
         connection.execute("ROLLBACK")
         connection.execute("DEALLOCATE ALL")
-        return _asked(connection, begin, asked)
+        return _ask(connection, begin, asked)
 
 
-def _asked(connection: Connection[Any], begin: Sequence[str], asked: Sequence[Asked]) -> list[list[Row]]:
+def _ask(connection: Connection[Any], begin: Sequence[str], asked: Sequence[Asked]) -> list[list[Row]]:
     pg = connection.pgconn
     try:
         pg.enter_pipeline_mode()
-        sent = sum(_sent(pg, sql.encode(), None) for sql in begin)
-        sent += sum(_sent_one(connection, sql, values) for sql, values in asked)
+        sent = sum(_send(pg, sql.encode(), None) for sql in begin)
+        sent += sum(_send_one(connection, sql, values) for sql, values in asked)
         pg.pipeline_sync()
         answers = _answers(pg, sent)
         pg.exit_pipeline_mode()
@@ -57,13 +57,13 @@ def _asked(connection: Connection[Any], begin: Sequence[str], asked: Sequence[As
     return [_rows(connection, answer) for answer in answers[-len(asked) :]]
 
 
-def _sent_one(connection: Connection[Any], sql: str, values: Sequence[Any]) -> int:
-    pg, (name, text) = connection.pgconn, _numbered(sql)
-    plain = stored(values)
-    written = [_WRITTEN[type(v)](v) if type(v) in _WRITTEN else _dumped(connection, v) for v in plain]
+def _send_one(connection: Connection[Any], sql: str, values: Sequence[Any]) -> int:
+    pg, (name, text) = connection.pgconn, _number_parameters(sql)
+    plain = escape(values)
+    written = [_WRITTEN[type(v)](v) if type(v) in _WRITTEN else _dump(connection, v) for v in plain]
     binary = [1 if type(value) is bytes else 0 for value in plain]
     if connection.prepare_threshold is None:
-        return _sent(pg, text, written, binary)
+        return _send(pg, text, written, binary)
     known = _prepared.setdefault(connection, set())
     if new := name not in known:
         pg.send_prepare(name, text)
@@ -72,14 +72,14 @@ def _sent_one(connection: Connection[Any], sql: str, values: Sequence[Any]) -> i
     return 1 + new
 
 
-def _dumped(connection: Connection[Any], value: Any) -> Any:
+def _dump(connection: Connection[Any], value: Any) -> Any:
     """As the driver writes it. It takes several times as long as `_WRITTEN` does for what is plain."""
     from psycopg.adapt import PyFormat, Transformer
 
     return Transformer(connection).dump_sequence([value], [PyFormat.TEXT])[0] if value != [] else b"{}"
 
 
-def _sent(pg: PGconn, sql: bytes, values: Any, formats: Any = None) -> int:
+def _send(pg: PGconn, sql: bytes, values: Any, formats: Any = None) -> int:
     pg.send_query_params(sql, values, param_formats=formats)
     return 1
 
@@ -117,7 +117,7 @@ def _rows(connection: Connection[Any], result: PGresult) -> list[Row]:
 
     reader = Transformer(connection)
     reader.set_pgresult(result)
-    return [loaded(row) for row in reader.load_rows(0, result.ntuples, tuple)]
+    return [unescape_row(row) for row in reader.load_rows(0, result.ntuples, tuple)]
 
 
 _numbers: Final = count()
@@ -132,7 +132,7 @@ _WRITTEN: Final[dict[type, Callable[[Any], bytes | None]]] = {
 
 
 @lru_cache(maxsize=64)
-def _numbered(sql: str) -> tuple[bytes, bytes]:
+def _number_parameters(sql: str) -> tuple[bytes, bytes]:
     """A name for a statement, and its text with $1, $2 … for its parameters."""
     parameter = count(1)
     return f"eidet_{next(_numbers)}".encode(), re.sub("%s", lambda _: f"${next(parameter)}", sql).encode()

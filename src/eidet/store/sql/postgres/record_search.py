@@ -11,7 +11,7 @@ from ....core.scope import Scope
 from ....core.where import Where
 from ...rules import check_order
 from .searchable import SearchableDatabase, SqlCondition
-from .text import loaded
+from .text import unescape_row
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -126,7 +126,7 @@ def list_voices(connection: Connection[Any], scope: str) -> tuple[str, ...]:
         SELECT who FROM heard WHERE who IS NOT NULL""",
         [scope, scope],
     ).fetchall()
-    return tuple(loaded(row)[0] for row in rows)
+    return tuple(unescape_row(row)[0] for row in rows)
 
 
 def array_of(seqs: Iterable[int]) -> str:

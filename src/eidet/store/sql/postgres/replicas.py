@@ -42,11 +42,11 @@ class Replicas:
         self._all = list(replicas)
         self._floor = 0  # how far a server must have come to know what this process wrote
 
-    def wrote(self, lsn: str | None) -> None:
+    def note_write(self, lsn: str | None) -> None:
         """This process wrote something there: whoever has not come so far is passed over."""
         self._floor = max(self._floor, place_of(lsn))
         for replica in self._all:
-            replica.wanted(self._floor)
+            replica.set_floor(self._floor)
 
     def pick(self) -> Replica | None:
         """One that knows all this process wrote and is not too far behind; None if there is none.
@@ -56,7 +56,7 @@ class Replicas:
         found = [replica for replica in self._all if replica.serves(self._floor)]
         return random.choice(found) if found else None  # noqa: S311
 
-    def told(self) -> list[dict[str, Any]]:
+    def describe(self) -> list[dict[str, Any]]:
         return [
             {**replica.retrier.health().as_dict(), "fresh": replica.serves(self._floor)}
             for replica in self._all
@@ -85,7 +85,7 @@ class Replica:
         self._primary = primary
         self._lag = lag_seconds
         self._known: deque[tuple[float, int]] = deque(maxlen=16)  # when the primary had come how far
-        self._replayed = 0
+        self._read_replayed = 0
         self._good_until = 0.0
         self._asked = 0.0
         self._wanted = 0
@@ -98,9 +98,9 @@ class Replica:
         self._asked = now
         if idle or not self._follower.running:
             self._follower.wake()
-        return now < self._good_until and self._replayed >= floor
+        return now < self._good_until and self._read_replayed >= floor
 
-    def wanted(self, floor: int) -> None:
+    def set_floor(self, floor: int) -> None:
         self._wanted = floor
         if self._follower.running:
             self._follower.wake()
@@ -137,18 +137,18 @@ class Replica:
     def _look(self) -> None:
         """Near enough is who has replayed what the primary had written at most so long ago."""
         self._known.append((time.monotonic(), self._primary()))
-        self._replayed = place_of(self.ask(_replayed, max(self._lag, 1.0)))
-        since = [at for at, place in self._known if place <= self._replayed]
-        self._good_until = max(since, default=-self._lag) + self._lag if self._replayed else 0.0
+        self._read_replayed = place_of(self.ask(_read_replayed, max(self._lag, 1.0)))
+        since = [at for at, place in self._known if place <= self._read_replayed]
+        self._good_until = max(since, default=-self._lag) + self._lag if self._read_replayed else 0.0
 
     def _pause(self) -> float:
         """None while a write of ours is awaited; without end while nobody reads."""
-        if self._good_until and self._replayed < self._wanted:
+        if self._good_until and self._read_replayed < self._wanted:
             return 0.0
         idle = time.monotonic() - self._asked > IDLE_LAGS * self._lag
         return UNTIL_WOKEN if idle else self._lag / 4
 
 
-def _replayed(connection: Connection[Any]) -> str | None:
+def _read_replayed(connection: Connection[Any]) -> str | None:
     row = connection.execute(_REPLAYED).fetchone()
     return None if row is None else str(row[0])

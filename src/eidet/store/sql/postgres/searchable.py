@@ -10,7 +10,7 @@ from ....core.errors import Unavailable
 from ....core.validate import dump_json
 from ....core.where import Box, Condition, Near, Where
 from ... import Changes, Store
-from .text import stored
+from .text import escape
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -72,7 +72,7 @@ def add_documents(condition: SqlCondition, where: Where) -> SqlCondition:
     found = list(_documents(where))
     tests = "".join(f" AND records.{column}::jsonb @> %s::jsonb" for column, _ in found)
     return SqlCondition(
-        condition.sql + tests, condition.values + stored([text for _, text in found]), condition.exact
+        condition.sql + tests, condition.values + escape([text for _, text in found]), condition.exact
     )
 
 
@@ -91,4 +91,4 @@ def _says_all(condition: Condition) -> bool:
     """Whether the value is a scalar under keys; a step that is a number may mean a place in a list."""
     steps = condition.path[1:]
     plain = condition.path[0] in ("data", "meta") and isinstance(condition.value, str | int | float)
-    return plain and all(isinstance(step, str) and not any(c.isdigit() for c in step) for step in steps)
+    return plain and all(isinstance(step, str) and not any(map(str.isdigit, step)) for step in steps)

@@ -8,7 +8,7 @@ from ....core.errors import Misconfigured
 from ..migrate import upgrade
 from ..schema import REVISION
 from .address import PostgresAddress, connect
-from .errors import translated
+from .errors import translate_errors
 from .write import LOCK
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def prepare_tables(connection: Connection[Any], address: PostgresAddress, name: 
     if current is None:
         _check_encoding(connection, name)
     if current != REVISION:
-        with translated(name), _engine(address).begin() as wrapped:
+        with translate_errors(name), _engine(address).begin() as wrapped:
             wrapped.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
             raw = wrapped.connection.driver_connection
             upgrade(wrapped, _revision(raw), name, partitions=address.partitions)
@@ -67,9 +67,9 @@ def _engine(address: PostgresAddress) -> Any:
     from sqlalchemy import create_engine
     from sqlalchemy.pool import NullPool
 
-    def begun() -> Connection[Any]:
+    def begin() -> Connection[Any]:
         connection = connect(address.url, CONNECT_SECONDS, prepare=address.prepare)
         connection.autocommit = False
         return connection
 
-    return create_engine("postgresql+psycopg://", creator=begun, poolclass=NullPool)
+    return create_engine("postgresql+psycopg://", creator=begin, poolclass=NullPool)

@@ -10,7 +10,7 @@ Row = tuple[Any, ...]
 _AS_IT_IS: Final = frozenset((type(None), float, int, bool, bytes))
 
 
-def stored(values: Sequence[Any]) -> list[Any]:
+def escape(values: Sequence[Any]) -> list[Any]:
     """Texts without NUL, which PostgreSQL cannot hold, neither as it is nor as an escape in JSON.
 
     Substitute characters take its place: NUL becomes SUB 0, and SUB itself SUB 1.
@@ -20,18 +20,18 @@ def stored(values: Sequence[Any]) -> list[Any]:
 
 def _storable(value: Any) -> Any:
     if isinstance(value, str):
-        return _escaped(value)
-    return stored(value) if isinstance(value, list) else value
+        return _escape(value)
+    return escape(value) if isinstance(value, list) else value
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     if "\0" not in text and "\x1a" not in text and "\\u00" not in text:
         return text
     text = text.replace("\x1a", "\x1a1").replace("\0", "\x1a0")
     return text.replace("\\u001a", "\\u001a1").replace("\\u0000", "\\u001a0")
 
 
-def loaded(row: Sequence[Any]) -> Row:
+def unescape_row(row: Sequence[Any]) -> Row:
     return tuple(_plain(value) if isinstance(value, str) else value for value in row)
 
 
@@ -43,4 +43,4 @@ def _plain(text: str) -> str:
 
 
 def rows_of(cursor: Any) -> list[Row]:
-    return list(map(loaded, cursor.fetchall()))
+    return list(map(unescape_row, cursor.fetchall()))

@@ -10,7 +10,7 @@ from ....core.errors import Unavailable
 from ...group_commit import QueuedJob
 from ..ports import Cursor
 from .quick import ask_together
-from .text import Row, loaded, rows_of, stored
+from .text import Row, escape, rows_of, unescape_row
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -67,7 +67,7 @@ class Attempt:
     def in_doubt(self) -> bool:
         return self._guessed or self._xid is not None
 
-    def landed(self, connection: Connection[Any]) -> bool:
+    def has_landed(self, connection: Connection[Any]) -> bool:
         """Whether the commit that was not answered took effect. One that this server never saw did not."""
         import psycopg
 
@@ -123,7 +123,7 @@ class Attempt:
         try:
             connection.execute(f"BEGIN; {_TURN}")
             for queued, job in quick:
-                found = connection.execute(_LIVED, stored([*job.life, *job.life, job.floor])).fetchall()
+                found = connection.execute(_LIVED, escape([*job.life, *job.life, job.floor])).fetchall()
                 queued.result = None if found[0][0] is None else job.answer(found[0][0])
         finally:
             end(connection, "ROLLBACK")
@@ -202,11 +202,11 @@ class PostgresCursor:
         self._answer = self._known.pop(sql, None)
         if self._answer is None:
             self._goes_on(sql)
-            self.raw.execute(sql, stored(parameters))
+            self.raw.execute(sql, escape(parameters))
             self.rowcount = self.raw.rowcount
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
-        rows = [stored(row) for row in parameters]
+        rows = [escape(row) for row in parameters]
         self.rowcount = 0
         for start in range(0, len(rows), 1000):
             self._goes_on(sql)
@@ -218,7 +218,7 @@ class PostgresCursor:
         with self.raw.copy(sql) as copy:
             copy.set_types(list(types.values()))
             for row in rows:
-                copy.write_row(stored(row))
+                copy.write_row(escape(row))
 
     def _goes_on(self, sql: str) -> None:
         if self._progress is not None:
@@ -228,7 +228,7 @@ class PostgresCursor:
         if self._answer is not None:
             return self._answer[0] if self._answer else None
         row = self.raw.fetchone()
-        return None if row is None else loaded(row)
+        return None if row is None else unescape_row(row)
 
     def fetchall(self) -> list[Row]:
         return rows_of(self.raw) if self._answer is None else self._answer

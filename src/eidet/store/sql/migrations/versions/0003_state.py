@@ -10,7 +10,7 @@ from alembic import op
 from eidet.core.former_meta import Origin, may_hold_state, split_meta
 from eidet.core.state import dump_state
 from eidet.core.validate import dump_json
-from eidet.store.sql.postgres.text import loaded, stored
+from eidet.store.sql.postgres.text import escape, unescape_row
 
 revision = "0003"
 down_revision = "0002"
@@ -37,7 +37,7 @@ def upgrade() -> None:
 def _changes(rows: Any, escaped: bool) -> Iterator[dict[str, Any]]:
     """Seqs and versions stay: no record says anything else than before."""
     for row in rows:
-        seq, scope, meta, created, source, derived_from = loaded(row) if escaped else row
+        seq, scope, meta, created, source, derived_from = unescape_row(row) if escaped else row
         if not may_hold_state(meta):
             continue
         origin = Origin(created, source, json.loads(derived_from or "[]"))
@@ -45,5 +45,5 @@ def _changes(rows: Any, escaped: bool) -> Iterator[dict[str, Any]]:
         if (text := dump_state(state)) is None:
             continue
         said = [scope, dump_json(kept) if kept else None, text]
-        scope, left, text = stored(said) if escaped else said
+        scope, left, text = escape(said) if escaped else said
         yield {"seq": seq, "scope": scope, "meta": left, "state": text}
