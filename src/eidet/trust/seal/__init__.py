@@ -18,11 +18,12 @@ What is sealed and what is not is told in docs/encryption.md; why so, in ADR 001
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ...core.errors import Refused
 
 
+@runtime_checkable
 class KeyService(Protocol):
     """Holds a master key and wraps other keys under it; the master key itself need never leave it."""
 

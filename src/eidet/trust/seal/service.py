@@ -66,8 +66,8 @@ Key = str | bytes | Path | KeyService | Callable[[], str | bytes]
 
 def service_of(key: Key, environment: Mapping[str, str] | None = None) -> KeyService:
     """`env:NAME`, `file:/path`, 32 bytes, their base64 or hexadecimal text, a function, or a KeyService."""
-    if hasattr(key, "unwrap"):
-        return key  # type: ignore[return-value]
+    if isinstance(key, KeyService):
+        return key
     if isinstance(key, bytes) and len(key) == KEY_BYTES:
         return LocalKeys(key)
     if isinstance(key, Path):
