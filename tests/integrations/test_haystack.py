@@ -344,3 +344,18 @@ def test_a_history_that_is_added_after_each_turn_is_stored_once() -> None:
             "Sure?",
             "yes",
         ]
+
+
+def test_an_agent_is_not_reminded_of_what_its_own_run_said() -> None:
+    with Memory() as memory:
+        model = Scripted("Noted.", "7731.", "7731.")
+        agent = _agent(EidetChatMemoryStore(memory), model)
+        monday, tuesday = ({"user_id": "ann", "run_id": day} for day in ("monday", "tuesday"))
+        told = ChatMessage.from_user("My gate code is 7731.")
+        asked = ChatMessage.from_user("What is my gate code?")
+        agent.run(messages=[told], hook_context=monday)
+        agent.run(messages=[told, ChatMessage.from_assistant("Noted."), asked], hook_context=monday)
+        assert [message.role.value for message in model.asked[1]] == ["system", "user", "assistant", "user"]
+        agent.run(messages=[asked], hook_context=tuesday)
+        assert "7731" in str(model.asked[2][1].text)
+        assert memory.count(scope="haystack/ann", session="monday") == 4

@@ -163,7 +163,8 @@ def _plain(meta: Mapping[str, Any]) -> dict[str, Any]:
 class EidetRecallHook:
     """At `before_run` of an `Agent`: reminds it of what matters for the user's latest message.
 
-    `hook_context={"user_id": …}` of the run says whose memories are meant.
+    `hook_context={"user_id": …, "run_id": …}` of the run says whose memories are meant, and which run's own
+    messages are left out.
     """
 
     allowed_hook_points = ("before_run",)
@@ -184,9 +185,11 @@ class EidetRecallHook:
         query = _latest_question(messages)
         if not query:
             return
-        user_id = _run_of(state)["user_id"]
-        store = self.memory_store
-        found = store.memory.context(query, scope=store.scope_of(user_id), budget=self.budget)
+        about, store = _run_of(state), self.memory_store
+        scope = store.scope_of(about["user_id"])
+        found = store.memory.context(
+            query, scope=scope, budget=self.budget, where=_other_runs(about["run_id"])
+        )
         if found.text:
             at = _count_leading_system(messages)
             messages.insert(at, ChatMessage.from_system(f"What you remember:\n{found.text}"))
@@ -223,6 +226,13 @@ class EidetRememberHook:
 
     async def run_async(self, state: Any) -> None:
         await finish(partial(self.run, state))
+
+
+def _other_runs(run_id: str | None) -> Where | None:
+    """The prompt of a run has its own messages already."""
+    if run_id is None:
+        return None
+    return ~Where(session=run_id)
 
 
 def _run_of(state: Any) -> dict[str, str | None]:
