@@ -1,0 +1,256 @@
+"""`EidetChatMemoryStore`, and the hooks by which an `Agent` remembers."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final, Self
+
+from ...core.draft import Draft
+from ...core.record import key_id
+from ...core.scope import Scope
+from ...core.validate import dump_json
+from ...core.where import Condition, Where
+from ...memory import Memory
+from ..extras import RisingTimes, finish, make_missing, quote_label
+from .metadata_filters import recall_filtered
+from .opened_place import OpenedPlace, Place, check_list
+
+try:
+    from haystack import default_from_dict, default_to_dict
+    from haystack.components.agents.state import replace_values
+    from haystack.dataclasses import ChatMessage
+except ModuleNotFoundError as error:
+    raise make_missing("Haystack", "haystack") from error
+
+MEMORIES: Final = 5  # that a search gives unless told otherwise
+BUDGET: Final = 1000  # tokens of what an agent is reminded of
+_MEMORY: Final = Where(conditions=(Condition("meta.haystack", "=", "memory"),))
+
+
+class EidetChatMemoryStore:
+    """What was said, by user: a `MemoryStore` as haystack-experimental describes it. Each user is a scope.
+
+    A message that is added again in the same run is stored once, so that a whole history may be added
+    after each turn.
+    """
+
+    def __init__(self, memory: Place, *, scope: str = "haystack") -> None:
+        self.scope = Scope.exactly(scope).path
+        self._place = OpenedPlace(memory)
+        self._lock = threading.Lock()
+
+    @property
+    def memory(self) -> Memory:
+        return self._place.memory
+
+    def close(self) -> None:
+        self._place.close()
+
+    def to_dict(self) -> dict[str, Any]:
+        return default_to_dict(self, memory=self._place.to_dict(), scope=self.scope)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        return default_from_dict(cls, data)
+
+    def scope_of(self, user_id: str | None) -> str:
+        """The scope of a user; without one, that of memories which belong to nobody."""
+        if not user_id:
+            return self.scope
+        return f"{self.scope}/{quote_label(user_id)}"
+
+    def add_memories(
+        self,
+        *,
+        messages: list[ChatMessage],
+        user_id: str | None = None,
+        run_id: str | None = None,
+        agent_id: str | None = None,
+        **_more: Any,
+    ) -> None:
+        """Stores the messages that have a text, all or none. Once it returns, they are durable."""
+        check_list(messages, ChatMessage)
+        scope = self.scope_of(user_id)
+        with self._lock:
+            drafts = _draft_messages(messages, run_id, agent_id, self.memory.parts.clock())
+            there = self.memory.get([key_id(str(draft.key)) for draft in drafts], scope=scope)
+            fresh = [draft for draft, record in zip(drafts, there, strict=True) if record is None]
+            if fresh:
+                self.memory.remember(fresh, scope=scope, again=True)
+
+    def search_memories(
+        self,
+        *,
+        query: str | None = None,
+        filters: dict[str, Any] | None = None,
+        top_k: int = MEMORIES,
+        user_id: str | None = None,
+        run_id: str | None = None,
+        agent_id: str | None = None,
+        **_more: Any,
+    ) -> list[ChatMessage]:
+        """What matters for a query, best first; without one, the latest. As system messages.
+
+        Their `meta` is that of the message, with `memory_id`, `role` and `score`.
+        """
+        options = {"session": run_id, "agent": agent_id}
+        found = []
+        for record, document in recall_filtered(
+            self.memory, query or "", self.scope_of(user_id), top_k, _MEMORY, filters, options
+        ):
+            about = {"memory_id": record.id, "role": record.who, "score": document.score}
+            found.append(ChatMessage.from_system(record.whole.text, meta={**document.meta, **about}))
+        return found
+
+    def delete_all_memories(
+        self,
+        *,
+        user_id: str | None = None,
+        run_id: str | None = None,
+        agent_id: str | None = None,
+        **_more: Any,
+    ) -> None:
+        """Deletes what a user's run or agent said, or all that the user said."""
+        self.memory.forget(
+            where=_MEMORY, scope=self.scope_of(user_id), session=run_id, agent=agent_id, for_good=False
+        )
+
+    def delete_memory(self, memory_id: str, *, user_id: str | None = None, **_more: Any) -> None:
+        """Deletes one; passes over an id that the user does not have."""
+        scope = self.scope_of(user_id)
+        if self.memory.get(memory_id, scope=scope) is not None:
+            self.memory.forget(memory_id, scope=scope, for_good=False)
+
+
+def _draft_messages(
+    messages: Sequence[ChatMessage], run_id: str | None, agent_id: str | None, now: float
+) -> list[Draft]:
+    """One draft for each message with a text. Its key counts how often the list said the same before."""
+    drafts: list[Draft] = []
+    said: Counter[str] = Counter()
+    times = RisingTimes(lambda: now)
+    for message in messages:
+        text = (message.text or "").strip()
+        if not text:
+            continue
+        content = dump_json([run_id, message.role.value, message.name, text])
+        said[content] += 1
+        key = f"haystack {said[content]} {content}"
+        drafts.append(
+            Draft(
+                key=key,
+                kind="message",
+                text=text,
+                who=message.role.value,
+                session=run_id,
+                agent=agent_id,
+                occurred=times.take(1)[0],
+                meta={"haystack": "memory", "id": key_id(key), "meta": _plain(message.meta)},
+            )
+        )
+    return drafts
+
+
+def _plain(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata as JSON; generators put values of their own types into it, which become text."""
+    return dict(json.loads(json.dumps(dict(meta), default=str)))
+
+
+class EidetRecallHook:
+    """At `before_run` of an `Agent`: reminds it of what matters for the user's latest message.
+
+    `hook_context={"user_id": …, "run_id": …}` of the run says whose memories are meant, and which run's own
+    messages are left out.
+    """
+
+    allowed_hook_points = ("before_run",)
+
+    def __init__(self, memory_store: EidetChatMemoryStore, *, budget: int = BUDGET) -> None:
+        self.memory_store = memory_store
+        self.budget = budget
+
+    def to_dict(self) -> dict[str, Any]:
+        return default_to_dict(self, memory_store=self.memory_store.to_dict(), budget=self.budget)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        return default_from_dict(cls, data)
+
+    def run(self, state: Any) -> None:
+        messages = list(state.get("messages") or ())
+        query = _latest_question(messages)
+        if not query:
+            return
+        about, store = _run_of(state), self.memory_store
+        scope = store.scope_of(about["user_id"])
+        found = store.memory.context(
+            query, scope=scope, budget=self.budget, where=_other_runs(about["run_id"])
+        )
+        if found.text:
+            at = _count_leading_system(messages)
+            messages.insert(at, ChatMessage.from_system(f"What you remember:\n{found.text}"))
+            state.set("messages", messages, handler_override=replace_values)
+
+    async def run_async(self, state: Any) -> None:
+        await finish(partial(self.run, state))
+
+
+class EidetRememberHook:
+    """At `after_run` of an `Agent`: stores the conversation, all but system messages.
+
+    `hook_context={"user_id": …, "run_id": …}` of the run says whose it is.
+    """
+
+    allowed_hook_points = ("after_run",)
+
+    def __init__(self, memory_store: EidetChatMemoryStore) -> None:
+        self.memory_store = memory_store
+
+    def to_dict(self) -> dict[str, Any]:
+        return default_to_dict(self, memory_store=self.memory_store.to_dict())
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        return default_from_dict(cls, data)
+
+    def run(self, state: Any) -> None:
+        said = []
+        for message in state.get("messages") or ():
+            if message.role.value != "system":
+                said.append(message)
+        self.memory_store.add_memories(messages=said, **_run_of(state))
+
+    async def run_async(self, state: Any) -> None:
+        await finish(partial(self.run, state))
+
+
+def _other_runs(run_id: str | None) -> Where | None:
+    """The prompt of a run has its own messages already."""
+    if run_id is None:
+        return None
+    return ~Where(session=run_id)
+
+
+def _run_of(state: Any) -> dict[str, str | None]:
+    about = state.get("hook_context") or {}
+    return {name: about.get(name) for name in ("user_id", "run_id", "agent_id")}
+
+
+def _latest_question(messages: Sequence[ChatMessage]) -> str:
+    for message in reversed(messages):
+        if message.role.value == "user":
+            return message.text or ""
+    return ""
+
+
+def _count_leading_system(messages: Sequence[ChatMessage]) -> int:
+    count = 0
+    for message in messages:
+        if message.role.value != "system":
+            break
+        count += 1
+    return count

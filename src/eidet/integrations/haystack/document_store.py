@@ -1,0 +1,251 @@
+"""`EidetDocumentStore` and its retriever."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final, Self
+
+from ...core.draft import Draft
+from ...core.record import Record, key_id
+from ...core.scope import Scope
+from ...core.where import Condition, Where
+from ...memory import Memory
+from ..extras import RisingTimes, finish, make_missing
+from .metadata_filters import DocumentFields, document_of, narrow, read_all, recall_filtered
+from .opened_place import OpenedPlace, Place, check_list
+
+try:
+    from haystack import component, default_from_dict, default_to_dict
+    from haystack.dataclasses import Document
+    from haystack.document_stores.errors import DuplicateDocumentError
+    from haystack.document_stores.types import DuplicatePolicy
+    from haystack.utils.filters import document_matches_filter
+except ModuleNotFoundError as error:
+    raise make_missing("Haystack", "haystack") from error
+
+_DOCUMENT: Final = Where(conditions=(Condition("meta.haystack", "=", "document"),))
+
+
+class EidetDocumentStore(DocumentFields):
+    """Documents in one scope of a memory. They come back exactly; `memory.recall` finds them, too.
+
+    With `use_embeddings`, the embeddings of documents are the vectors of the memory, whose embedder must be
+    the same model. Otherwise the memory embeds the texts itself, and embeddings are kept beside them.
+    """
+
+    def __init__(self, memory: Place, *, scope: str = "default", use_embeddings: bool = False) -> None:
+        self.scope = Scope.exactly(scope).path
+        self.use_embeddings = use_embeddings
+        self._place = OpenedPlace(memory)
+        self._lock = threading.Lock()
+        self._times: RisingTimes | None = None
+
+    @property
+    def memory(self) -> Memory:
+        return self._place.memory
+
+    def close(self) -> None:
+        self._place.close()
+
+    def to_dict(self) -> dict[str, Any]:
+        return default_to_dict(
+            self, memory=self._place.to_dict(), scope=self.scope, use_embeddings=self.use_embeddings
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        return default_from_dict(cls, data)
+
+    def count_documents(self) -> int:
+        return self.memory.count(_DOCUMENT, scope=self.scope)
+
+    def count_documents_by_filter(self, filters: dict[str, Any]) -> int:
+        return len(self.filter_documents(filters))
+
+    def filter_documents(self, filters: dict[str, Any] | None = None) -> list[Document]:
+        """The documents that match, in the order in which they were written."""
+        return [document for _, document in self._read(filters)]
+
+    def write_documents(
+        self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE
+    ) -> int:
+        """Writes documents, all or none; how many. Without a policy, a document that exists is an error."""
+        check_list(documents, Document)
+        with self._lock:
+            fresh: dict[str, Document] = {}
+            there = self._existing(documents)
+            for document in documents:
+                known = document.id in there or document.id in fresh
+                if known and policy in (DuplicatePolicy.NONE, DuplicatePolicy.FAIL):
+                    raise DuplicateDocumentError(f"ID '{document.id}' already exists.")
+                if not known or policy is DuplicatePolicy.OVERWRITE:
+                    fresh[document.id] = document
+            self._store(fresh)
+        if policy is DuplicatePolicy.OVERWRITE:
+            return len(documents)
+        return len(fresh)
+
+    def delete_documents(self, document_ids: list[str]) -> None:
+        """Deletes documents; ids that are not there are passed over."""
+        ids = [key_id(name) for name in document_ids]
+        there = [record.id for record in self.memory.get(ids, scope=self.scope) if record]
+        if there:
+            self.memory.forget(there, scope=self.scope, for_good=False)
+
+    def delete_all_documents(self) -> None:
+        self.memory.forget(where=_DOCUMENT, scope=self.scope, for_good=False)
+
+    def delete_by_filter(self, filters: dict[str, Any]) -> int:
+        """Deletes the documents that match; how many."""
+        with self._lock:
+            names = [document.id for document in self.filter_documents(filters)]
+            self.delete_documents(names)
+        return len(names)
+
+    def update_by_filter(self, filters: dict[str, Any], meta: dict[str, Any]) -> int:
+        """Merges metadata into the documents that match, all or none; how many."""
+        with self._lock:
+            drafts = []
+            for record, document in self._read(filters):
+                document.meta.update(meta)
+                drafts.append(_draft_document(document, record.occurred, self.use_embeddings))
+            if drafts:
+                self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        return len(drafts)
+
+    def search(
+        self,
+        query: str = "",
+        *,
+        filters: dict[str, Any] | None = None,
+        top_k: int = 10,
+        query_embedding: Sequence[float] | None = None,
+    ) -> list[Document]:
+        """What matters for a query or an embedding, best first, scored from 0 to 1."""
+        options = {"vector": query_embedding}
+        found = recall_filtered(self.memory, query, self.scope, top_k, _DOCUMENT, filters, options)
+        return [document for _, document in found]
+
+    async def count_documents_async(self) -> int:
+        return await finish(self.count_documents)
+
+    async def count_documents_by_filter_async(self, filters: dict[str, Any]) -> int:
+        return await finish(partial(self.count_documents_by_filter, filters))
+
+    async def filter_documents_async(self, filters: dict[str, Any] | None = None) -> list[Document]:
+        return await finish(partial(self.filter_documents, filters))
+
+    async def write_documents_async(
+        self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE
+    ) -> int:
+        return await finish(partial(self.write_documents, documents, policy))
+
+    async def delete_documents_async(self, document_ids: list[str]) -> None:
+        await finish(partial(self.delete_documents, document_ids))
+
+    async def delete_all_documents_async(self) -> None:
+        await finish(self.delete_all_documents)
+
+    async def delete_by_filter_async(self, filters: dict[str, Any]) -> int:
+        return await finish(partial(self.delete_by_filter, filters))
+
+    async def update_by_filter_async(self, filters: dict[str, Any], meta: dict[str, Any]) -> int:
+        return await finish(partial(self.update_by_filter, filters, meta))
+
+    def _existing(self, documents: Sequence[Document]) -> set[str]:
+        ids = [key_id(document.id) for document in documents]
+        found = self.memory.get(ids, scope=self.scope)
+        return {str(record.meta["id"]) for record in found if record}
+
+    def _store(self, documents: Mapping[str, Document]) -> None:
+        if self._times is None:
+            self._times = RisingTimes(self.memory.parts.clock)
+        drafts = []
+        for document, at in zip(documents.values(), self._times.take(len(documents)), strict=True):
+            drafts.append(_draft_document(document, at, self.use_embeddings))
+        if drafts:
+            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+
+    def _read(self, filters: dict[str, Any] | None) -> list[tuple[Record, Document]]:
+        found = []
+        for record in read_all(self.memory, narrow(_DOCUMENT, filters), self.scope):
+            document = document_of(record)
+            if not filters or document_matches_filter(filters, document):
+                found.append((record, document))
+        return found
+
+
+def _draft_document(document: Document, at: float, use_embeddings: bool) -> Draft:
+    """Text and metadata where the memory looks for them; all else, and a blank text, in `data`."""
+    about = document.to_dict(flatten=False)
+    data = {}
+    for name in ("embedding", "sparse_embedding", "blob", "score"):
+        if about[name] is not None:
+            data[name] = about[name]
+    text = document.content
+    if text is None or not text.strip():
+        data["content"] = text
+        text = document.id
+    return Draft(
+        key=document.id,
+        kind="document",
+        text=text,
+        data=data or None,
+        meta={"haystack": "document", "id": document.id, "meta": document.meta},
+        occurred=at,
+        vector=document.embedding if use_embeddings else None,
+    )
+
+
+@component
+class EidetDocumentRetriever:
+    """A component that recalls documents: by meaning, words, names and dates, or by an embedding."""
+
+    def __init__(
+        self,
+        document_store: EidetDocumentStore,
+        *,
+        top_k: int = 10,
+        filters: dict[str, Any] | None = None,
+    ) -> None:
+        self.document_store = document_store
+        self.top_k = top_k
+        self.filters = filters
+
+    def to_dict(self) -> dict[str, Any]:
+        return default_to_dict(
+            self, document_store=self.document_store.to_dict(), top_k=self.top_k, filters=self.filters
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        return default_from_dict(cls, data)
+
+    @component.output_types(documents=list[Document])  # type: ignore[untyped-decorator]
+    def run(
+        self,
+        query: str = "",
+        filters: dict[str, Any] | None = None,
+        top_k: int | None = None,
+        query_embedding: list[float] | None = None,
+    ) -> dict[str, list[Document]]:
+        """Filters and `top_k` of a run take the place of the retriever's own."""
+        documents = self.document_store.search(
+            query,
+            filters=filters or self.filters,
+            top_k=top_k or self.top_k,
+            query_embedding=query_embedding,
+        )
+        return {"documents": documents}
+
+    @component.output_types(documents=list[Document])  # type: ignore[untyped-decorator]
+    async def run_async(
+        self,
+        query: str = "",
+        filters: dict[str, Any] | None = None,
+        top_k: int | None = None,
+        query_embedding: list[float] | None = None,
+    ) -> dict[str, list[Document]]:
+        return await finish(partial(self.run, query, filters, top_k, query_embedding))
