@@ -189,6 +189,10 @@ def test_memories_come_back_as_they_were_added() -> None:
         assert (found.content, found.author) == (event.content, "user")
         assert found.timestamp == "2023-11-14T22:13:20+00:00"
         assert found.custom_metadata == {"topic": "pets"}
+        book = said("whale " * 200_000)
+        await service.add_events_to_memory(**ANN, events=[book])
+        (found, *_) = (await service.search_memory(**ANN, query="whale")).memories
+        assert found.content == book.content
 
     with Memory() as memory:
         asyncio.run(add(EidetMemoryService(memory)))

@@ -51,6 +51,7 @@ try:
 except ModuleNotFoundError as error:
     raise make_missing("Google's Agent Development Kit", "adk") from error
 
+SEARCHED: Final = 1_000_000  # characters of a memory that are searched; it is kept as a whole
 SHOWN: Final = 1000  # characters of a value of a state that are searched
 _MEMORY: Final = "adk:memory"  # sources tell apart what a scope holds
 _EVENT: Final = "adk:event"
@@ -314,7 +315,7 @@ def _draft_of_entry(entry: MemoryEntry, metadata: Mapping[str, object] | None) -
     return Draft(
         id=entry.id,
         kind="fact",
-        text=_text_of(entry.content) or dump_json(data["content"]),
+        text=(_text_of(entry.content) or dump_json(data["content"]))[:SEARCHED],
         data=data,
         who=entry.author or None,
         occurred=entry.timestamp,
