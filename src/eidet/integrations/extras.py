@@ -1,18 +1,25 @@
-"""What adapters share: an error for a missing framework, writes that outlive a cancellation, rising times."""
+"""What adapters share: errors for missing frameworks, writes that outlive a cancellation, rising times."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from typing import Final, TypeVar
 
+from ..core.draft import Draft
 from ..core.errors import MissingExtra
+from ..core.record import Record, key_id
+from ..core.where import Where
+from ..memory import Memory
 
 T = TypeVar("T")
 
 _UNSAFE: Final = re.compile(r"[^\w .,:;@+=~!'()-]|^\s|\s$|\n")  # in a label of a scope
+MOST: Final = 1_000_000  # records of one `find`
+PAGE: Final = 10_000  # records that are read at once
 STEP: Final = 1e-6  # seconds between two things that are stored at once
 
 
@@ -63,3 +70,41 @@ class RisingTimes:
             if times:
                 self._last = times[-1]
             return times
+
+
+def drop_known(memory: Memory, drafts: Sequence[Draft], scope: str) -> list[Draft]:
+    """The drafts whose keys are not stored yet, each key once; for whoever may send a thing twice."""
+    fresh: dict[str, Draft] = {}
+    for draft in drafts:
+        fresh.setdefault(key_id(draft.key or ""), draft)
+    for record in memory.get(list(fresh), scope=scope):
+        if record is not None:
+            del fresh[record.id]
+    return list(fresh.values())
+
+
+def read_all(
+    memory: Memory, where: Where, scope: str, *, session: str | None = None, newest: int | None = None
+) -> list[Record]:
+    """Whole records that match, oldest first; only so many of the newest, if that is said."""
+    if newest is not None:
+        found = memory.find(where, scope=scope, session=session, order="-occurred", limit=min(newest, MOST))
+        return [record.whole for record in reversed(found)]
+    records: list[Record] = []
+    while True:
+        page = memory.find(
+            where, scope=scope, session=session, order="occurred", limit=PAGE, offset=len(records)
+        )
+        records += [record.whole for record in page]
+        if len(page) < PAGE:
+            return records
+
+
+def join_key(*parts: str) -> str:
+    """One key made of several parts."""
+    return "\x1f".join(parts)
+
+
+def digest_text(text: str) -> str:
+    """A short hash, for keys of things that have no name."""
+    return blake2b(text.encode(), digest_size=12).hexdigest()

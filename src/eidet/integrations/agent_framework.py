@@ -1,0 +1,338 @@
+"""Microsoft Agent Framework over a memory: `EidetContextProvider` and `EidetHistoryProvider`.
+
+The history of a session comes back exactly. The context of a run is what any other session of the scope
+said, and what you remember there yourself, as far as it matters for the question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from ..core.dict_filters import Filter, where_of
+from ..core.draft import Draft
+from ..core.errors import BadInput
+from ..core.limits import QUERY_CHARS
+from ..core.scope import Scope
+from ..core.validate import dump_json
+from ..core.where import Where
+from ..memory import Memory
+from ..recall.pack import Context
+from .extras import RisingTimes, finish, make_missing, read_all
+
+try:
+    from agent_framework import (
+        AgentSession,
+        BaseAgent,
+        ContextProvider,
+        HistoryProvider,
+        Message,
+        SessionContext,
+        SupportsAgentRun,
+    )
+except ModuleNotFoundError as error:
+    raise make_missing("Microsoft Agent Framework", "agent-framework") from error
+
+ScopeOf = Callable[[AgentSession], str]
+
+PROMPT: Final = "## Memories\nConsider these memories of earlier conversations when you answer:"
+_SAID: Final = "agent_framework:context"  # sources tell apart what a scope holds
+_HISTORY: Final = "agent_framework:history"
+_CALLS: Final = Where(source=_HISTORY, kinds="action")
+_ROLES: Final = ("user", "assistant")
+
+
+class EidetContextProvider(ContextProvider):
+    """Puts what matters for the input before the model, and remembers each turn.
+
+    `scope` names the memory's scope, or is a function of the session: with
+    `scope=lambda session: f"users/{session.state['user']}"` one agent serves many users. `budget` is the
+    most tokens of the block, `where` a filter as in `Memory.recall`. What this session said is left
+    out, since its history is in the prompt already, unless `this_session`.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        scope: str | ScopeOf = "default",
+        source_id: str = "eidet",
+        budget: int = 1000,
+        where: Filter | None = None,
+        this_session: bool = False,
+        store: bool = True,
+        prompt: str = PROMPT,
+    ) -> None:
+        super().__init__(source_id)
+        self.memory = memory
+        self.scope = check_named(scope)
+        self.budget = budget
+        self.where = where_of(where)
+        self.this_session = this_session
+        self.store = store
+        self.prompt = prompt
+        self._times = RisingTimes(memory.parts.clock)
+
+    async def before_run(
+        self,
+        *,
+        agent: SupportsAgentRun,  # noqa: ARG002  # the framework gives it by name
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],  # noqa: ARG002
+    ) -> None:
+        """Adds a message with what the memory knows about the input; none if it knows nothing."""
+        query = "\n".join(_texts_of(context.input_messages)).strip()
+        if not query:
+            return
+        known = await asyncio.to_thread(self._recall, query[:QUERY_CHARS], session)
+        if known.text:
+            origins = [record.session for record in known.records if record.session]
+            message = Message("user", [f"{self.prompt}\n{known.text}"])
+            context.extend_messages(self, [message], origin_session_ids=origins)
+
+    async def after_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],  # noqa: ARG002
+    ) -> None:
+        """Remembers what was asked and answered, all or none.
+
+        If the agent has an `EidetHistoryProvider` for the same scope, that one does it.
+        """
+        scope = find_scope(self.scope, session)
+        if not self.store or self._is_kept(agent, session, scope):
+            return
+        said = list(context.input_messages)
+        if context.response is not None:
+            said += context.response.messages
+        drafts = self._draft_all(said, session.session_id)
+        if drafts:
+            await finish(partial(self.memory.remember, drafts, scope=scope))
+
+    def _recall(self, query: str, session: AgentSession) -> Context:
+        where = ~_CALLS
+        if not self.this_session:
+            where &= ~Where(session=session.session_id)
+        if self.where is not None:
+            where &= self.where
+        scope = find_scope(self.scope, session)
+        return self.memory.context(query, scope=scope, budget=self.budget, where=where)
+
+    def _is_kept(self, agent: SupportsAgentRun, session: AgentSession, scope: str) -> bool:
+        """Whether a history of this agent keeps the turn in the same scope of the same memory."""
+        if not isinstance(agent, BaseAgent):
+            return False
+        for provider in agent.context_providers:
+            if isinstance(provider, EidetHistoryProvider) and provider.keeps(self.memory, session, scope):
+                return True
+        return False
+
+    def _draft_all(self, messages: Sequence[Message], session_id: str) -> list[Draft]:
+        drafts = []
+        for message, at in zip(messages, self._times.take(len(messages)), strict=True):
+            text = message.text.strip()
+            if text and message.role in _ROLES:
+                who = message.author_name or message.role
+                drafts.append(
+                    Draft(kind="message", text=text, who=who, session=session_id, occurred=at, source=_SAID)
+                )
+        return drafts
+
+
+class EidetHistoryProvider(HistoryProvider):
+    """The messages of a session; any other session of the scope can recall what was said.
+
+    `scope` is as in `EidetContextProvider`. With a `limit`, only the latest messages are loaded; all
+    are kept. The other options are those of the framework's `HistoryProvider`.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        scope: str | ScopeOf = "default",
+        source_id: str = "eidet_history",
+        limit: int | None = None,
+        load_messages: bool = True,
+        store_inputs: bool = True,
+        store_context_messages: bool = False,
+        store_context_from: set[str] | None = None,
+        store_outputs: bool = True,
+    ) -> None:
+        super().__init__(
+            source_id,
+            load_messages=load_messages,
+            store_inputs=store_inputs,
+            store_context_messages=store_context_messages,
+            store_context_from=store_context_from,
+            store_outputs=store_outputs,
+        )
+        self.memory = memory
+        self.scope = check_named(scope)
+        self.limit = limit
+        self._times = RisingTimes(memory.parts.clock)
+        self._lock = threading.Lock()
+
+    def keeps(self, memory: Memory, session: AgentSession, scope: str) -> bool:
+        """Whether it stores what a session asks and is answered in this scope of this memory."""
+        whole = self.store_inputs and self.store_outputs
+        return whole and memory is self.memory and find_scope(self.scope, session) == scope
+
+    async def before_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """Loads the history into the context."""
+        state["scope"] = find_scope(self.scope, session)
+        await super().before_run(agent=agent, session=session, context=context, state=state)
+
+    async def after_run(
+        self,
+        *,
+        agent: SupportsAgentRun,
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """Stores the messages of the run."""
+        state["scope"] = find_scope(self.scope, session)
+        await super().after_run(agent=agent, session=session, context=context, state=state)
+
+    async def get_messages(
+        self, session_id: str | None, *, state: dict[str, Any] | None = None, **_more: Any
+    ) -> list[Message]:
+        """The messages of a session, oldest first."""
+        scope = self._scope(state)
+        messages: list[Message] = await asyncio.to_thread(self._read, session_id, scope, self.limit)
+        if self.limit is not None:
+            return _drop_orphans(messages)
+        return messages
+
+    async def save_messages(
+        self,
+        session_id: str | None,
+        messages: Sequence[Message],
+        *,
+        state: dict[str, Any] | None = None,
+        **_more: Any,
+    ) -> None:
+        """Adds messages, all or none. Those that repeat the end of the history are passed over.
+
+        Once it returns, they are durable; a cancelled call is finished first.
+        """
+        if messages:
+            await finish(partial(self._save, session_id, list(messages), self._scope(state)))
+
+    def _scope(self, state: Mapping[str, Any] | None) -> str:
+        """A run notes the scope of its session in the state, since these methods do not get the session."""
+        if not callable(self.scope):
+            return self.scope
+        if state is None or "scope" not in state:
+            raise BadInput(
+                "the scope of this history is a function of the session: "
+                "pass `state` with its 'scope', or give a name"
+            )
+        return Scope.exactly(state["scope"]).path
+
+    def _read(self, session_id: str | None, scope: str, newest: int | None) -> list[Message]:
+        where = Where(source=_HISTORY)
+        messages = []
+        for record in read_all(self.memory, where, scope, session=session_id or "default", newest=newest):
+            messages.append(Message.from_dict(record.data))
+        return messages
+
+    def _save(self, session_id: str | None, messages: Sequence[Message], scope: str) -> None:
+        with self._lock:
+            latest = self._read(session_id, scope, len(messages) + 1)
+            fresh = messages[count_known(latest, messages) :]
+            drafts = []
+            for message, at in zip(fresh, self._times.take(len(fresh)), strict=True):
+                drafts.append(self._draft(message, session_id or "default", at))
+            if drafts:
+                self.memory.remember(drafts, scope=scope, again=True)
+
+    def _draft(self, message: Message, session_id: str, at: float) -> Draft:
+        data = message.to_dict()
+        text = message.text.strip()
+        return Draft(
+            kind="message" if text else "action",
+            text=(text or dump_json(data))[: self.memory.parts.settings.text_chars],
+            data=data,
+            who=message.author_name or message.role,
+            session=session_id,
+            occurred=at,
+            source=_HISTORY,
+        )
+
+
+def check_named(scope: str | ScopeOf) -> str | ScopeOf:
+    """A scope as it was given; a name that names no single scope is refused."""
+    if callable(scope):
+        return scope
+    return Scope.exactly(scope).path
+
+
+def find_scope(scope: str | ScopeOf, session: AgentSession) -> str:
+    if callable(scope):
+        return Scope.exactly(scope(session)).path
+    return scope
+
+
+def count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
+    """How many of the messages were stored already, by the rules of the framework's own histories.
+
+    Callers may hand in the whole conversation each time. One input without an id that is said again is new.
+    """
+    before, now = _identify_all(stored), _identify_all(messages)
+    size = len(before)
+    if size == 0:
+        return 0
+    may_repeat = stored[-1].role == "user" and stored[-1].message_id is None
+    for start in range(len(now) - size + 1):
+        if now[start : start + size] == before:
+            if start == 0 and size == 1 and may_repeat:
+                return 0
+            return start + size
+    for count in range(min(size, len(now)), 0, -1):
+        if before[-count:] == now[:count] and not (count == 1 and may_repeat):
+            return count
+    return 0
+
+
+def _identify_all(messages: Iterable[Message]) -> list[str]:
+    """What tells messages apart: their ids, else who says what."""
+    names = []
+    for message in messages:
+        name = message.message_id
+        if name is None:
+            contents = [content.to_dict() for content in message.contents]
+            name = dump_json([message.role, contents], sort_keys=True)
+        names.append(name)
+    return names
+
+
+def _drop_orphans(messages: list[Message]) -> list[Message]:
+    """Without the results of tools at the beginning, whose calls are not among the messages."""
+    start = 0
+    while start < len(messages) and messages[start].role == "tool":
+        start += 1
+    return messages[start:]
+
+
+def _texts_of(messages: Iterable[Message]) -> list[str]:
+    texts = []
+    for message in messages:
+        if message.role == "user":
+            texts.append(message.text)
+    return texts
