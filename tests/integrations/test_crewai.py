@@ -346,15 +346,16 @@ def test_a_store_that_fails_keeps_no_half_of_a_save(monkeypatch: pytest.MonkeyPa
 
     with Memory() as memory:
         storage = EidetStorage(memory)
+        storage.save([MemoryRecord(content="zero")])
         records = [MemoryRecord(content="one"), MemoryRecord(content="two")]
         with monkeypatch.context() as broken:
             broken.setattr(type(memory.parts.store), "write", refuse)
             with pytest.raises(Unavailable):
                 storage.save(records)
-        assert storage.count() == 0
+        assert storage.count() == 1
         storage.save(records)
         storage.save(records)
-        assert storage.count() == 2
+        assert storage.count() == 3
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning")  # CrewAI's own

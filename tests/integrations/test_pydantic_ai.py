@@ -275,6 +275,17 @@ def test_what_was_forgotten_does_not_come_back_with_the_history() -> None:
         assert ("user", GATE) in texts(memory)
 
 
+def test_what_was_revised_is_not_overwritten_by_the_history() -> None:
+    with Memory() as memory:
+        script = Script(answer("Noted."), answer("8842."))
+        agent = Agent(FunctionModel(script), capabilities=[EidetHistory(memory)])
+        first = agent.run_sync(GATE)
+        (said,) = memory.find(who="user")
+        memory.revise(said.id, text="My gate code is 8842.")
+        agent.run_sync(QUESTION, message_history=first.all_messages())
+        assert texts(memory)[0] == ("user", "My gate code is 8842.")
+
+
 def test_streams_and_images_are_kept() -> None:
     async def stream(_messages: list[ModelMessage], _info: AgentInfo) -> AsyncIterator[str]:
         for piece in ("A red ", "gate."):
@@ -316,6 +327,7 @@ def test_what_a_failing_store_did_not_take_is_stored_when_the_conversation_goes_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with Memory() as memory:
+        memory.remember("before", occurred=0)
         script = Script(answer("Noted."), answer("7731."))
         history = EidetHistory(memory)
         with monkeypatch.context() as broken:
@@ -326,7 +338,7 @@ def test_what_a_failing_store_did_not_take_is_stored_when_the_conversation_goes_
         first = Agent(FunctionModel(script)).run_sync(GATE)
         agent = Agent(FunctionModel(script), capabilities=[history])
         agent.run_sync(QUESTION, message_history=first.all_messages())
-        assert [text for _who, text in texts(memory)] == [GATE, "Noted.", QUESTION, "7731."]
+        assert [text for _who, text in texts(memory)] == ["before", GATE, "Noted.", QUESTION, "7731."]
 
 
 def test_wrong_arguments_are_refused_at_once() -> None:
