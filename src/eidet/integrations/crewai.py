@@ -15,16 +15,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, Self
 
-import numpy as np
-
 from ..core.draft import Draft
 from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
-from ..models.embed import Vectors
-from ..models.embed.quantise import dequantise
-from .extras import finish, make_missing
+from .extras import find_cosine, finish, make_missing, read_vectors
 
 try:
     from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
@@ -88,7 +84,7 @@ class EidetStorage:
         )
         found = []
         for hit in hits:
-            score = _score(hit.record, query_embedding)
+            score = find_cosine(hit.record, query_embedding)
             if score >= min_score:
                 found.append((self._restore(hit.record), score))
         return sorted(found, key=operator.itemgetter(1), reverse=True)
@@ -192,7 +188,7 @@ class EidetStorage:
     def _restore(self, record: Record) -> MemoryRecord:
         """The record with its vector, so that CrewAI hands it back when it updates something else."""
         restored = _read(record)
-        rows = _read_rows(record, self.memory.parts.embedder.width)
+        rows = read_vectors(record, self.memory.parts.embedder.width)
         if len(rows) == 1:
             restored.embedding = rows[0].tolist()
         return restored
@@ -301,20 +297,3 @@ def _has_metadata(name: str, value: Any) -> Where:
     if value is None:
         return equal | Where(conditions=(Condition(path, "exists", False),))
     return equal
-
-
-def _score(record: Record, asked: Sequence[float]) -> float:
-    """The cosine of the nearest part of its text; 0 without vectors."""
-    best = 0.0
-    for row in _read_rows(record, len(asked)):
-        length = float(np.linalg.norm(row) * np.linalg.norm(asked))
-        if length > 0:
-            best = max(best, float(row @ np.asarray(asked, np.float32)) / length)
-    return best
-
-
-def _read_rows(record: Record, width: int) -> Vectors:
-    """Its vectors, one for each part of its text, also where a lower tier keeps fewer bits of them."""
-    if record.vector is None:
-        return np.zeros((0, width), np.float32)
-    return np.frombuffer(dequantise(record.vector, record.level, width), "<f4").reshape(-1, width)

@@ -1,14 +1,20 @@
-"""What adapters share: an error for a missing framework, writes that outlive a cancellation, rising times."""
+"""What adapters share: an error for a missing framework, writes that outlive a cancellation, rising times,
+and the cosine of a record for those that rank by vectors of their own."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
+import numpy as np
+
 from ..core.errors import MissingExtra
+from ..core.record import Record
+from ..models.embed import Vectors
+from ..models.embed.quantise import dequantise
 
 T = TypeVar("T")
 
@@ -63,3 +69,20 @@ class RisingTimes:
             if times:
                 self._last = times[-1]
             return times
+
+
+def read_vectors(record: Record, width: int) -> Vectors:
+    """Its vectors, one for each part of its text, also where a lower tier keeps fewer bits of them."""
+    if record.vector is None:
+        return np.zeros((0, width), np.float32)
+    return np.frombuffer(dequantise(record.vector, record.level, width), "<f4").reshape(-1, width)
+
+
+def find_cosine(record: Record, asked: Sequence[float]) -> float:
+    """The cosine of the nearest part of its text, at least 0; 0 without vectors."""
+    best, wanted = 0.0, np.asarray(asked, np.float32)
+    for row in read_vectors(record, len(wanted)):
+        length = float(np.linalg.norm(row) * np.linalg.norm(wanted))
+        if length > 0:
+            best = max(best, float(row @ wanted) / length)
+    return best
