@@ -188,9 +188,9 @@ class EidetStorage:
     def _restore(self, record: Record) -> MemoryRecord:
         """The record with its vector, so that CrewAI hands it back when it updates something else."""
         restored = _read(record)
-        rows = read_vectors(record, self.memory.parts.embedder.width)
-        if len(rows) == 1:
-            restored.embedding = rows[0].tolist()
+        vectors = read_vectors(record, self.memory.parts.embedder.width)
+        if len(vectors) == 1:
+            restored.embedding = list(vectors[0])
         return restored
 
     def _walk(self, scope_prefix: str | None) -> Iterator[Record]:

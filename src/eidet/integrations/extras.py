@@ -4,16 +4,16 @@ and the cosine of a record for those that rank by vectors of their own."""
 from __future__ import annotations
 
 import asyncio
+import math
+import operator
 import re
 import threading
+from array import array
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-import numpy as np
-
 from ..core.errors import MissingExtra
 from ..core.record import Record
-from ..models.embed import Vectors
 from ..models.embed.quantise import dequantise
 
 T = TypeVar("T")
@@ -71,18 +71,19 @@ class RisingTimes:
             return times
 
 
-def read_vectors(record: Record, width: int) -> Vectors:
+def read_vectors(record: Record, width: int) -> list[Sequence[float]]:
     """Its vectors, one for each part of its text, also where a lower tier keeps fewer bits of them."""
     if record.vector is None:
-        return np.zeros((0, width), np.float32)
-    return np.frombuffer(dequantise(record.vector, record.level, width), "<f4").reshape(-1, width)
+        return []
+    numbers = array("f", dequantise(record.vector, record.level, width))
+    return [numbers[start : start + width] for start in range(0, len(numbers), width)]
 
 
 def find_cosine(record: Record, asked: Sequence[float]) -> float:
     """The cosine of the nearest part of its text, at least 0; 0 without vectors."""
-    best, wanted = 0.0, np.asarray(asked, np.float32)
-    for row in read_vectors(record, len(wanted)):
-        length = float(np.linalg.norm(row) * np.linalg.norm(wanted))
+    best, size = 0.0, math.hypot(*asked)
+    for vector in read_vectors(record, len(asked)):
+        length = size * math.hypot(*vector)
         if length > 0:
-            best = max(best, float(row @ wanted) / length)
+            best = max(best, sum(map(operator.mul, asked, vector)) / length)
     return best
