@@ -9,6 +9,7 @@ import math
 import os
 import random
 import socket
+import time
 import warnings
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -30,7 +31,7 @@ with warnings.catch_warnings():
     from crewai.memory.storage.lancedb_storage import LanceDBStorage
     from crewai.memory.types import MemoryRecord
 
-    from eidet import BadInput, Memory, Unavailable
+    from eidet import BadInput, Memory, Unavailable, Upkeep
     from eidet.integrations.crewai import EidetStorage
     from eidet.models.embed.adapt import adapt
 
@@ -307,6 +308,22 @@ def test_records_come_back_exactly_after_a_restart(reopen: Reopen) -> None:
         assert storage.count() == 6
         assert EidetStorage(memory, scope="other").count() == 0
         assert EidetStorage(memory, scope="other").get_record("blank") is None
+
+
+def test_records_of_a_lower_tier_are_found_and_told_as_before() -> None:
+    with Memory() as memory:
+        storage = EidetStorage(memory)
+        (vector,) = storage.embed([GATE])
+        record = MemoryRecord(content=GATE, metadata={"n": 1.23456789}, created_at=START, embedding=vector)
+        storage.save([record])
+        settings = Upkeep(short_age_days=1, middle_age_days=10)
+        for days in (5, 50):
+            memory.upkeep.maintain(settings=settings, only="move", now=time.time() + days * 86400)
+        (lowered,) = memory.find(scope="crewai")
+        assert lowered.level == 2
+        ((found, score),) = storage.search(vector, metadata_filter={"n": 1.23456789})
+        assert found.model_dump(exclude={"last_accessed"}) == record.model_dump(exclude={"last_accessed"})
+        assert 0.7 < score <= 1
 
 
 def test_vectors_of_another_width_are_refused_with_a_way_out() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
@@ -35,7 +36,7 @@ from llama_index.core.vector_stores.types import (  # noqa: E402
 )
 from sqlalchemy.ext.asyncio import create_async_engine  # noqa: E402
 
-from eidet import BadInput, Memory, Unavailable  # noqa: E402
+from eidet import BadInput, Memory, Unavailable, Upkeep  # noqa: E402
 from eidet.integrations.llama_index import (  # noqa: E402
     EidetEmbedding,
     EidetMemoryBlock,
@@ -422,6 +423,23 @@ def test_an_index_finds_its_nodes_after_a_restart(reopen: Reopen) -> None:
             VectorStoreIndex.from_vector_store(other, embed_model=model).as_retriever().retrieve("gate") == []
         )
         assert memory.recall("gate code", scope="ann")[0].text == NOTES[0].text
+
+
+def test_nodes_of_a_lower_tier_are_found_and_told_as_before() -> None:
+    with Memory() as memory:
+        store, model = EidetNodeStore(memory=memory), EidetEmbedding(memory=memory)
+        vector = model.get_text_embedding("The gate code is 7731.")
+        node = TextNode(text="The gate code is 7731.", metadata={"n": 1.23456789}, embedding=vector)
+        store.add([node])
+        settings = Upkeep(short_age_days=1, middle_age_days=10)
+        for days in (5, 50):
+            memory.upkeep.maintain(settings=settings, only="move", now=time.time() + days * 86400)
+        assert memory.find(scope="llama_index")[0].level == 2
+        filters = MetadataFilters(filters=[MetadataFilter(key="n", value=1.23456789)])
+        result = store.query(VectorStoreQuery(query_embedding=vector, filters=filters))
+        assert result.nodes is not None
+        assert result.nodes[0].model_dump(exclude={"embedding"}) == node.model_dump(exclude={"embedding"})
+        assert 0.7 < (result.similarities or [0])[0] <= 1
 
 
 def test_the_node_store_without_waiting() -> None:

@@ -212,12 +212,13 @@ class EidetStorage:
 
 
 def _draft(record: MemoryRecord) -> Draft:
-    """The record as a whole is in `data`; `meta` has what is filtered by."""
+    """The record as a whole is in `data`; `meta` has what is filtered by, which no tier rounds."""
+    whole = record.model_dump(mode="json")
     return Draft(
         key=record.id,
         kind="fact",
         text=record.content.strip() or "[empty]",
-        data=record.model_dump(mode="json"),
+        data=whole,
         vector=record.embedding or None,
         importance=record.importance,
         occurred=_seconds(record.created_at),
@@ -226,6 +227,7 @@ def _draft(record: MemoryRecord) -> Draft:
             "crewai": "memory",
             "paths": _paths(record.scope),
             "categories": list(record.categories),
+            "metadata": whole["metadata"],
             "created": _seconds(record.created_at),
         },
     )
@@ -292,7 +294,7 @@ def _has_category(name: str) -> Where:
 
 def _has_metadata(name: str, value: Any) -> Where:
     """As `record.metadata.get(name) == value`: None also stands for a name that is not there."""
-    path = ("data", "metadata", name)
+    path = ("meta", "metadata", name)
     equal = Where(conditions=(Condition(path, "=", value),))
     if value is None:
         return equal | Where(conditions=(Condition(path, "exists", False),))

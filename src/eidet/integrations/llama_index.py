@@ -233,7 +233,7 @@ class EidetNodeStore(BasePydanticVectorStore):
 
     def delete(self, ref_doc_id: str, **_more: Any) -> None:
         """Deletes the nodes of a document."""
-        own = Where(conditions=(Condition(("data", "ref_doc_id"), "=", ref_doc_id),))
+        own = _test("ref_doc_id", "=", ref_doc_id)
         self.memory.forget(where=_NODE & own, scope=self.scope, for_good=False)
 
     def delete_nodes(
@@ -249,7 +249,7 @@ class EidetNodeStore(BasePydanticVectorStore):
     def query(self, query: VectorStoreQuery, **_more: Any) -> VectorStoreQueryResult:
         where = _where_nodes(query.node_ids or None, query.filters)  # an index that lists no nodes sends []
         if query.doc_ids:
-            where &= Where(conditions=(Condition(("data", "ref_doc_id"), "in", query.doc_ids),))
+            where &= _test("ref_doc_id", "in", query.doc_ids)
         vector = _choose_vector(query)
         words = (query.query_str or "")[-QUERY_CHARS:] if vector is None else ""
         hits = self.memory.recall(
@@ -285,14 +285,16 @@ class EidetNodeStore(BasePydanticVectorStore):
 
 
 def _draft_node(node: BaseNode) -> Draft:
-    """The node as LlamaIndex writes it down is in `data`, beside the metadata that filters ask for."""
+    """The node as LlamaIndex writes it down is in `data`; `meta` has what is filtered by."""
+    metadata = node_to_metadata_dict(node)
+    written = {name: metadata.pop(name) for name in ("_node_content", "_node_type")}
     return Draft(
         key=node.node_id,
         kind="document",
         text=node.get_content(metadata_mode=MetadataMode.NONE).strip() or "[empty]",
-        data=node_to_metadata_dict(node),
+        data=written,
         vector=node.embedding or None,
-        meta={"llama_index": "node", "node_id": node.node_id},
+        meta={"llama_index": "node", "node_id": node.node_id, "metadata": metadata},
     )
 
 
@@ -349,7 +351,7 @@ def _where_filter(filter: MetadataFilter) -> Where:
 
 
 def _test(key: str, op: str, value: Any) -> Where:
-    return Where(conditions=(Condition(("data", key), op, value),))
+    return Where(conditions=(Condition(("meta", "metadata", key), op, value),))
 
 
 def _is_empty(test: Callable[[str, Any], Where], _value: Any) -> Where:
