@@ -1,10 +1,14 @@
-"""What adapters share: errors for missing frameworks, writes that outlive a cancellation, rising times."""
+"""What adapters share: errors for missing frameworks, writes that outlive a cancellation, rising times,
+keys of what may be sent twice, and the cosine of a record."""
 
 from __future__ import annotations
 
 import asyncio
+import math
+import operator
 import re
 import threading
+from array import array
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Final, TypeVar
@@ -14,6 +18,7 @@ from ..core.errors import MissingExtra
 from ..core.record import Record, key_id
 from ..core.where import Where
 from ..memory import Memory
+from ..models.embed.quantise import dequantise
 
 T = TypeVar("T")
 
@@ -108,3 +113,21 @@ def join_key(*parts: str) -> str:
 def digest_text(text: str) -> str:
     """A short hash, for keys of things that have no name."""
     return blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def read_vectors(record: Record, width: int) -> list[Sequence[float]]:
+    """Its vectors, one for each part of its text, also where a lower tier keeps fewer bits of them."""
+    if record.vector is None:
+        return []
+    numbers = array("f", dequantise(record.vector, record.level, width))
+    return [numbers[start : start + width] for start in range(0, len(numbers), width)]
+
+
+def find_cosine(record: Record, asked: Sequence[float]) -> float:
+    """The cosine of the nearest part of its text, at least 0; 0 without vectors."""
+    best, size = 0.0, math.hypot(*asked)
+    for vector in read_vectors(record, len(asked)):
+        length = size * math.hypot(*vector)
+        if length > 0:
+            best = max(best, sum(map(operator.mul, asked, vector)) / length)
+    return best

@@ -1,0 +1,301 @@
+"""`EidetStorage`: where a CrewAI memory keeps its records, as a `StorageBackend`.
+
+All records of a storage are in one scope of a memory; the paths of CrewAI (`/company/team`) are kept with
+them. CrewAI ranks by the vectors that it is given, so let the memory make them:
+`crewai.Memory(storage=storage, embedder=storage.embed)`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final, Self
+
+from ..core.draft import Draft
+from ..core.record import Record, key_id
+from ..core.scope import Scope
+from ..core.where import Condition, Where
+from ..memory import Memory
+from .extras import find_cosine, finish, make_missing, read_vectors
+
+try:
+    from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
+    from crewai.memory.types import MemoryRecord, ScopeInfo
+except ModuleNotFoundError as error:
+    raise make_missing("CrewAI", "crewai") from error
+
+PAGE: Final = 500
+_OURS: Final = Where(conditions=(Condition("meta.crewai", "=", "memory"),))
+_HINT: Final = (
+    "This memory has vectors of another embedder: pass embedder=storage.embed to crewai.Memory, "
+    "or open the eidet.Memory with the embedder that CrewAI uses."
+)
+
+
+class EidetStorage:
+    """Keeps the records of a CrewAI memory in one scope of a memory."""
+
+    def __init__(self, memory: Memory, *, scope: str = "crewai") -> None:
+        self.memory = memory
+        self.scope = Scope.exactly(scope).path
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        """Itself: copies of a crew share the memory, which is open once."""
+        return self
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Vectors of the memory's own embedder, one for each text."""
+        rows: list[list[float]] = self.memory.parts.embedder.embed(list(texts)).tolist()
+        return rows
+
+    def save(self, records: list[MemoryRecord]) -> None:
+        """Stores records, all or none; one with an id that exists takes its place."""
+        drafts = []
+        for record in records:
+            self._check_width(record.embedding)
+            drafts.append(_draft(record))
+        if drafts:
+            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+
+    def update(self, record: MemoryRecord) -> None:
+        """Replaces the record of this id. Its earlier versions stay in the memory's history."""
+        self.save([record])
+
+    def search(
+        self,
+        query_embedding: list[float],
+        scope_prefix: str | None = None,
+        categories: list[str] | None = None,
+        metadata_filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        min_score: float = 0.0,
+    ) -> list[tuple[MemoryRecord, float]]:
+        """Records by the cosine of their vectors, best first, with that cosine as the score, at least 0."""
+        self._check_width(query_embedding)
+        if limit <= 0:
+            return []
+        where = _where(scope_prefix, categories, metadata_filter)
+        hits = self.memory.recall(
+            "", vector=query_embedding, scope=self.scope, where=where, limit=limit, least=0
+        )
+        found = []
+        for hit in hits:
+            score = find_cosine(hit.record, query_embedding)
+            if score >= min_score:
+                found.append((self._restore(hit.record), score))
+        return sorted(found, key=operator.itemgetter(1), reverse=True)
+
+    def delete(
+        self,
+        scope_prefix: str | None = None,
+        categories: list[str] | None = None,
+        record_ids: list[str] | None = None,
+        older_than: datetime | None = None,
+        metadata_filter: dict[str, Any] | None = None,
+    ) -> int:
+        """Deletes records that meet all criteria; without any, all of them. An empty list of ids is none."""
+        where = _where(scope_prefix, categories, metadata_filter)
+        if record_ids is not None:
+            where &= Where(ids=[key_id(id) for id in record_ids])
+        if older_than is not None:
+            where &= Where(conditions=(Condition("meta.created", "<", _seconds(older_than)),))
+        return int(self.memory.forget(where=where, scope=self.scope, for_good=False))
+
+    def get_record(self, record_id: str) -> MemoryRecord | None:
+        record = self.memory.get(key_id(record_id), scope=self.scope)
+        if record is None:
+            return None
+        return self._restore(record)
+
+    def list_records(
+        self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0
+    ) -> list[MemoryRecord]:
+        """Newest first."""
+        if limit <= 0 or offset < 0:
+            return []
+        found = self.memory.find(
+            _where(scope_prefix), scope=self.scope, order="-occurred", limit=limit, offset=offset
+        )
+        return [self._restore(record) for record in found]
+
+    def get_scope_info(self, scope: str) -> ScopeInfo:
+        records = [_read(record) for record in self._walk(scope)]
+        path = _path(scope)
+        times = [record.created_at for record in records]
+        names: set[str] = set()
+        for record in records:
+            names.update(record.categories)
+        return ScopeInfo(
+            path=path,
+            record_count=len(records),
+            categories=sorted(names),
+            oldest_record=min(times, key=_seconds, default=None),
+            newest_record=max(times, key=_seconds, default=None),
+            child_scopes=_children(path, records),
+        )
+
+    def list_scopes(self, parent: str = "/") -> list[str]:
+        """The paths one step below."""
+        return _children(_path(parent), [_read(record) for record in self._walk(parent)])
+
+    def list_categories(self, scope_prefix: str | None = None) -> dict[str, int]:
+        counts: Counter[str] = Counter()
+        for record in self._walk(scope_prefix):
+            counts.update(_read(record).categories)
+        return dict(counts)
+
+    def count(self, scope_prefix: str | None = None) -> int:
+        return self.memory.count(_where(scope_prefix), scope=self.scope)
+
+    def reset(self, scope_prefix: str | None = None) -> None:
+        self.delete(scope_prefix=scope_prefix)
+
+    async def asave(self, records: list[MemoryRecord]) -> None:
+        """As `save`; a cancelled call is finished first."""
+        await finish(partial(self.save, records))
+
+    async def asearch(
+        self,
+        query_embedding: list[float],
+        scope_prefix: str | None = None,
+        categories: list[str] | None = None,
+        metadata_filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        min_score: float = 0.0,
+    ) -> list[tuple[MemoryRecord, float]]:
+        """As `search`, in a thread."""
+        return await asyncio.to_thread(
+            self.search, query_embedding, scope_prefix, categories, metadata_filter, limit, min_score
+        )
+
+    async def adelete(
+        self,
+        scope_prefix: str | None = None,
+        categories: list[str] | None = None,
+        record_ids: list[str] | None = None,
+        older_than: datetime | None = None,
+        metadata_filter: dict[str, Any] | None = None,
+    ) -> int:
+        """As `delete`; a cancelled call is finished first."""
+        return await finish(
+            partial(self.delete, scope_prefix, categories, record_ids, older_than, metadata_filter)
+        )
+
+    def _restore(self, record: Record) -> MemoryRecord:
+        """The record with its vector, so that CrewAI hands it back when it updates something else."""
+        restored = _read(record)
+        vectors = read_vectors(record, self.memory.parts.embedder.width)
+        if len(vectors) == 1:
+            restored.embedding = list(vectors[0])
+        return restored
+
+    def _walk(self, scope_prefix: str | None) -> Iterator[Record]:
+        where, at = _where(scope_prefix), 0
+        while True:
+            page = self.memory.find(where, scope=self.scope, order="occurred", limit=PAGE, offset=at)
+            yield from page
+            at += len(page)
+            if len(page) < PAGE:
+                return
+
+    def _check_width(self, vector: Sequence[float] | None) -> None:
+        """Raises CrewAI's own error for vectors that cannot be compared with those of this memory."""
+        width = self.memory.parts.embedder.width
+        if vector and len(vector) != width:
+            mismatch = EmbeddingDimensionMismatchError(width, len(vector))
+            mismatch.add_note(_HINT)
+            raise mismatch
+
+
+def _draft(record: MemoryRecord) -> Draft:
+    """The record as a whole is in `data`; `meta` has what is filtered by, which no tier rounds."""
+    whole = record.model_dump(mode="json")
+    return Draft(
+        key=record.id,
+        kind="fact",
+        text=record.content.strip() or "[empty]",
+        data=whole,
+        vector=record.embedding or None,
+        importance=record.importance,
+        occurred=_seconds(record.created_at),
+        source=record.source or None,
+        meta={
+            "crewai": "memory",
+            "paths": _paths(record.scope),
+            "categories": list(record.categories),
+            "metadata": whole["metadata"],
+            "created": _seconds(record.created_at),
+        },
+    )
+
+
+def _read(record: Record) -> MemoryRecord:
+    """The record as it was saved, without its vector; when it was last used is known from recalls."""
+    saved = MemoryRecord.model_validate(record.whole.data)
+    if record.last_used is not None and record.last_used > _seconds(saved.last_accessed):
+        saved.last_accessed = datetime.fromtimestamp(record.last_used, UTC).replace(tzinfo=None)
+    return saved
+
+
+def _seconds(at: datetime) -> float:
+    """CrewAI's times are in UTC and do not say so."""
+    if at.tzinfo is None:
+        return at.replace(tzinfo=UTC).timestamp()
+    return at.timestamp()
+
+
+def _path(scope: str | None) -> str:
+    steps = [step for step in (scope or "").split("/") if step]
+    return "/" + "/".join(steps)
+
+
+def _paths(scope: str) -> list[str]:
+    """A path and all above it, so that a record is found below each of them."""
+    found = ["/"]
+    for step in _path(scope).split("/"):
+        if step:
+            found.append(f"{found[-1].rstrip('/')}/{step}")
+    return found
+
+
+def _children(parent: str, records: Sequence[MemoryRecord]) -> list[str]:
+    depth = len(_paths(parent))
+    found = set()
+    for record in records:
+        below = _paths(record.scope)
+        if len(below) > depth:
+            found.add(below[depth])
+    return sorted(found)
+
+
+def _where(
+    scope_prefix: str | None,
+    categories: Sequence[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Where:
+    """Records at a path or below it, with one of the categories, and with all of the metadata."""
+    where = _OURS
+    if _path(scope_prefix) != "/":
+        where &= Where(conditions=(Condition("meta.paths", "contains", _path(scope_prefix)),))
+    if categories:
+        where &= Where(some=tuple(map(_has_category, categories)))
+    for name, value in (metadata or {}).items():
+        where &= _has_metadata(name, value)
+    return where
+
+
+def _has_category(name: str) -> Where:
+    return Where(conditions=(Condition("meta.categories", "contains", name),))
+
+
+def _has_metadata(name: str, value: Any) -> Where:
+    """As `record.metadata.get(name) == value`: None also stands for a name that is not there."""
+    path = ("meta", "metadata", name)
+    equal = Where(conditions=(Condition(path, "=", value),))
+    if value is None:
+        return equal | Where(conditions=(Condition(path, "exists", False),))
+    return equal

@@ -1,0 +1,318 @@
+"""Pydantic AI over a memory: `memory_toolset`, tools for the model, and `EidetHistory`, which needs no tools.
+
+`EidetHistory` processes the history of a run: it stores what the user and the agent say, and gives the model
+what the memory knows about the latest prompt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any, Final
+
+from ..core.draft import Draft
+from ..core.errors import BadInput, Conflict, EidetError, NotFound, Refused
+from ..core.limits import QUERY_CHARS
+from ..core.record import Record, key_id
+from ..core.scope import Scope
+from ..core.where import Where
+from ..memory import Memory
+from ..recall.prompt_lines import line_of, quote_line
+from ..trust.privacy.quoting import is_untrusted
+from .extras import finish, make_missing
+
+try:
+    from pydantic import Field
+    from pydantic_ai import FunctionToolset, RunContext
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.exceptions import ToolFailed
+    from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
+except ModuleNotFoundError as error:
+    raise make_missing("Pydantic AI", "pydantic-ai") from error
+
+ScopeOf = Callable[[RunContext[Any]], str]
+
+LOG: Final = logging.getLogger("eidet.integrations.pydantic_ai")
+INSTRUCTIONS: Final = (
+    "You have a long-term memory. Call recall before you answer what may depend on earlier conversations, "
+    "and remember whatever will be worth knowing in later ones."
+)
+REMINDER: Final = "What you remember that may matter for the next message:\n\n"
+
+Text = Annotated[str, Field(description="One thing to keep, in words that can be understood on their own.")]
+Question = Annotated[str, Field(description="What you want to know, in plain words.")]
+Limit = Annotated[int, Field(ge=1, le=50, description="At most this many memories.")]
+RecordId = Annotated[str, Field(description="The id of a memory, as recall tells it.")]
+RecordIds = Annotated[list[str], Field(min_length=1, description="Ids of memories, as recall tells them.")]
+
+
+def memory_toolset(
+    memory: Memory,
+    *,
+    scope: str | ScopeOf = "default",
+    instructions: str | None = INSTRUCTIONS,
+    id: str | None = "memory",
+) -> FunctionToolset[Any]:
+    """The tools remember, recall, revise and forget: `Agent(…, toolsets=[memory_toolset(memory)])`.
+
+    `scope` names the memory's scope, or is a function that makes it from the run's context: with
+    `scope=lambda ctx: f"users/{ctx.deps.user}"` one agent serves many users.
+    """
+    tools = _Tools(memory, _Place(scope))
+    calls = [tools.remember, tools.recall, tools.revise, tools.forget]
+    return FunctionToolset(calls, instructions=instructions, id=id)
+
+
+class _Place:
+    """The scope that a run works in."""
+
+    def __init__(self, scope: str | ScopeOf) -> None:
+        if not callable(scope):
+            Scope.exactly(scope)
+        self._scope = scope
+
+    def find(self, ctx: RunContext[Any]) -> str:
+        if not callable(self._scope):
+            return self._scope
+        return Scope.exactly(self._scope(ctx)).path
+
+
+class _Tools:
+    """The tools. Their docstrings are what a model reads."""
+
+    def __init__(self, memory: Memory, place: _Place) -> None:
+        self._memory = memory
+        self._place = place
+
+    async def remember(self, ctx: RunContext[Any], text: Text) -> str:
+        """Stores something worth knowing later: a fact, a preference, a decision, an event.
+
+        Write it so that it can be understood on its own ("Ann prefers trains to flights", not "she prefers
+        those"). Never store passwords. If something changed, recall it and use revise.
+        """
+        store = partial(self._memory.remember, text, scope=self._place.find(ctx), session=ctx.conversation_id)
+        record = await _call(partial(finish, store))
+        return f"stored, id={record.id}"
+
+    async def recall(self, ctx: RunContext[Any], query: Question, limit: Limit = 10) -> str:
+        """Finds what matters for a question, best first, each with its score and id."""
+        search = partial(self._memory.recall, query, scope=self._place.find(ctx), limit=limit)
+        lines = []
+        for hit in await _call(partial(asyncio.to_thread, search)):
+            lines.append(f"{hit.score:.2f} id={hit.id} {_tell(hit.record)}")
+        return "\n".join(lines) or "nothing fits this question"
+
+    async def revise(self, ctx: RunContext[Any], id: RecordId, text: Text) -> str:
+        """Corrects or updates a memory. Its old version stays in its history."""
+        change = partial(self._memory.revise, id, text=text, scope=self._place.find(ctx))
+        record = await _call(partial(finish, change))
+        return f"revised, id={record.id} is at version {record.version}"
+
+    async def forget(self, ctx: RunContext[Any], ids: RecordIds) -> str:
+        """Deletes memories for good, copies and summaries included. Ask the user first.
+
+        Use revise, not forget, for something that merely changed.
+        """
+        erase = partial(self._memory.forget, ids, scope=self._place.find(ctx))
+        gone = await _call(partial(finish, erase))
+        return f"forgotten for good: {int(gone)}"
+
+
+async def _call(work: Callable[[], Any]) -> Any:
+    """Awaits work; an error becomes an answer that the model can act on, and the run goes on."""
+    try:
+        return await work()
+    except (BadInput, NotFound, Conflict) as error:
+        raise ToolFailed(f"{error}. Recall it to see what there is, then call again.") from error
+    except Refused as error:
+        raise ToolFailed(f"{error}. Do not try to get around it; tell the user.") from error
+    except EidetError as error:
+        LOG.warning("a tool failed: %s: %s", type(error).__name__, error)
+        raise ToolFailed("the memory cannot do this now; tell the user") from error
+
+
+def _tell(record: Record) -> str:
+    """A memory as a line; a text of strangers as a quotation that it cannot leave."""
+    if is_untrusted(record):
+        return quote_line(record, record.text)
+    return line_of(record)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Turn:
+    """What somebody said in a message of the history."""
+
+    who: str
+    text: str
+    at: datetime
+    session: str | None
+
+    @property
+    def key(self) -> str:
+        """The same each time the message is seen, in this run and in later ones."""
+        return "\x1f".join((self.session or "", self.who, self.at.isoformat(), self.text))
+
+
+class EidetHistory(AbstractCapability[Any]):
+    """Processes the history of each run: `Agent(…, capabilities=[EidetHistory(memory)])`.
+
+    What the user says is stored before the model is asked, what the model says after it has answered; a
+    message that the memory has is not stored again. The model is given at most `budget` tokens of what the
+    memory knows about the latest prompt and the request does not say yet. With `turns`, the request holds
+    only the latest of them. The history that a run returns stays as it is.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        scope: str | ScopeOf = "default",
+        budget: int = 1000,
+        turns: int | None = None,
+    ) -> None:
+        if turns is not None and turns < 1:
+            raise BadInput(f"turns must be 1 or more, not {turns}")
+        self.memory = memory
+        self.budget = budget
+        self.turns = turns
+        self._place = _Place(scope)
+
+    @classmethod
+    def get_serialization_name(cls) -> str | None:
+        """None: a memory cannot be written into a specification of an agent."""
+        return None
+
+    async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
+        """Stores what is new in the history, and adds what the memory knows to this request."""
+        scope, session = self._place.find(ctx), ctx.conversation_id
+        before, fresh = _part_history(ctx)
+        await finish(partial(self._store, _list_turns(before, session), scope, again=False))
+        await finish(partial(self._store, _list_turns(fresh, session), scope, again=True))
+        recent = _cut_history(request_context.messages, self.turns)
+        known = _list_turns(recent, session)
+        asked = _find_prompt(recent)
+        if asked is not None:
+            text = await asyncio.to_thread(self._recall, known, scope)
+            recent = _add_context(recent, asked, text)
+        return replace(request_context, messages=recent)
+
+    async def after_model_request(
+        self,
+        ctx: RunContext[Any],
+        *,
+        request_context: Any,  # noqa: ARG002  # Pydantic AI passes it by name
+        response: ModelResponse,
+    ) -> ModelResponse:
+        """Stores what the model said."""
+        said = _list_turns([response], ctx.conversation_id)
+        await finish(partial(self._store, said, self._place.find(ctx), again=True))
+        return response
+
+    def _store(self, turns: Sequence[_Turn], scope: str, *, again: bool) -> None:
+        """Stores turns that the memory does not have, all or none; what was forgotten only if said again."""
+        ids = [key_id(turn.key) for turn in turns]
+        drafts = {}
+        for turn, id, known in zip(turns, ids, self.memory.get(ids, scope=scope), strict=True):
+            if known is None:
+                drafts[id] = _draft(turn)
+        if drafts:
+            self.memory.remember(list(drafts.values()), scope=scope, again=again)
+
+    def _recall(self, known: Sequence[_Turn], scope: str) -> str:
+        """What the memory knows about the latest prompt, without what the request says already."""
+        prompts = [turn.text for turn in known if turn.who == "user"]
+        if not prompts:
+            return ""
+        shown = Where(ids=[key_id(turn.key) for turn in known])
+        return self.memory.context(
+            prompts[-1][-QUERY_CHARS:], scope=scope, budget=self.budget, where=~shown
+        ).text
+
+
+def _draft(turn: _Turn) -> Draft:
+    return Draft(
+        key=turn.key,
+        kind="message",
+        text=turn.text,
+        who=turn.who,
+        session=turn.session,
+        occurred=turn.at,
+        meta={"pydantic_ai": "message"},
+    )
+
+
+def _part_history(ctx: RunContext[Any]) -> tuple[list[ModelMessage], list[ModelMessage]]:
+    """What was said before, and what the user says now: in the first request of a run."""
+    before: list[ModelMessage] = []
+    fresh: list[ModelMessage] = []
+    for message in ctx.messages:
+        if ctx.run_step <= 1 and message.run_id == ctx.run_id:
+            fresh.append(message)
+        else:
+            before.append(message)
+    return before, fresh
+
+
+def _list_turns(messages: Sequence[ModelMessage], session: str | None) -> list[_Turn]:
+    """What was said in messages; calls of tools, their answers and instructions are left out."""
+    turns = []
+    for message in messages:
+        place = message.conversation_id or session
+        if isinstance(message, ModelResponse):
+            texts = [part.content for part in message.parts if isinstance(part, TextPart)]
+            turns.append(_Turn(who="assistant", text="\n".join(texts), at=message.timestamp, session=place))
+            continue
+        for part in message.parts:
+            if isinstance(part, UserPromptPart):
+                turns.append(_Turn(who="user", text=_say(part), at=part.timestamp, session=place))
+    return [turn for turn in turns if turn.text.strip()]
+
+
+def _say(prompt: UserPromptPart) -> str:
+    """A prompt as text; of images and the like, what they are."""
+    if isinstance(prompt.content, str):
+        return prompt.content
+    said = []
+    for item in prompt.content:
+        if isinstance(item, str):
+            said.append(item)
+        elif item.kind == "text":
+            said.append(item.content)
+        else:
+            said.append(f"[{item.kind}]")
+    return "\n".join(said)
+
+
+def _is_prompt(message: ModelMessage) -> bool:
+    if not isinstance(message, ModelRequest):
+        return False
+    return any(isinstance(part, UserPromptPart) for part in message.parts)
+
+
+def _find_prompt(messages: Sequence[ModelMessage]) -> int | None:
+    """Where the latest prompt of the user is."""
+    for number in range(len(messages) - 1, -1, -1):
+        if _is_prompt(messages[number]):
+            return number
+    return None
+
+
+def _cut_history(messages: Sequence[ModelMessage], turns: int | None) -> list[ModelMessage]:
+    """The messages from the prompt on that began the earliest of the latest turns."""
+    starts = [number for number, message in enumerate(messages) if _is_prompt(message)]
+    if turns is None or len(starts) <= turns:
+        return list(messages)
+    return list(messages[starts[-turns] :])
+
+
+def _add_context(messages: Sequence[ModelMessage], asked: int, text: str) -> list[ModelMessage]:
+    """The messages with a text before the prompt; the messages that were given stay as they are."""
+    changed = list(messages)
+    request = changed[asked]
+    if text and isinstance(request, ModelRequest):
+        changed[asked] = replace(request, parts=[UserPromptPart(REMINDER + text), *request.parts])
+    return changed
