@@ -32,7 +32,7 @@ class RelationalStore:
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._sql = Statements(driver.dialect)
+        self._sql = Statements(driver.mark, driver.dialect)
         self._reader = self._reader_type(self._sql, driver.json, driver.read)
         self.list_revised = self._reader.list_revised
         self._has_tombstones = False  # whether some were seen; they may have been lifted since

@@ -9,10 +9,9 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
-
-from sqlalchemy.dialects import sqlite
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Misconfigured, Refused, Unavailable
 from ...core.private_files import create_private
@@ -23,6 +22,9 @@ from .migrate import migrate
 from .ports import Cursor, Row
 from .relational import RelationalStore
 from .sqlite_errors import BUSY_SECONDS, meaning, translated
+
+if TYPE_CHECKING:
+    from sqlalchemy import Dialect
 
 T = TypeVar("T")
 
@@ -55,9 +57,9 @@ class SqliteDriver:
     """The connections to one file."""
 
     json = sqlite_json.SqliteJson()
+    mark = "?"
 
     def __init__(self, path: Path, synchronous: str) -> None:
-        self.dialect = sqlite.dialect(paramstyle="qmark")
         self._path = path
         self._synchronous = synchronous
         self._local = threading.local()
@@ -70,6 +72,9 @@ class SqliteDriver:
         with translated(path):
             self._writer = _Writer(self._prepare_file())
         self._file = _file_at(path)
+
+    def dialect(self) -> Dialect:
+        return _dialect()
 
     def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
         connection = self._reader()
@@ -373,6 +378,13 @@ class _Writer:
             queued.error = error
             self._cursor.execute("ROLLBACK TO job")
         self._cursor.execute("RELEASE job")
+
+
+@cache
+def _dialect() -> Dialect:
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.dialect(paramstyle="qmark")
 
 
 @contextmanager

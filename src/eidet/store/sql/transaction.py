@@ -12,8 +12,7 @@ from ...core.validate import Json, dump_json
 from ...core.where import Where
 from ..model import EPOCH, SETTINGS, TOMBSTONES, Derived, Head, K, NewRecord, Table, Use, V
 from ..rules import UNIQUE_KINDS
-from .filters import JsonSql
-from .ports import Cursor, Row, ask_on
+from .ports import Cursor, JsonSql, Row, ask_on
 from .reader import SqlReader, read_head
 from .rows import record_of, row_of
 from .statements import LABELS, Statements

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ....core.errors import Corrupt, EidetError, Misconfigured, Unavailable
@@ -46,10 +46,10 @@ class PostgresDriver:
     """Writes to the primary, reads from whoever is near enough to it."""
 
     json = PostgresJson()
+    mark = "%s"
     writable = True
 
     def __init__(self, address: PostgresAddress, retry_policy: RetryPolicy | None = None) -> None:
-        self.dialect = _dialect()
         self.address = address
         self._closed = False
         self.ahead: tuple[str, ...] = ()  # what every write asks first, and is answered with the lock
@@ -67,6 +67,9 @@ class PostgresDriver:
         except BaseException:
             self.close()
             raise
+
+    def dialect(self) -> Dialect:
+        return _dialect()
 
     def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
         return self._read(lambda connection: rows_of(connection.execute(sql, stored(values))))
@@ -297,6 +300,7 @@ def _retry_policy(address: PostgresAddress, given: RetryPolicy | None) -> RetryP
     return RetryPolicy(deadline_seconds=address.deadline_seconds)
 
 
+@cache
 def _dialect() -> Dialect:
     from sqlalchemy.dialects.postgresql import psycopg
 

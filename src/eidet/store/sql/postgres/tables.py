@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ....core.errors import Misconfigured
+from ..columns import REVISION
 from ..migrate import upgrade
-from ..schema import REVISION
 from .address import PostgresAddress, connect
 from .errors import translated
 from .write import LOCK
