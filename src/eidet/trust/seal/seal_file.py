@@ -24,8 +24,9 @@ from ...store.sql.sqlite_errors import translated
 from . import KeyService
 from .codec import seal_record
 from .history import seal_event
-from .keyring import ACTORS, Keyring, begin, check_master, check_unsealed, is_sealed
+from .keyring import ACTORS, Keyring, begin, check_master, is_sealed
 from .small_values import is_secret, seal_setting
+from .unsealed import check_unsealed
 
 Progress = Callable[[int, int], None]
 BATCH: Final = 500
