@@ -21,7 +21,6 @@ from .graph import Graphs
 from .index import Index
 from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, Watch, verbs
-from .store.ram import RamStore
 from .store.tombstones import Marker, secret_of
 from .store.traits import missing_of, path_of, secret_keeper
 from .store.usage import Usage
@@ -255,6 +254,8 @@ class Parts:
     @property
     def waits(self) -> bool:
         """Whether a verb may wait for a disk or a server. A closed memory answers at once."""
+        from .store.ram import RamStore
+
         in_ram = self.closed or isinstance(self.store, RamStore)
         return not in_ram or isinstance(self.embedder, WarmableEmbedder)
 

@@ -35,7 +35,7 @@ from ..store import Store, verbs
 from ..trust.audit.reads import Auditing
 from ..trust.privacy.service import Guarding, guard_of, with_guard
 from ..upkeep.lifecycle import Life
-from ..write import EchoGuard, Given, WritePath
+from ..write.echoes import EchoGuard
 from .forgetting import Forgetting
 from .namespaces import Namespaces
 from .records import Expected, Records
@@ -47,14 +47,13 @@ if TYPE_CHECKING:
     from ..trust.audit.log import AuditLog
     from ..trust.erase import Forgotten
     from ..trust.seal.service import Key
+    from ..write import Given
     from .admin import AdminNamespace
     from .export_import import Progress
     from .facts import FactsNamespace
     from .keys import KeysNamespace
     from .trust import TrustNamespace
     from .upkeep import UpkeepNamespace
-
-__all__ = ["Memory"]
 
 
 @observable("remember", "recall", "context", "find", "revise", "forget", "export", "load")
@@ -95,10 +94,9 @@ class Memory:
         self._life = Life(parts)
         self._echoes = EchoGuard(parts)
         self._records = Records(parts, self._auditing)
-        self._writes = WritePath(parts, self._guarding, self._echoes, self._life)
         self._reads = ReadPath(parts, self._guarding, self._echoes, self._auditing)
         self._forgetting = Forgetting(parts, self._guarding, self._life, self._echoes)
-        stages = (self._records, self._writes, self._reads, self._guarding, self._life)
+        stages = (self._records, self._reads, self._guarding, self._echoes, self._life)
         self._namespaces = Namespaces(parts, *stages, self._forgetting, self._auditing)
         self._forgetting.clean_up(index=False)
 
@@ -156,7 +154,7 @@ class Memory:
         used, unless `keep_duplicates`; messages are never merged. What was forgotten for good in the
         scope is refused, unless it is said `again`; of a list, the rest is stored (see `RememberedList`).
         """
-        return self._writes.remember(what, details)
+        return self._namespaces.writes.remember(what, details)
 
     def recall(
         self,
@@ -299,7 +297,8 @@ class Memory:
         Conflict. `clear` names fields to reset. Without either, a change that somebody else made
         meanwhile is kept where it touched other fields. `again` as in `remember`.
         """
-        write = partial(self._writes.revise, changes=changes, clear=clear, again=again, by=actor(by))
+        revise = self._namespaces.writes.revise
+        write = partial(revise, changes=changes, clear=clear, again=again, by=actor(by))
         expected = Expected(version, digest, self._life.check_changeable)
         return self._records.revise(id, scope, expected, write)
 

@@ -1,4 +1,7 @@
-"""The namespaces of a memory, each opened when it is first used: most programs never touch most of them."""
+"""The write path and the namespaces of a memory, each made when it is first used.
+
+Most programs never touch most of them, and many only read.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,12 @@ from ..recall.path import ReadPath
 from ..trust.audit.reads import Auditing
 from ..trust.privacy.service import Guarding
 from ..upkeep.lifecycle import Life
-from ..write import WritePath
+from ..write.echoes import EchoGuard
 from .forgetting import Forgetting
 from .records import Records
 
 if TYPE_CHECKING:
+    from ..write import WritePath
     from .admin import AdminNamespace
     from .facts import FactsNamespace
     from .keys import KeysNamespace
@@ -23,33 +27,39 @@ if TYPE_CHECKING:
 
 
 class Namespaces:
-    """Makes the namespaces of one open memory."""
+    """Makes what one open memory may need later."""
 
     def __init__(
         self,
         parts: Parts,
         records: Records,
-        writes: WritePath,
         reads: ReadPath,
         guarding: Guarding,
+        echoes: EchoGuard,
         life: Life,
         forgetting: Forgetting,
         auditing: Auditing,
     ) -> None:
         self._parts = parts
         self._records = records
-        self._writes = writes
         self._reads = reads
         self._guarding = guarding
+        self._echoes = echoes
         self._life = life
         self._forgetting = forgetting
         self._auditing = auditing
 
     @cached_property
+    def writes(self) -> WritePath:
+        from ..write import WritePath
+
+        return WritePath(self._parts, self._guarding, self._echoes, self._life)
+
+    @cached_property
     def facts(self) -> FactsNamespace:
         from .facts import FactsNamespace
 
-        return FactsNamespace(self._parts, self._writes, self._reads, self._forgetting, self._auditing)
+        return FactsNamespace(self._parts, self.writes, self._reads, self._forgetting, self._auditing)
 
     @cached_property
     def upkeep(self) -> UpkeepNamespace:

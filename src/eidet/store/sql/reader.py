@@ -17,10 +17,11 @@ from ..model import SETTINGS, K, Table, V
 from ..pushdown import Sieve, sieve
 from ..rules import check_order
 from .columns import NULLABLE
+from .columns import RECORD_COLUMNS as COLUMNS
 from .counting import COUNTS, DISTINCT, STORED
 from .plain_filters import write_plain
 from .ports import Ask, JsonSql, Row
-from .rows import COLUMNS, bare_record_of, record_of, story_of
+from .rows import bare_record_of, record_of, story_of
 from .statements import ALL, BARE, Statements
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 

@@ -14,7 +14,8 @@ from ...core.scope import Scope
 from .. import Entry
 from ..rules import UNIQUE_KINDS
 from .columns import EVENT_COLUMNS
-from .rows import BARE_COLUMNS, COLUMNS
+from .columns import RECORD_COLUMNS as COLUMNS
+from .rows import BARE_COLUMNS
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 if TYPE_CHECKING:

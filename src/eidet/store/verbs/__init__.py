@@ -36,12 +36,11 @@ if TYPE_CHECKING:
         scan,
         scrub_files,
     )
+    from .stored_settings import get_setting, get_settings
     from .values import (
         add_counts,
         add_uses,
         clear_leases,
-        get_setting,
-        get_settings,
         read_counts,
         read_lease,
         replace_derived,
@@ -79,12 +78,11 @@ else:
                 "scan",
                 "scrub_files",
             ),
+            "stored_settings": ("get_setting", "get_settings"),
             "values": (
                 "add_counts",
                 "add_uses",
                 "clear_leases",
-                "get_setting",
-                "get_settings",
                 "read_counts",
                 "read_lease",
                 "replace_derived",

@@ -94,7 +94,7 @@ def test_a_few_words_are_embedded_without_the_tokenizer() -> None:
         "import sys; from eidet.models.embed.wordllama import WordLlama;"
         "few = WordLlama().embed(['Where does Mr. Lund-Åberg live, in Porto?']);"
         "assert 'tokenizers' not in sys.modules;"
-        "WordLlama().embed([' '.join(f'w{n}' for n in range(500))]);"
+        "WordLlama().embed([' '.join(f'w{n}' for n in range(1_500))]);"
         "assert 'tokenizers' in sys.modules;"
         "again = WordLlama().embed(['Where does Mr. Lund-Åberg live, in Porto? ']);"
         "assert abs(float(few[0] @ again[0])) > 0.9"
