@@ -15,8 +15,9 @@ from sqlalchemy.pool import StaticPool
 
 from eidet import Memory, Misconfigured, Where
 from eidet.core.record import Record
-from eidet.store.sql import columns, schema
+from eidet.store.sql import column_names as columns
 from eidet.store.sql import migrate as migrations
+from eidet.store.sql import schema
 from eidet.store.sql.migrate import SCRIPTS, migrate, revision_of
 from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
 

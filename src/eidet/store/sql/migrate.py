@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...core.errors import Misconfigured
 from ...core.private_files import create_private
-from .columns import REVISION
+from .column_names import REVISION
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -16,8 +16,8 @@ from .. import Changes, Entry, Head
 from ..model import SETTINGS, K, Table, V
 from ..pushdown import Sieve, sieve
 from ..rules import check_order
-from .columns import NULLABLE
-from .columns import RECORD_COLUMNS as COLUMNS
+from .column_names import NULLABLE
+from .column_names import RECORD_COLUMNS as COLUMNS
 from .counting import COUNTS, DISTINCT, STORED
 from .plain_filters import write_plain
 from .ports import Ask, JsonSql, Row

@@ -12,7 +12,7 @@ from ...core.event import Event
 from ...core.record import Kind, Record, Tier, Trust, record_digest
 from ...core.state import NO_STATE, State, dump_state
 from ...core.validate import dump_json
-from .columns import RECORD_COLUMNS as COLUMNS
+from .column_names import RECORD_COLUMNS as COLUMNS
 
 BARE_COLUMNS: Final = (
     *("seq", "id", "scope", "kind", "tier", "agent"),

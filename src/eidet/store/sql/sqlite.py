@@ -9,22 +9,19 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Misconfigured, Refused, Unavailable
 from ...core.private_files import create_private
 from .. import Scrubbed
 from ..group_commit import GroupCommit, QueuedJob
 from . import sqlite_json
+from .dialects import sqlite_dialect
 from .migrate import migrate
 from .ports import Cursor, Row
 from .relational import RelationalStore
 from .sqlite_errors import BUSY_SECONDS, meaning, translated
-
-if TYPE_CHECKING:
-    from sqlalchemy import Dialect
 
 T = TypeVar("T")
 
@@ -58,6 +55,7 @@ class SqliteDriver:
 
     json = sqlite_json.SqliteJson()
     mark = "?"
+    dialect = staticmethod(sqlite_dialect)
 
     def __init__(self, path: Path, synchronous: str) -> None:
         self._path = path
@@ -72,9 +70,6 @@ class SqliteDriver:
         with translated(path):
             self._writer = _Writer(self._prepare_file())
         self._file = _file_at(path)
-
-    def dialect(self) -> Dialect:
-        return _dialect()
 
     def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
         connection = self._reader()
@@ -378,13 +373,6 @@ class _Writer:
             queued.error = error
             self._cursor.execute("ROLLBACK TO job")
         self._cursor.execute("RELEASE job")
-
-
-@cache
-def _dialect() -> Dialect:
-    from sqlalchemy.dialects import sqlite
-
-    return sqlite.dialect(paramstyle="qmark")
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ...core.scope import Scope
 from .. import Entry
 from ..rules import UNIQUE_KINDS
-from .columns import EVENT_COLUMNS
-from .columns import RECORD_COLUMNS as COLUMNS
+from .column_names import EVENT_COLUMNS
+from .column_names import RECORD_COLUMNS as COLUMNS
 from .rows import BARE_COLUMNS
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 

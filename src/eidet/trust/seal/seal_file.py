@@ -17,7 +17,7 @@ from typing import Any, Final
 from ...core.errors import Corrupt
 from ...core.record import Record
 from ...core.validate import dump_json
-from ...store.sql.columns import RECORD_COLUMNS as COLUMNS
+from ...store.sql.column_names import RECORD_COLUMNS as COLUMNS
 from ...store.sql.raw_file import RawConnection, open_alone
 from ...store.sql.rows import event_of, record_of, row_of
 from ...store.sql.sqlite import SqliteStore

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from ....core.condition import MISSING, Condition, compare
 from ....core.where import Where
 from ...pushdown import untold
-from ..columns import RECORD_COLUMNS as COLUMNS
+from ..column_names import RECORD_COLUMNS as COLUMNS
 from ..filters import compile_where
 from ..ports import Row
 from ..reader import SqlReader

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ....core.errors import Corrupt, EidetError, Misconfigured, Unavailable
 from ....net.retry import OutcomeUnknown, RetryPolicy
 from ... import Head, Scrubbed
 from ...group_commit import GroupCommit, QueuedJob
+from ..dialects import postgres_dialect
 from ..ports import Cursor, Row
 from .address import PostgresAddress, connect, reign_of, replica_of, shown
 from .json_sql import PostgresJson
@@ -23,7 +24,6 @@ from .write import PLACE, Attempt, PostgresCursor, end
 
 if TYPE_CHECKING:
     from psycopg import Connection
-    from sqlalchemy import Dialect
 
 T = TypeVar("T")
 
@@ -47,6 +47,7 @@ class PostgresDriver:
 
     json = PostgresJson()
     mark = "%s"
+    dialect = staticmethod(postgres_dialect)
     writable = True
 
     def __init__(self, address: PostgresAddress, retry_policy: RetryPolicy | None = None) -> None:
@@ -67,9 +68,6 @@ class PostgresDriver:
         except BaseException:
             self.close()
             raise
-
-    def dialect(self) -> Dialect:
-        return _dialect()
 
     def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
         return self._read(lambda connection: rows_of(connection.execute(sql, stored(values))))
@@ -298,10 +296,3 @@ def _retry_policy(address: PostgresAddress, given: RetryPolicy | None) -> RetryP
     if given is not None or address.deadline_seconds is None:
         return given or RetryPolicy()
     return RetryPolicy(deadline_seconds=address.deadline_seconds)
-
-
-@cache
-def _dialect() -> Dialect:
-    from sqlalchemy.dialects.postgresql import psycopg
-
-    return psycopg.dialect(paramstyle="format")  # type: ignore[no-untyped-call]

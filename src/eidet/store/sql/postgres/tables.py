@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ....core.errors import Misconfigured
-from ..columns import REVISION
+from ..column_names import REVISION
 from ..migrate import upgrade
 from .address import PostgresAddress, connect
 from .errors import translated
