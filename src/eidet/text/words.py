@@ -154,6 +154,10 @@ class WordAnalyzer:
         return tuple(self._stem(part) for part in _parts(word) if part not in self._stop or part not in word)
 
     def _ids_of(self, word: str) -> tuple[int, ...]:
+        if word.isascii() and word.isalnum():  # no code, no clitic, no accent: nearly every word
+            if word in self._stop:
+                return ()
+            return (term_id(_plain(self._snowball.stem(word)) or word),)
         return tuple(map(term_id, self._terms_of(word)))
 
     def _all_of(self, words: list[str]) -> list[str]:

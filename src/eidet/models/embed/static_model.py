@@ -147,11 +147,12 @@ class StaticModel:
 
     def meet(self, texts: Sequence[str]) -> None:
         """Learns the words of all texts that are new, many at once: each call of the tokenizer costs."""
-        words: dict[str, None] = {}
+        words: set[str] = set()
         for text in texts:
             if splits_at_spaces(text):
-                words.update(dict.fromkeys(text.split(" ")))
-        new = [word for word in words if word not in self.known and _is_ordinary(word)]
+                words.update(text.split(" "))
+        words.difference_update(self.known)
+        new = sorted(filter(_is_ordinary, words))
         for start in range(0, len(new), WORD_RUN):
             self.learn(new[start : start + WORD_RUN])
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..words import code_of
@@ -70,8 +71,8 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
 
         found = find_foreign(fold_text(text), now, code, past)
         return tuple(make_date(text, start, end, days) for start, end, days in found)
-    letters = _letters(text)
-    if TRIGGERS.isdisjoint(letters.split()) and (b"0" not in letters or not _has_digits_of_date(text)):
+    words, has_digits = read_letters(text)
+    if TRIGGERS.isdisjoint(words) and not (has_digits and _has_digits_of_date(text)):
         return ()
     from .scanner import fold_text, read  # the grammar, which most texts do not need
 
@@ -106,8 +107,7 @@ def has_time(text: str, language: str = "en") -> bool:
 
         low = fold_text(text)
         return bool(find_foreign(low, _SOME_DAY, code, past=True)) or _CLOCK.search(low) is not None
-    letters = _letters(text)
-    words, digits = letters.split(), b"0" in letters
+    words, digits = read_letters(text)
     if not TIMES.isdisjoint(words) or (digits and _CLOCK.search(text)):
         return True
     if not digits and TRIGGERS.isdisjoint(words):
@@ -115,9 +115,14 @@ def has_time(text: str, language: str = "en") -> bool:
     return _EVERY.search(text) is not None or bool(dates_in(text, _SOME_DAY))
 
 
-def _letters(text: str) -> bytes:
-    """The ASCII letters, small, with zeros for digits and spaces for all else: the cheapest way to words."""
-    return text.encode("ascii", "replace").translate(_LETTERS)
+@lru_cache(maxsize=4)
+def read_letters(text: str) -> tuple[frozenset[bytes], bool]:
+    """The words of ASCII letters in a text, small, and whether it has a digit; the cheapest way to words.
+
+    The analysis of one text asks several times.
+    """
+    letters = text.encode("ascii", "replace").translate(_LETTERS)
+    return frozenset(letters.split()), b"0" in letters
 
 
 def _english(tokens: Tokens) -> Iterator[Dated]:
