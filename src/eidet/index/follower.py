@@ -24,7 +24,7 @@ class Follower:
     def __init__(self, take_in: Callable[[str], None]) -> None:
         self._take_in = take_in
         self._waiting: dict[str, None] = {}
-        self._worker = BackgroundWorker("eidet-follower", self._step, on_error=_ignore)
+        self._worker = BackgroundWorker("eidet-follower", self._step, pause_seconds=0.0, on_error=_ignore)
 
     def note(self, scopes: Iterable[str]) -> None:
         self._waiting.update(dict.fromkeys(scopes))

@@ -97,12 +97,11 @@ class RelationalStore:
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         def try_first(transaction: SqlTransaction) -> list[Record]:
-            if new.watch is not None:
-                if not self._has_tombstones:
-                    self._has_tombstones = bool(transaction.values(TOMBSTONES, limit=1))
-                if self._has_tombstones and transaction.values(TOMBSTONES, new.marks()):
-                    return job(transaction)
-            stored = transaction.insert_new(new)
+            watched = new.watch is not None
+            if watched and self._has_tombstones and transaction.values(TOMBSTONES, new.marks()):
+                return job(transaction)
+            stored = transaction.insert_new(new, refuse=watched and not self._has_tombstones)
+            self._has_tombstones = self._has_tombstones or transaction.saw_tombstones
             return job(transaction) if stored is None else [stored]
 
         return self._write(try_first)

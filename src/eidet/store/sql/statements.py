@@ -64,7 +64,8 @@ _SQL: Final = {
     "prune": "DELETE FROM events WHERE seq = :seq",
     "head": f"SELECT {_HEAD}",
     "head_and_twin": f"SELECT {_HEAD}, :unique AND EXISTS (SELECT 1 FROM records WHERE scope = :scope "
-    f"AND digest = :digest AND kind IN ({KINDS}) AND (expires IS NULL OR expires > :now))",
+    f"AND digest = :digest AND kind IN ({KINDS}) AND (expires IS NULL OR expires > :now)), "
+    "EXISTS (SELECT 1 FROM tombstones)",
     "fingerprint": "SELECT id || ' ' || created FROM records WHERE seq = :seq "
     "UNION ALL SELECT id || ' ' || moment FROM events WHERE seq = :seq",
     "lacking": "SELECT count(*) FROM records WHERE vector IS NOT NULL "
