@@ -77,7 +77,7 @@ def test_a_damaged_table_is_left_alone(part: str, tmp_path: Path, monkeypatch: p
 
 def test_an_embedder_without_numbered_words_is_analysed() -> None:
     class Words(Hashing):
-        def vocabulary(self) -> list[tuple[str, np.ndarray]]:  # type: ignore[type-arg]
+        def vocabulary(self) -> list[tuple[str, np.ndarray]]:
             return [("lives", np.ones(self.width, np.float32))]
 
     found = own_words(Words(8), ENGLISH)  # type: ignore[arg-type]
