@@ -2,7 +2,8 @@
 
 entities.py     whose a memory is, and its scope      mem0_verbs.py   mem0's verbs as verbs of a memory
 mem0_filters.py filters as mem0 writes them           extraction.py   memories worded by a language model
-mem0_items.py   messages, memories, histories         mem0_config.py  what the class may be told
+mem0_items.py   messages, memories, histories         memory_adding.py  messages as memories
+mem0_config.py  what the class may be told
 
 `eidet.server.mem0` serves the same verbs to the client of mem0's platform.
 """
@@ -39,7 +40,8 @@ from .mem0_items import (
     tell_hit,
     tell_memory,
 )
-from .mem0_verbs import PROCEDURAL, UNSET, Mem0Verbs, MemoryChange, Selection
+from .mem0_verbs import UNSET, Mem0Verbs, MemoryChange, Selection
+from .memory_adding import PROCEDURAL, MemoryAdding
 
 __all__ = ["AsyncMemory", "Mem0Config", "Memory"]
 
@@ -60,13 +62,9 @@ class Memory:
         self.llm: LLM | None = None
         if self.config.llm is not None:
             self.llm = llm_of(self.config.llm)
-        self._verbs = Mem0Verbs(
-            self.memory,
-            Home(self.config.scope),
-            RisingTimes(self.memory.parts.clock),
-            self.llm,
-            instructions=self.config.custom_instructions,
-        )
+        home, times = Home(self.config.scope), RisingTimes(self.memory.parts.clock)
+        self._verbs = Mem0Verbs(self.memory, home)
+        self._adding = MemoryAdding(self.memory, home, times, self.llm, self.config.custom_instructions)
 
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
@@ -103,14 +101,14 @@ class Memory:
             raise BadInput(f"Invalid 'memory_type'. Please pass {PROCEDURAL} to create procedural memories.")
         said = read_messages(messages)
         if memory_type == PROCEDURAL and agent_id is not None:
-            return {"results": self._verbs.add_procedure(said, writing, prompt)}
+            return {"results": self._adding.add_procedure(said, writing, prompt)}
         at = None
         if timestamp is not None:
             at = read_time(timestamp, "timestamp")
-        verbs = self._verbs
+        adding = self._adding
         if prompt is not None:
-            verbs = replace(verbs, instructions=prompt)
-        return {"results": verbs.add(said, writing, infer=infer, at=at)}
+            adding = replace(adding, instructions=prompt)
+        return {"results": adding.add(said, writing, infer=infer, at=at)}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """A memory by its id; None if there is none."""

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from ...core.errors import BadInput, NotFound
 from ...core.record import Record
 from ...core.scope import Scope
+from ...core.validate import clean_text
 from ...core.where import Condition, Where
 from ..extras import quote_label
 
@@ -105,7 +106,8 @@ class Home:
 
     def scope_of(self, name: str, id: str) -> Scope:
         """The scope that an entity owns; `NotFound` if it is not open."""
-        scope = Scope.exactly(f"{self.path}/{name.removesuffix('_id')}/{quote_label(id)}")
+        label = quote_label(clean_text(id, name))
+        scope = Scope.exactly(f"{self.path}/{name.removesuffix('_id')}/{label}")
         if self.open is not None and not any(Scope.under(part).holds(scope.path) for part in self.open):
             raise NotFound("there is no such thing here")
         return scope

@@ -141,7 +141,7 @@ class FilterReader:
 
     def _test(self, key: str, operator: str, operand: Any) -> Where:
         if operator in _OPPOSITES:
-            return Where(never=(self._test(key, _OPPOSITES[operator], operand),))
+            return self._test_opposite(key, operator, operand)
         if key == "user_id" and operator in ("eq", "in", "exists"):
             return self._test_user(operator, operand)
         if key in _LABELS and operator in ("eq", "in"):
@@ -158,6 +158,13 @@ class FilterReader:
         if key == "updated_at" and operator in ("eq", "gt", "gte", "lt", "lte"):
             operand = write_time(read_time(operand, key))
         return _test_meta(key, operator, operand)
+
+    def _test_opposite(self, key: str, operator: str, operand: Any) -> Where:
+        """There is a value, and it is another one; `NOT` also passes where there is none."""
+        other = self._test(key, _OPPOSITES[operator], operand)
+        if key in _IDS or key == "created_at":
+            return Where(never=(other,))
+        return Where(every=(self._test(key, "exists", True),), never=(other,))
 
     def _test_user(self, operator: str, operand: Any) -> Where:
         if operator == "exists":
@@ -229,7 +236,8 @@ def _test_created(operator: str, operand: Any) -> Where:
 
 def _test_meta(key: str, operator: str, operand: Any) -> Where:
     if operator in _OPPOSITES:
-        return Where(never=(_test_meta(key, _OPPOSITES[operator], operand),))
+        other = _test_meta(key, _OPPOSITES[operator], operand)
+        return Where(every=(_test_meta(key, "exists", True),), never=(other,))
     if operator == "icontains":
         if not isinstance(operand, str):
             raise BadInput(f"the operator 'icontains' for {key!r} needs a text")

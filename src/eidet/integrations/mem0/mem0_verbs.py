@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ...core.draft import Draft
 from ...core.errors import BadInput, Conflict, NotFound
 from ...core.hit import Hits
-from ...core.record import Record
+from ...core.record import Record, Trust
 from ...core.scope import Scope
 from ...core.where import Condition, Where
 from ...memory import Memory as EidetMemory
-from ...models.llm import LLM
-from ..extras import STEP, RisingTimes
 from .entities import NAMES, Entities, Home, join
-from .extraction import Extracted, Extraction, write_conversation
 from .mem0_filters import NO_ENTITY, FilterReader, names_entity, take_user, write_time
-from .mem0_items import Said, Writing, clean_metadata, tell_added, tell_history, today_of
+from .mem0_items import clean_metadata, tell_history, today_of
 
-PROCEDURAL: Final = "procedural_memory"
-KNOWN: Final = 10  # memories that the model sees before it words new ones
-QUERY: Final = 2000  # characters of a conversation by which known ones are found
 PAGE: Final = 5000  # records that are read at once to list entities
 TRIES: Final = 100  # at a change that others are always faster with
 UNSET: Final[Any] = object()
@@ -59,33 +51,6 @@ class Mem0Verbs:
 
     memory: EidetMemory
     home: Home
-    times: RisingTimes
-    llm: LLM | None = None
-    instructions: str | None = field(default=None, kw_only=True)
-
-    def add(
-        self, said: Sequence[Said], writing: Writing, *, infer: bool = True, at: float | None = None
-    ) -> list[dict[str, Any]]:
-        """Remembers messages, all or none: as they are, or worded by the model where there is one."""
-        if not said:
-            return []
-        extracted: list[Extracted] | None = None
-        if infer and self.llm is not None:
-            extracted = self._extract(self.llm, said, writing)
-        if extracted is None:  # nobody worded them: nothing of what was said may be lost
-            return self._store_messages(said, writing, at)
-        return self._store_facts(extracted, writing, at)
-
-    def add_procedure(
-        self, said: Sequence[Said], writing: Writing, prompt: str | None
-    ) -> list[dict[str, Any]]:
-        """Remembers how a task was done, in one memory."""
-        text: str | None = None
-        if self.llm is not None:
-            text = self._extraction(self.llm).describe_procedure(said, prompt)
-        times = self._take_times(1, None)
-        worded = Extracted(text or write_conversation(said))
-        return self._store([self._draft_fact(worded, writing, times[0], memory_type=PROCEDURAL)], writing)
 
     def get(self, id: str) -> Record:
         """The memory with an id, whosever it is; `NotFound` if there is none."""
@@ -93,11 +58,14 @@ class Mem0Verbs:
 
     def get_many(self, ids: Sequence[str]) -> list[Record]:
         """The memories with these ids, in their order; `NotFound` if one of them is missing."""
-        scope, where = self.home.everything()
-        selection = Selection(scope, where).narrow(Where(ids=tuple(ids)))
+        by_scope: dict[str, list[str]] = {}
+        for id, scope in self._locate(ids).items():
+            by_scope.setdefault(scope, []).append(id)
         found: dict[str, Record] = {}
-        for record in self.memory.find(selection.where, scope=scope, limit=len(ids)):
-            found[record.id] = record
+        for scope, inside in by_scope.items():
+            for record in self.memory.get(inside, scope=scope):
+                if record is not None and record.trust is not Trust.QUARANTINED:
+                    found[record.id] = record
         for id in ids:
             if id not in found:
                 raise NotFound(f"Memory with id {id} not found")
@@ -204,12 +172,28 @@ class Mem0Verbs:
                 _count_memory(found, name, id, record)
         return sorted(found.values(), key=_entity_order)
 
+    def _locate(self, ids: Sequence[str]) -> dict[str, str]:
+        """The scopes of records. The store is asked: an index would have to be there for every user."""
+        wanted = self._confine(Where(ids=tuple(ids)))
+        found: dict[str, str] = {}
+        for record in self.memory.parts.store.find(wanted):
+            if found.setdefault(record.id, record.scope) != record.scope:  # ids are unique in a scope only
+                raise Conflict(f"several users have a memory with id {record.id}")
+        return found
+
+    def _confine(self, where: Where) -> Where:
+        """A filter for the store, confined to what is open."""
+        scope, parts = self.home.everything()
+        if parts is None:
+            return where.within(scope)
+        return (where & parts).within(scope)
+
     def _each_record(self) -> Iterator[Record]:
-        scope, where = self.home.everything()
-        offset = 0
-        while page := self.memory.find(where, scope=scope, order="created", limit=PAGE, offset=offset):
+        """All memories, as the store has them."""
+        wanted, after = self._confine(Where(alive_at=self.memory.parts.clock())), 0
+        while page := self.memory.parts.store.find(wanted, limit=PAGE, after=after):
             yield from page
-            offset += len(page)
+            after = page[-1].seq
 
     def _forget(self, records: Sequence[Record]) -> int:
         by_scope: dict[str, list[str]] = {}
@@ -223,60 +207,6 @@ class Mem0Verbs:
     def _not_expired(self) -> Where:
         today = today_of(self.memory.parts.clock())
         return Where(never=(Where(conditions=(Condition(("meta", "expiration_date"), "<", today),)),))
-
-    def _extraction(self, llm: LLM) -> Extraction:
-        return Extraction(llm, self.memory.upkeep.keeping.ledger, self.instructions)
-
-    def _extract(self, llm: LLM, said: Sequence[Said], writing: Writing) -> list[Extracted] | None:
-        """New memories, without those that are there already."""
-        where, scope = writing.entities.select(), self.home.place(writing.entities)
-        known: list[str] = []
-        for hit in self.memory.recall(
-            write_conversation(said)[-2000:], scope=scope, where=where, limit=KNOWN
-        ):
-            known.append(hit.record.whole.text)
-        extracted = self._extraction(llm).list_memories(said, known)
-        if extracted is None:
-            return None
-        fresh: dict[str, Extracted] = {}
-        for one in extracted:
-            if one.text not in known:
-                fresh.setdefault(one.text, one)
-        return list(fresh.values())
-
-    def _take_times(self, count: int, at: float | None) -> list[float]:
-        """When each memory of one call occurred, in their order."""
-        if at is None:
-            return self.times.take(count)
-        return [at + number * STEP for number in range(count)]
-
-    def _store_messages(
-        self, said: Sequence[Said], writing: Writing, at: float | None
-    ) -> list[dict[str, Any]]:
-        drafts: list[Draft] = []
-        for one, occurred in zip(said, self._take_times(len(said), at), strict=True):
-            drafts.append(writing.draft_message(one, str(uuid.uuid4()), occurred))
-        return self._store(drafts, writing)
-
-    def _store_facts(
-        self, extracted: Sequence[Extracted], writing: Writing, at: float | None
-    ) -> list[dict[str, Any]]:
-        drafts: list[Draft] = []
-        for one, occurred in zip(extracted, self._take_times(len(extracted), at), strict=True):
-            drafts.append(self._draft_fact(one, writing, occurred))
-        return self._store(drafts, writing)
-
-    def _draft_fact(self, worded: Extracted, writing: Writing, occurred: float, **more: str) -> Draft:
-        if worded.attributed_to is not None:
-            more["attributed_to"] = worded.attributed_to
-        return writing.draft_fact(worded.text, str(uuid.uuid4()), occurred, **more)
-
-    def _store(self, drafts: Sequence[Draft], writing: Writing) -> list[dict[str, Any]]:
-        if not drafts:
-            return []
-        scope = self.home.place(writing.entities)
-        stored = self.memory.remember(list(drafts), scope=scope, keep_duplicates=True, again=True)
-        return [tell_added(record) for record in stored]
 
     def _revise(self, record: Record, change: MemoryChange) -> Record:
         meta = {**record.meta, **clean_metadata(change.metadata, "update()")}

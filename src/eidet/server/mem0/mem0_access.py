@@ -12,6 +12,7 @@ from ...core.scope import Scope
 from ...integrations.extras import RisingTimes
 from ...integrations.mem0.entities import Home
 from ...integrations.mem0.mem0_verbs import Mem0Verbs
+from ...integrations.mem0.memory_adding import MemoryAdding
 from ..access import Caller, Right
 from ..serving import (
     Grant,
@@ -36,10 +37,13 @@ class Mem0Door:
         self._times: RisingTimes | None = None
 
     def verbs(self, home: Home) -> Mem0Verbs:
+        return Mem0Verbs(self._serving.memory.core, home)
+
+    def adding(self, home: Home) -> MemoryAdding:
         memory = self._serving.memory.core
         if self._times is None:
             self._times = RisingTimes(memory.parts.clock)
-        return Mem0Verbs(memory, home, self._times)
+        return MemoryAdding(memory, home, self._times)
 
 
 def choose_home(caller: Caller, named: str | None) -> Home:
@@ -65,6 +69,7 @@ class Mem0Grant:
 
     grant: Grant
     verbs: Mem0Verbs
+    adding: MemoryAdding
 
     @property
     def home(self) -> Home:
@@ -91,7 +96,7 @@ def needs_in_mem0(right: Right | None) -> Callable[..., Awaitable[Mem0Grant]]:
             check_right(caller, right)
         home, door = choose_home(caller, scope or scope_header), request.app.state.mem0
         assert isinstance(door, Mem0Door)
-        return Mem0Grant(Grant(caller, Scope(home.path), serving), door.verbs(home))
+        return Mem0Grant(Grant(caller, Scope(home.path), serving), door.verbs(home), door.adding(home))
 
     return grant
 

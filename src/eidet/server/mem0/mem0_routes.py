@@ -60,10 +60,10 @@ async def ping(access: Enters) -> Response:
 
 async def add(body: AddBody, access: WritesMem0) -> Response:
     """Remembers messages as they are."""
-    said, verbs = read_messages(body.messages), access.verbs
+    said, adding = read_messages(body.messages), access.adding
     check_records(access.grant, len(said), "messages")
-    writing, at = body.read(verbs.memory.parts.clock()), body.read_time()
-    return respond({"results": await access.run(lambda: verbs.add(said, writing, at=at))})
+    writing, at = body.read(adding.memory.parts.clock()), body.read_time()
+    return respond({"results": await access.run(lambda: adding.add(said, writing, at=at))})
 
 
 async def search(body: SearchBody, access: ReadsMem0) -> Response:
