@@ -14,7 +14,10 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.integrations.needs import need
+from tests.making import rounds
 from tests.servers.served import Running, ServerProcess, serve_in_thread
 
 need("mem0", "mem0")
@@ -186,6 +189,48 @@ def test_filters_find_what_they_find_in_mem0(
     assert set(mine) <= set(theirs)
 
 
+NUMBERS = st.integers(0, 5)
+TESTS: dict[str, st.SearchStrategy[Any]] = {
+    "n": NUMBERS
+    | st.fixed_dictionaries({"gte": NUMBERS})
+    | st.fixed_dictionaries({"lt": NUMBERS})
+    | st.fixed_dictionaries({"gt": NUMBERS, "lte": NUMBERS})
+    | st.fixed_dictionaries({"in": st.lists(NUMBERS, min_size=1, max_size=3)})
+    | st.fixed_dictionaries({"nin": st.lists(NUMBERS, min_size=1, max_size=3)})
+    | st.fixed_dictionaries({"ne": NUMBERS}),
+    "tag": st.sampled_from(["blue one", {"eq": "blue two"}, {"ne": "blue one"}, {"in": ["blue one", "x"]}]),
+    "flag": st.sampled_from([True, False, {"eq": True}]),
+    "role": st.sampled_from(["user", "assistant", {"ne": "user"}]),
+    "run_id": st.sampled_from(["r", "other"]),
+}
+
+
+@st.composite
+def filters_of_mem0(draw: st.DrawFn) -> dict[str, Any]:
+    """Each key once: mem0 lets a second test of a key replace the first one."""
+    filters: dict[str, Any] = {"user_id": draw(st.sampled_from(["ann", "bob"]))}
+    for key in draw(st.lists(st.sampled_from(sorted(TESTS)), unique=True)):
+        test, place = draw(TESTS[key]), draw(st.sampled_from(["", "AND", "OR", "NOT"]))
+        if place:
+            filters.setdefault(place, []).append({key: test})
+        else:
+            filters[key] = test
+    return filters
+
+
+@settings(max_examples=rounds(150, 1500), deadline=None)
+@given(filters=filters_of_mem0())
+def test_random_filters_find_what_they_find_in_mem0(
+    original: Any, ours: Memory, ids: list[tuple[str, str]], filters: dict[str, Any]
+) -> None:
+    names = {mine: theirs for theirs, mine in ids}
+    found = original.search("a b", filters=filters, threshold=0.0, top_k=50, show_expired=True)
+    mine = ours.get_all(filters=filters, show_expired=True)
+    assert sorted(names[one["id"]] for one in mine["results"]) == sorted(
+        one["id"] for one in found["results"]
+    )
+
+
 def test_memories_and_histories_have_the_same_fields(
     original: Any, ours: Memory, ids: list[tuple[str, str]]
 ) -> None:
@@ -271,7 +316,6 @@ def test_the_client_works_against_a_server_that_is_started_again(
 def server(place: str) -> Iterator[Running]:
     with serve_in_thread(place) as running:
         yield running
-    asyncio.run(running.memory.close())  # its threads, too
 
 
 def test_the_client_goes_through_the_life_of_memories(server: Running, connect: Connect) -> None:
