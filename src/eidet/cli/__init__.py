@@ -10,7 +10,8 @@
     mcp_command.py       mcp
     key_commands.py      keys new, rotate, check, shred; seal
     serve_command.py     serve; keys api, revoke, callers
-    admin_commands.py    export, load, rebuild, reembed, doctor
+    admin_commands.py    load, rebuild, reembed, doctor
+    exchange_commands.py import, export
     audit.py, retention.py, copy.py, bench.py, demo.py, evaluate.py    the commands of these names
     show.py, json_output.py, panels.py    answers for people, answers as JSON, the headings of --help
 
@@ -36,6 +37,7 @@ from . import (
     demo,
     erase,
     evaluate,
+    exchange_commands,
     fact_commands,
     key_commands,
     mcp_command,
@@ -118,6 +120,7 @@ for part in (
     retention,
     key_commands,
     mcp_command,
+    exchange_commands,
     admin_commands,
     copy,
     bench,

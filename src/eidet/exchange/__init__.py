@@ -1,9 +1,9 @@
 """Memories of other programs, in and out.
 
-    importing.py       the import: check, compare, store    exporting.py    the export, in formats of others
-    source_items.py    what a reader yields, and its notes  from_*.py       one reader a format
-    scope_template.py  which scope an item belongs to       to_pam.py       a document of another format
-    table_rows.py      rows of a table as drafts            table_files.py  records as rows of a table
+    importing.py       the import: check, compare, store    record_exports.py  the export
+    source_items.py    what a reader yields, and its notes  from_*.py          one reader a format
+    scope_template.py  which scope an item belongs to       to_pam.py          records as a document
+    table_rows.py      rows of a table as drafts            table_files.py     records as rows of a table
 
     done = import_memories(memory, "mem0", "/tmp/qdrant")
     print(done.created, done.skipped, done.dropped)
@@ -22,7 +22,6 @@ from ..core.errors import BadInput
 from ..core.scope import Scope
 from ..memory import Memory
 from ..trust.audit.reads import Auditing
-from .exporting import WRITERS, Exported, Progress, RecordsLeaving, check_plain, write_beside
 from .from_chatgpt import read_chatgpt
 from .from_chroma import read_chroma
 from .from_claude import read_claude
@@ -33,6 +32,7 @@ from .from_mem0 import read_mem0
 from .from_pam import read_pam
 from .from_tables import read_csv, read_jsonl, read_parquet
 from .importing import Imported, Importer, ImportOptions
+from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain, write_beside
 from .source_items import LeftOut, Notes, ReadOptions, SourceFormat, SourceItem
 
 __all__ = [

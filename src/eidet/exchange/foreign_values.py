@@ -14,23 +14,24 @@ def read_time(value: Any, what: str) -> float | None:
     """Seconds since 1970, from ISO text, a datetime or a number; without a zone, UTC is meant."""
     if value is None or value == "":
         return None
-    if isinstance(value, bool):
-        raise BadInput(f"{what} is not a time: {value}")
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, str):
         value = _parse_time(value, what)
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime.combine(value, time())
+    if isinstance(value, date):
+        return _read_date(value)
+    raise BadInput(f"{what} is not a time: {value!r:.80}")
+
+
+def _read_date(value: date) -> float:
     if not isinstance(value, datetime):
-        raise BadInput(f"{what} is not a time: {value!r:.80}")
+        value = datetime.combine(value, time())
     if value.tzinfo is None:
         value = value.replace(tzinfo=UTC)
-    seconds: float = value.timestamp()
-    return seconds
+    return value.timestamp()
 
 
-def _parse_time(text: str, what: str) -> datetime | float:
+def _parse_time(text: str, what: str) -> datetime:
     try:
         return datetime.fromisoformat(text.strip())
     except ValueError:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ..core.draft import Draft
 from ..core.errors import BadInput
-from .foreign_values import read_time, with_origin
-from .json_source import Members, find_source, open_members, read_array
+from .foreign_messages import ForeignMessage
+from .foreign_values import read_time
+from .json_source import SourceFiles, find_source, open_members, read_array
 from .source_items import Notes, ReadOptions, SourceItem, keep_present, make_labels
 
 FILES: Final = "conversations*.json"  # large exports come in several files
@@ -33,7 +33,7 @@ def read_chatgpt(source: str, options: ReadOptions, notes: Notes) -> Iterator[So
                     yield from _read_conversation(found, f"{name}, conversation {number:,}", options, notes)
 
 
-def _note_others(members: Members, notes: Notes) -> None:
+def _note_others(members: SourceFiles, notes: Notes) -> None:
     for pattern in ("message_feedback.json", "shared_conversations.json", "model_comparisons.json"):
         for name in members.find(pattern):
             notes.drop(name, "says nothing that was not said in a conversation")
@@ -43,21 +43,32 @@ def _read_conversation(found: Any, where: str, options: ReadOptions, notes: Note
     nodes = found.get("mapping") if isinstance(found, dict) else None
     if not isinstance(nodes, dict):
         raise BadInput(f"{where} is not a conversation of ChatGPT: it has no mapping")
-    branch = _list_branch(nodes, found.get("current_node"))
-    shown = frozenset(branch)
     last = read_time(found.get("create_time"), f"{where}: create_time") or 0.0
+    for id, message in _list_messages(nodes, found.get("current_node"), where, options, notes):
+        place = f"{where}, message {id}"
+        text = _read_text(message.get("content") or {}, notes)
+        why = _find_objection(message, text, options)
+        if why is not None:
+            notes.skip(place, why)
+            continue
+        last = read_time(message.get("create_time"), f"{place}: create_time") or last + BETWEEN
+        yield _make_item(found, id, message, text, last, place, notes)
+
+
+def _list_messages(
+    nodes: Mapping[str, Any], leaf: Any, where: str, options: ReadOptions, notes: Notes
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The messages of the branch that is shown, then the others, if they are asked for."""
+    branch = _list_branch(nodes, leaf)
+    shown = frozenset(branch)
     for id in (*branch, *(id for id in nodes if id not in shown)):
         message = nodes[id].get("message")
         if message is None:
             continue
-        place = f"{where}, message {id}"
-        if id not in shown and not options.everything:
-            notes.skip(place, "is on a branch that was left")
-            continue
-        item = _make_item(found, id, message, last, place, options, notes)
-        if item is not None:
-            last = float(item.draft.occurred)  # type: ignore[arg-type]  # a number, set by `_make_item`
-            yield item
+        if id in shown or options.everything:
+            yield id, message
+        else:
+            notes.skip(f"{where}, message {id}", "is on a branch that was left")
 
 
 def _list_branch(nodes: Mapping[str, Any], leaf: Any) -> list[str]:
@@ -72,78 +83,83 @@ def _list_branch(nodes: Mapping[str, Any], leaf: Any) -> list[str]:
     return list(reversed(branch))
 
 
+def _find_objection(message: Mapping[str, Any], text: str, options: ReadOptions) -> str | None:
+    """Why a message is not stored; None if it is."""
+    hidden = (message.get("metadata") or {}).get(HIDDEN) or _role_of(message) == "system"
+    if hidden and not options.everything:
+        return "is hidden from the conversation"
+    if (message.get("content") or {}).get("content_type") in THOUGHTS:
+        return "is reasoning, which is not said to anybody"
+    if not text.strip():
+        return "has no text"
+    return None
+
+
+def _role_of(message: Mapping[str, Any]) -> str:
+    return str((message.get("author") or {}).get("role") or "user")
+
+
 def _make_item(
     found: Mapping[str, Any],
     id: str,
     message: Mapping[str, Any],
-    last: float,
+    text: str,
+    occurred: float,
     where: str,
-    options: ReadOptions,
     notes: Notes,
-) -> SourceItem | None:
-    said, author = message.get("metadata") or {}, message.get("author") or {}
-    content = message.get("content") or {}
-    role = str(author.get("role") or "user")
-    if not options.everything and (said.get(HIDDEN) or role == "system"):
-        notes.skip(where, "is hidden from the conversation")
-        return None
-    if content.get("content_type") in THOUGHTS:
-        notes.skip(where, "is reasoning, which is not said to anybody")
-        return None
-    text = _read_text(content, notes)
-    if not text.strip():
-        notes.skip(where, "has no text")
-        return None
+) -> SourceItem:
     session = str(found.get("conversation_id") or found.get("id") or where)
+    return ForeignMessage(
+        where=where,
+        key=f"chatgpt {session} {id}",
+        source="chatgpt",
+        role=_role_of(message),
+        name=(message.get("author") or {}).get("name"),
+        text=text,
+        session=session,
+        occurred=occurred,
+        origin=_list_origin(found, id, message, notes),
+        labels=make_labels(session=session),
+    ).make_item()
+
+
+def _list_origin(
+    found: Mapping[str, Any], id: str, message: Mapping[str, Any], notes: Notes
+) -> dict[str, Any]:
+    """What else the export says of a message."""
+    said, recipient = message.get("metadata") or {}, message.get("recipient")
     for attachment in said.get("attachments") or []:
         notes.drop("attachment", f"files stay in the export ({attachment.get('mime_type') or 'file'})")
     own = keep_present(
         message=id, title=found.get("title"), model=said.get("model_slug"), gpt=found.get("gizmo_id")
     )
-    recipient = message.get("recipient")
     if recipient not in (None, "all"):
         own["recipient"] = recipient
-    occurred = read_time(message.get("create_time"), f"{where}: create_time")
-    return SourceItem(
-        where=where,
-        labels=make_labels(session=session),
-        draft=Draft(
-            key=f"chatgpt {session} {id}",
-            kind="message",
-            text=text,
-            data={"role": role} | keep_present(name=author.get("name")),
-            who=author.get("name") or role,
-            session=session,
-            trust="tool" if role == "tool" else None,
-            source="chatgpt",
-            occurred=occurred or last + BETWEEN,
-            meta=with_origin({}, "chatgpt", own),
-        ),
-    )
+    return own
 
 
 def _read_text(content: Mapping[str, Any], notes: Notes) -> str:
     """What was said: the parts that are text, code, or a transcript."""
-    kind = content.get("content_type")
-    if kind == "user_editable_context":
+    if content.get("content_type") == "user_editable_context":
         given = (content.get("user_profile"), content.get("user_instructions"))
         return "\n".join(part for part in given if part)
     parts = content.get("parts")
     if parts is None:
         whole = content.get("text") or content.get("result") or ""
         return whole if isinstance(whole, str) else ""
-    texts: list[str] = []
+    return "\n".join(_list_texts(parts, notes))
+
+
+def _list_texts(parts: list[Any], notes: Notes) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, dict) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-        else:
+        text = part.get("text") if isinstance(part, dict) else part
+        if not isinstance(text, str):
             notes.drop("part of a message", f"is not text ({_name_part(part)})")
-    return "\n".join(text for text in texts if text)
+        elif text:
+            yield text
 
 
 def _name_part(part: Any) -> str:
     if isinstance(part, dict):
         return str(part.get("content_type") or "unknown")
-    return type(part).__name__
+    return "unknown"

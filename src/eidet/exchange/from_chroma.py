@@ -77,22 +77,23 @@ def _make_item(rows: list[Row], arrays: Arrays, notes: Notes) -> SourceItem | No
     for row in rows:
         if row["key"] is not None:
             meta[row["key"]] = _read_value(row)
-    text, uri = meta.pop(DOCUMENT, None), meta.pop(URI, None)
     notes.drop("vector", "Eidet embeds the text itself")
-    if not isinstance(text, str) or not text.strip():
+    if not str(meta.get(DOCUMENT) or "").strip():
         notes.skip(where, "has no document")
         return None
-    return SourceItem(
-        where=where,
-        labels=make_labels(collection=first["collection"]),
-        draft=Draft(
-            **identify(str(first["id"]), "chroma"),
-            kind="document",
-            text=text,
-            occurred=read_time(first["created_at"], f"{where}: created_at"),
-            source=_name_source(meta.get("source"), uri),
-            meta=with_origin(meta, "chroma", {"collection": first["collection"], "id": first["id"]}),
-        ),
+    labels = make_labels(collection=first["collection"])
+    return SourceItem(where=where, labels=labels, draft=_make_draft(first, meta, where))
+
+
+def _make_draft(row: Row, meta: dict[str, Any], where: str) -> Draft:
+    text, uri = meta.pop(DOCUMENT), meta.pop(URI, None)
+    return Draft(
+        **identify(str(row["id"]), "chroma"),
+        kind="document",
+        text=text,
+        occurred=read_time(row["created_at"], f"{where}: created_at"),
+        source=_name_source(meta.get("source"), uri),
+        meta=with_origin(meta, "chroma", {"collection": row["collection"], "id": row["id"]}),
     )
 
 

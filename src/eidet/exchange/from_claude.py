@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from .foreign_values import plain_json, read_time, with_origin
-from .json_source import Members, find_source, open_members, read_array, read_document
+from .foreign_messages import ForeignMessage
+from .foreign_values import read_time, with_origin
+from .json_source import SourceFiles, find_source, open_members, read_array, read_document
 from .source_items import Notes, ReadOptions, SourceItem, keep_present, make_labels
 
 FILES: Final = "conversations*.json"
@@ -36,44 +37,38 @@ def _read_conversation(found: Any, where: str, options: ReadOptions, notes: Note
     if found.get("summary"):
         notes.drop("summary of a conversation", "Eidet makes its own")
     for number, message in enumerate(messages, 1):
-        place = f"{where}, message {number:,}"
-        if not isinstance(message, dict) or "sender" not in message:
-            raise BadInput(f"{place} has no sender")
-        text, calls = _read_content(message, options, notes)
-        text = "\n\n".join((*_list_attachments(message, notes), text)).strip()
-        if text or calls:
-            yield _make_item(found, message, text, calls, place)
-        else:
-            notes.skip(place, "has no text")
+        yield from _read_message(found, message, f"{where}, message {number:,}", options, notes)
+
+
+def _read_message(
+    found: Mapping[str, Any], message: Any, where: str, options: ReadOptions, notes: Notes
+) -> Iterator[SourceItem]:
+    if not isinstance(message, dict) or "sender" not in message:
+        raise BadInput(f"{where} has no sender")
+    text, calls = _read_content(message, options, notes)
+    text = "\n\n".join((*_list_attachments(message, notes), text)).strip()
+    if text or calls:
+        yield _make_item(found, message, text, calls, where)
+    else:
+        notes.skip(where, "has no text")
 
 
 def _make_item(
     found: Mapping[str, Any], message: Mapping[str, Any], text: str, calls: list[Any], where: str
 ) -> SourceItem:
-    session = str(found.get("uuid") or where)
-    role = ROLES.get(str(message["sender"]), str(message["sender"]))
-    account = found.get("account") or {}
-    own = keep_present(
-        message=message.get("uuid"), title=found.get("name") or None, account=account.get("uuid")
-    )
-    data: dict[str, Any] = {"role": role}
-    if calls:
-        data["tool_calls"] = plain_json(calls)
-    return SourceItem(
+    session, account = str(found.get("uuid") or where), (found.get("account") or {}).get("uuid")
+    return ForeignMessage(
         where=where,
-        labels=make_labels(session=session, user=account.get("uuid")),
-        draft=Draft(
-            key=f"claude {session} {message.get('uuid') or where}",
-            kind="message",
-            text=text or None,
-            data=data,
-            who=role,
-            session=session,
-            source="claude",
-            occurred=read_time(message.get("created_at"), f"{where}: created_at"),
-            meta=with_origin({}, "claude", own),
-        ),
-    )
+        key=f"claude {session} {message.get('uuid') or where}",
+        source="claude",
+        role=ROLES.get(str(message["sender"]), str(message["sender"])),
+        text=text,
+        calls=calls,
+        session=session,
+        occurred=read_time(message.get("created_at"), f"{where}: created_at"),
+        origin=keep_present(message=message.get("uuid"), title=found.get("name") or None, account=account),
+        labels=make_labels(session=session, user=account),
+    ).make_item()
 
 
 def _read_content(
@@ -83,19 +78,24 @@ def _read_content(
     parts = message.get("content")
     if not parts:
         return str(message.get("text") or ""), []
-    texts: list[str] = []
     calls: list[dict[str, Any]] = []
     for part in parts:
-        kind = part.get("type")
-        if kind == "text":
-            texts.append(str(part.get("text") or ""))
-        elif kind == "tool_use":
+        if part.get("type") == "tool_use":
             calls.append({"name": part.get("name"), "input": part.get("input"), "id": part.get("id")})
+    return "\n".join(_list_texts(parts, options, notes)), calls
+
+
+def _list_texts(parts: list[Any], options: ReadOptions, notes: Notes) -> Iterator[str]:
+    for part in parts:
+        kind, text = part.get("type"), ""
+        if kind == "text":
+            text = str(part.get("text") or "")
         elif kind == "tool_result" and options.everything:
-            texts.append(_read_result(part))
-        else:
+            text = _read_result(part)
+        elif kind != "tool_use":
             notes.drop(f"content of type {kind}", "is not said to anybody")
-    return "\n".join(text for text in texts if text), calls
+        if text:
+            yield text
 
 
 def _read_result(part: Mapping[str, Any]) -> str:
@@ -121,7 +121,7 @@ def _list_attachments(message: Mapping[str, Any], notes: Notes) -> Iterator[str]
             notes.drop("attachment", "the export names it only")
 
 
-def _read_memories(members: Members) -> Iterator[SourceItem]:
+def _read_memories(members: SourceFiles) -> Iterator[SourceItem]:
     """What Claude remembers of a user, and of each project."""
     for name in members.find("memories*.json"):
         with members.open(name) as file:
@@ -146,7 +146,7 @@ def _make_memory(
     return SourceItem(where=f"{where}, {key}", labels=labels, draft=draft)
 
 
-def _read_projects(members: Members, notes: Notes) -> Iterator[SourceItem]:
+def _read_projects(members: SourceFiles, notes: Notes) -> Iterator[SourceItem]:
     """The documents of projects, which lie in one file or in a folder."""
     names = members.find("projects*.json")
     for name in members.list_names():
@@ -162,20 +162,21 @@ def _read_projects(members: Members, notes: Notes) -> Iterator[SourceItem]:
 def _read_documents(project: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
     if project.get("prompt_template"):
         notes.drop("prompt of a project", "is a setting")
+    own = keep_present(project=project.get("uuid"), title=project.get("name"))
     for document in project.get("docs") or []:
-        name, text = document.get("filename") or document.get("uuid"), document.get("content")
-        if not text:
+        name = str(document.get("filename") or document.get("uuid"))
+        if document.get("content"):
+            yield SourceItem(where=f"{where}, {name}", draft=_draft_document(document, name, own))
+        else:
             notes.skip(f"{where}, {name}", "has no text")
-            continue
-        own = keep_present(project=project.get("uuid"), title=project.get("name"))
-        yield SourceItem(
-            where=f"{where}, {name}",
-            draft=Draft(
-                key=f"claude document {document.get('uuid') or name}",
-                kind="document",
-                text=text,
-                source=str(name)[:1000],
-                occurred=read_time(document.get("created_at"), f"{name}: created_at"),
-                meta=with_origin({}, "claude", own),
-            ),
-        )
+
+
+def _draft_document(document: Mapping[str, Any], name: str, own: Mapping[str, Any]) -> Draft:
+    return Draft(
+        key=f"claude document {document.get('uuid') or name}",
+        kind="document",
+        text=document["content"],
+        source=name[:1000],
+        occurred=read_time(document.get("created_at"), f"{name}: created_at"),
+        meta=with_origin({}, "claude", own),
+    )

@@ -33,30 +33,29 @@ def read_langgraph(source: str, _: ReadOptions, notes: Notes) -> Iterator[Source
 
 def _make_item(row: Row) -> SourceItem:
     where = f"item {row['key']!r} of {row['prefix']}"
-    value = _read_value(row["value"], where)
     namespace = str(row["prefix"]).split(".")
-    created = read_time(row["created_at"], f"{where}: created_at")
-    updated = read_time(row["updated_at"], f"{where}: updated_at")
     labels = [quote_label(label) for label in namespace]
     return SourceItem(
-        where=where,
-        labels={"namespace": "/".join(labels)},
-        draft=Draft(
-            key=row["key"],
-            kind="document",
-            text=json.dumps(value, sort_keys=True, ensure_ascii=False),
-            data=value,
-            occurred=created,
-            expires=read_time(row.get("expires_at"), f"{where}: expires_at"),
-            source="langgraph",
-            meta={
-                "namespace": namespace,
-                "key": row["key"],
-                "indexed": True,
-                "updated": updated or created or 0.0,
-                "ttl": row.get("ttl_minutes"),
-            },
-        ),
+        where=where, labels={"namespace": "/".join(labels)}, draft=_make_draft(row, namespace, where)
+    )
+
+
+def _make_draft(row: Row, namespace: list[str], where: str) -> Draft:
+    value = _read_value(row["value"], where)
+    times = {}
+    for name in ("created_at", "updated_at", "expires_at"):
+        times[name] = read_time(row.get(name), f"{where}: {name}")
+    updated = times["updated_at"] or times["created_at"] or 0.0
+    meta = {"namespace": namespace, "key": row["key"], "indexed": True, "updated": updated}
+    return Draft(
+        key=row["key"],
+        kind="document",
+        text=json.dumps(value, sort_keys=True, ensure_ascii=False),
+        data=value,
+        occurred=times["created_at"],
+        expires=times["expires_at"],
+        source="langgraph",
+        meta={**meta, "ttl": row.get("ttl_minutes")},
     )
 
 
@@ -84,18 +83,25 @@ def _read_file(source: str, notes: Notes) -> Iterator[Row]:
 def _read_server(url: str) -> Iterator[Row]:
     try:
         import psycopg
-        from psycopg.rows import dict_row
     except ModuleNotFoundError as error:
         raise MissingExtra("reading a PostgresStore", extra="postgres") from error
     try:
-        with (
-            psycopg.connect(url, row_factory=dict_row) as connection,
-            connection.cursor("eidet_import") as cursor,
-        ):
-            cursor.itersize = PAGE
-            cursor.execute(QUERY)
-            yield from cursor
+        yield from _read_pages(url)
     except psycopg.errors.UndefinedTable:
         raise BadInput("that database holds no store of LangGraph: there is no table store") from None
     except psycopg.OperationalError as error:
         raise Unavailable(f"the database with the store cannot be reached: {error}") from error
+
+
+def _read_pages(url: str) -> Iterator[Row]:
+    """The rows by a cursor of the server, so that a large store needs little memory."""
+    import psycopg
+    from psycopg.rows import dict_row
+
+    with (
+        psycopg.connect(url, row_factory=dict_row) as connection,
+        connection.cursor("eidet_import") as cursor,
+    ):
+        cursor.itersize = PAGE
+        cursor.execute(QUERY)
+        yield from cursor

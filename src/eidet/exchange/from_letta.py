@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
+from .foreign_messages import ForeignMessage
 from .foreign_values import plain_json, read_time, with_origin
 from .json_source import find_source, open_text, read_document
 from .source_items import Notes, ReadOptions, SourceItem, keep_present, make_labels
@@ -77,25 +78,30 @@ def _list_owners(agents: list[Any]) -> dict[str, list[str]]:
 def _read_block(
     block: Mapping[str, Any], where: str, agent: str | None, notes: Notes
 ) -> Iterator[SourceItem]:
-    label, text = block.get("label"), block.get("value")
-    if not isinstance(text, str) or not text.strip():
-        notes.skip(f"{where} ({label})", "has no text")
-        return
+    where = f"{where} ({block.get('label')})"
+    text = block.get("value")
+    if isinstance(text, str) and text.strip():
+        yield SourceItem(
+            where=where, labels=make_labels(agent=agent), draft=_draft_block(block, where, agent)
+        )
+    else:
+        notes.skip(where, "has no text")
+
+
+def _draft_block(block: Mapping[str, Any], where: str, agent: str | None) -> Draft:
+    label = block.get("label")
     own = keep_present(label=label, description=block.get("description"), limit=block.get("limit"))
     if block.get("read_only"):
         own["read_only"] = True
-    yield SourceItem(
-        where=f"{where} ({label})",
-        labels=make_labels(agent=agent),
-        draft=Draft(
-            key=f"letta block {agent or block.get('id')} {label}",
-            kind="fact",
-            text=text,
-            agent=agent,
-            source="letta",
-            occurred=read_time(block.get("created_at"), f"{where}: created_at"),
-            meta=with_origin(plain_json(block.get("metadata") or block.get("metadata_") or {}), "letta", own),
-        ),
+    meta = plain_json(block.get("metadata") or block.get("metadata_") or {})
+    return Draft(
+        key=f"letta block {agent or block.get('id')} {label}",
+        kind="fact",
+        text=block["value"],
+        agent=agent,
+        source="letta",
+        occurred=read_time(block.get("created_at"), f"{where}: created_at"),
+        meta=with_origin(meta, "letta", own),
     )
 
 
@@ -129,31 +135,21 @@ def _read_messages(
 
 
 def _make_message(message: Mapping[str, Any], text: str, agent: str, where: str, number: int) -> SourceItem:
-    role = str(message["role"])
-    data = {"role": role} | keep_present(
-        name=message.get("name"),
-        tool_calls=plain_json(message.get("tool_calls")) or None,
-        tool_call_id=message.get("tool_call_id"),
-    )
-    own = keep_present(model=message.get("model"), id=message.get("id"))
-    trust = "tool" if role in ("tool", "function") else None
-    return SourceItem(
+    return ForeignMessage(
         where=where,
+        key=f"letta message {agent} {message.get('id') or number}",
+        source="letta",
+        role=str(message["role"]),
+        name=message.get("name"),
+        text=text,
+        calls=message.get("tool_calls"),
+        call_id=message.get("tool_call_id"),
+        agent=agent,
+        session=agent,
+        occurred=read_time(message.get("created_at"), f"{where}: created_at"),
+        origin=keep_present(model=message.get("model"), id=message.get("id")),
         labels=make_labels(agent=agent),
-        draft=Draft(
-            key=f"letta message {agent} {message.get('id') or number}",
-            kind="message",
-            text=text or None,
-            data=data,
-            who=message.get("name") or role,
-            agent=agent,
-            session=agent,
-            trust=trust,
-            source="letta",
-            occurred=read_time(message.get("created_at"), f"{where}: created_at"),
-            meta=with_origin({}, "letta", own),
-        ),
-    )
+    ).make_item()
 
 
 def _read_text(message: Mapping[str, Any], notes: Notes) -> str:
@@ -163,16 +159,18 @@ def _read_text(message: Mapping[str, Any], notes: Notes) -> str:
         content = message.get("text")
     if isinstance(content, str):
         return content
-    texts: list[str] = []
-    for part in content or []:
+    return "\n".join(_list_texts(content or [], notes))
+
+
+def _list_texts(content: list[Any], notes: Notes) -> Iterator[str]:
+    for part in content:
         kind = part.get("type")
         if isinstance(part.get("text"), str):
-            texts.append(part["text"])
+            yield part["text"]
         elif kind in THOUGHTS:
             notes.drop("reasoning", "is not said to anybody")
         else:
             notes.drop(f"content of type {kind}", "is not text")
-    return "\n".join(texts)
 
 
 def _note_parts(found: Mapping[str, Any], notes: Notes) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from .foreign_sqlite import is_sqlite, open_database
+from .foreign_sqlite import ForeignDatabase, is_sqlite, open_database
 from .foreign_values import end_of_day, plain_json, read_time, with_origin
 from .json_source import find_source, open_text, read_array, read_document
 from .safe_pickles import QdrantPoint, read_pickle
@@ -23,6 +23,7 @@ Past = Mapping[str, list[dict[str, Any]]]  # earlier texts by the id of their me
 
 MADE: Final = {"hash": "is made from the text", "text_lemmatized": "is made from the text"}
 OWNERS: Final = ("user_id", "agent_id", "app_id", "run_id")  # in the order in which they own a memory
+HISTORY: Final = frozenset(("memory_id", "old_memory", "event", "updated_at"))  # columns
 TAKEN: Final = frozenset((*MADE, "id", "data", "memory", "metadata", "score", "created_at"))
 
 
@@ -42,28 +43,28 @@ def read_mem0(source: str, options: ReadOptions, notes: Notes) -> Iterator[Sourc
 def _make_item(
     where: str, id: str, payload: Mapping[str, Any], past: list[dict[str, Any]] | None
 ) -> SourceItem:
-    """As mem0's interface to Eidet keeps it, so that programs find it through that."""
+    draft = Draft(
+        **identify(id, "mem0"),
+        **_kind_of(payload.get("role")),
+        text=payload["data"],
+        agent=payload.get("agent_id"),
+        session=payload.get("run_id"),
+        who=payload.get("actor_id") or payload.get("role"),
+        occurred=read_time(payload.get("created_at"), f"{where}: created_at"),
+        expires=end_of_day(payload.get("expiration_date"), f"{where}: expiration_date"),
+        source="mem0",
+        meta=_make_meta(payload, past),
+    )
+    return SourceItem(where=where, labels=_list_labels(payload), draft=draft)
+
+
+def _make_meta(payload: Mapping[str, Any], past: list[dict[str, Any]] | None) -> dict[str, Any] | None:
+    """As mem0's interface to Eidet keeps it, so that programs find memories through that."""
     meta: dict[str, Any] = {}
     for name, value in payload.items():
         if name not in TAKEN and value is not None:
             meta[name] = value
-    role = payload.get("role")
-    return SourceItem(
-        where=where,
-        labels=_list_labels(payload),
-        draft=Draft(
-            **identify(id, "mem0"),
-            **_kind_of(role),
-            text=payload["data"],
-            agent=payload.get("agent_id"),
-            session=payload.get("run_id"),
-            who=payload.get("actor_id") or role,
-            occurred=read_time(payload.get("created_at"), f"{where}: created_at"),
-            expires=end_of_day(payload.get("expiration_date"), f"{where}: expiration_date"),
-            source="mem0",
-            meta=with_origin(plain_json(meta), "mem0", keep_present(history=past)),
-        ),
-    )
+    return with_origin(plain_json(meta), "mem0", keep_present(history=past))
 
 
 def _kind_of(role: Any) -> dict[str, Any]:
@@ -166,13 +167,17 @@ def _list_export(path: Path, notes: Notes) -> Iterator[Row]:
         found = read_document(file, str(path))
     if isinstance(found, dict) and "docstore" in found:
         yield from _list_docstore(found, path, notes)
-        return
+    else:
+        yield from _number_rows(iter(_find_results(found, path)), path)
+
+
+def _find_results(found: Any, path: Path) -> list[Any]:
     rows = None
     if isinstance(found, dict):
         rows = found.get("results", found.get("memories"))
     if not isinstance(rows, list):
         raise BadInput(f'{path} is not an export of mem0: there is no list of "results"')
-    yield from _number_rows(iter(rows), path)
+    return rows
 
 
 def _number_rows(rows: Iterator[Any], path: Path) -> Iterator[Row]:
@@ -189,15 +194,19 @@ def _read_history(path: Path | None, notes: Notes) -> Past:
         return {}
     past: dict[str, list[dict[str, Any]]] = defaultdict(list)
     with open_database(find_source(str(path))) as database:
-        needed = frozenset(("memory_id", "old_memory", "event", "created_at", "updated_at"))
-        database.require_columns("history", needed, "mem0")
+        database.require_columns("history", HISTORY, "mem0")
         for row in database.read("SELECT * FROM history ORDER BY rowid"):
             if row["event"] == "UPDATE" and row["old_memory"]:
                 past[row["memory_id"]].append({"text": row["old_memory"], "until": row["updated_at"]})
             elif row["event"] == "DELETE":
                 notes.drop("deleted memories", "mem0 names them in its history only")
-        if database.list_columns("messages"):
-            for row in database.read("SELECT count(*) AS messages FROM messages"):
-                if row["messages"]:
-                    notes.drop("recent messages", "mem0 keeps them to infer from", row["messages"])
+        _note_messages(database, notes)
     return past
+
+
+def _note_messages(database: ForeignDatabase, notes: Notes) -> None:
+    if not database.list_columns("messages"):
+        return
+    for row in database.read("SELECT count(*) AS messages FROM messages"):
+        if row["messages"]:
+            notes.drop("recent messages", "mem0 keeps them to infer from", row["messages"])

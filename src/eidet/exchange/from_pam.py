@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
+from .foreign_messages import ForeignMessage
 from .foreign_values import plain_json, read_time, with_origin
 from .json_source import find_source, open_members, read_document
 from .pam_digests import hash_content
@@ -18,7 +19,7 @@ from .to_pam import SCHEMA
 CONVERSATION: Final = "portable-ai-memory-conversation"
 EMBEDDINGS: Final = "portable-ai-memory-embeddings"
 GONE: Final = frozenset(("superseded", "retracted"))
-KEPT: Final = ("type", "custom_type", "status", "summary", "tags", "confidence", "access", "relations")
+KEPT: Final = ("type", "custom_type", "status", "summary", "tags", "confidence", "access")
 NEEDED: Final = ("id", "type", "content", "temporal", "provenance")
 
 Relations = Mapping[str, list[dict[str, Any]]]
@@ -142,14 +143,7 @@ def _make_draft(
     metadata: Mapping[str, Any],
     occurred: float | None,
 ) -> Draft:
-    provenance, temporal = memory["provenance"], dict(memory["temporal"])
-    temporal.pop("created_at", None)
-    own: dict[str, Any] = {}
-    for name in KEPT:
-        value = memory.get(name)
-        if value not in (None, [], {}) and (name, value) not in (("type", "fact"), ("status", "active")):
-            own[name] = value
-    own |= keep_present(provenance=keep_present(**provenance), temporal=keep_present(**temporal) or None)
+    provenance = memory["provenance"]
     derived: list[str] = []
     others: list[dict[str, Any]] = []
     for relation in relations:
@@ -157,8 +151,6 @@ def _make_draft(
             derived.append(str(relation.get("to")))
         else:
             others.append(relation)
-    if others:
-        own["relations"] = others
     return Draft(
         **identify(str(memory["id"]), "pam"),
         kind="fact",
@@ -167,38 +159,55 @@ def _make_draft(
         session=provenance.get("conversation_ref"),
         source=str(provenance.get("platform")),
         derived_from=derived,
-        meta=with_origin(plain_json(metadata), "pam", own),
+        meta=with_origin(plain_json(metadata), "pam", _list_origin(memory, others)),
     )
+
+
+def _list_origin(memory: Mapping[str, Any], relations: list[dict[str, Any]]) -> dict[str, Any]:
+    """What else the document says of a memory, without what goes without saying."""
+    own: dict[str, Any] = {}
+    for name in KEPT:
+        value = memory.get(name)
+        if value not in (None, [], {}) and (name, value) not in (("type", "fact"), ("status", "active")):
+            own[name] = value
+    temporal = {name: value for name, value in memory["temporal"].items() if name != "created_at"}
+    parts = {"provenance": memory["provenance"], "temporal": temporal}
+    for name, part in parts.items():
+        said = keep_present(**part)
+        if said:
+            own[name] = said
+    if relations:
+        own["relations"] = relations
+    return own
 
 
 def _read_conversation(
     found: Mapping[str, Any], name: str, owner: str | None, notes: Notes
 ) -> Iterator[SourceItem]:
-    session = str(found.get("id") or name)
-    provider = found.get("provider") or {}
     for number, message in enumerate(found.get("messages") or [], 1):
         where = f"{name}, message {number:,}"
-        content = message.get("content") or {}
-        text, role = content.get("text"), str(message.get("role") or "user")
-        if not isinstance(text, str) or not text.strip():
-            notes.skip(where, "has no text")
-            continue
+        text = (message.get("content") or {}).get("text")
         for attachment in message.get("attachments") or []:
             notes.drop("attachment", f"files stay where they are ({attachment.get('type')})")
-        own = keep_present(message=message.get("id"), title=found.get("title"), model=message.get("model"))
-        yield SourceItem(
-            where=where,
-            labels=make_labels(session=session, user=owner),
-            draft=Draft(
-                key=f"pam {session} {message.get('id') or number}",
-                kind="message",
-                text=text,
-                data={"role": role},
-                who=role,
-                session=session,
-                trust="tool" if role == "tool" else None,
-                source=str(provider.get("name") or "pam"),
-                occurred=read_time(message.get("created_at"), f"{where}: created_at"),
-                meta=with_origin({}, "pam", own),
-            ),
-        )
+        if isinstance(text, str) and text.strip():
+            yield _make_message(found, message, text, owner, where)
+        else:
+            notes.skip(where, "has no text")
+
+
+def _make_message(
+    found: Mapping[str, Any], message: Mapping[str, Any], text: str, owner: str | None, where: str
+) -> SourceItem:
+    session = str(found.get("id") or where)
+    own = keep_present(message=message.get("id"), title=found.get("title"), model=message.get("model"))
+    return ForeignMessage(
+        where=where,
+        key=f"pam {session} {message.get('id') or where}",
+        source=str((found.get("provider") or {}).get("name") or "pam"),
+        role=str(message.get("role") or "user"),
+        text=text,
+        session=session,
+        occurred=read_time(message.get("created_at"), f"{where}: created_at"),
+        origin=own,
+        labels=make_labels(session=session, user=owner),
+    ).make_item()

@@ -126,17 +126,20 @@ class Importer:
                 notes.skip(item.where, "has expired")
                 continue
             try:
-                Scope.exactly(scope)
                 ready = self._make_ready(item.draft, scope, item.where, settings, now)
                 _check_new(ready, seen)
             except BadInput as error:
-                if not self._options.skip_bad:
-                    raise BadInput(f"{item.where}: {error}; nothing was imported") from error
-                notes.skip(item.where, str(error))
+                self._refuse(item.where, error, notes)
             else:
                 yield ready
 
+    def _refuse(self, where: str, error: BadInput, notes: Notes) -> None:
+        if not self._options.skip_bad:
+            raise BadInput(f"{where}: {error}; nothing was imported") from error
+        notes.skip(where, str(error))
+
     def _make_ready(self, draft: Draft, scope: str, where: str, settings: Settings, now: float) -> ReadyItem:
+        Scope.exactly(scope)
         if draft.trust is None and self._options.trust is not None:
             draft = replace(draft, trust=self._options.trust)
         record = shape_record(draft, scope=scope, now=now, text_chars=settings.text_chars)

@@ -78,16 +78,16 @@ class _ArrayReader:
         while True:
             try:
                 value, end = self._decoder.raw_decode(self._text, self._at)
-            except ValueError:
-                if self._ended:
-                    raise BadInput(f"{self._name}: item {count:,} is not JSON, or was cut off") from None
             except RecursionError:
                 raise BadInput(f"{self._name}: item {count:,} is nested too deeply") from None
-            else:
-                # A number may go on in the next piece: it has ended only where something else begins.
-                if self._ended or self._text[end : end + 1] in _ENDS:
-                    self._at = end
-                    return value
+            except ValueError:
+                value, end = None, -1
+            # A number may go on in the next piece: it has ended only where something else begins.
+            if end >= 0 and (self._ended or self._text[end : end + 1] in _ENDS):
+                self._at = end
+                return value
+            if self._ended:
+                raise BadInput(f"{self._name}: item {count:,} is not JSON, or was cut off")
             self._read_more(size)
             size *= 2
 
@@ -113,16 +113,16 @@ class _ArrayReader:
 
 
 @contextmanager
-def open_members(path: Path) -> Iterator[Members]:
+def open_members(path: Path) -> Iterator[SourceFiles]:
     """The files of a folder or a zip archive; or a single file, which stands for itself."""
     if not zipfile.is_zipfile(path):
-        yield Members(path, None)
+        yield SourceFiles(path, None)
         return
     with zipfile.ZipFile(path) as archive:
-        yield Members(path, archive)
+        yield SourceFiles(path, archive)
 
 
-class Members:
+class SourceFiles:
     """Files by name, wherever they lie."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile | None) -> None:

@@ -3,22 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any, BinaryIO, Final
 
 from ..core.errors import BadInput, MissingExtra
 
 BATCH: Final = 1000  # rows in RAM at once
+COLUMNS: Final = {
+    "id": "text",
+    "scope": "text",
+    "text": "text",
+    "kind": "text",
+    "tier": "text",
+    "who": "text",
+    "agent": "text",
+    "session": "text",
+    "step": "whole",
+    "place": "numbers",
+    "importance": "number",
+    "occurred": "time",
+    "expires": "time",
+    "ttl": "number",
+    "pinned": "flag",
+    "source": "text",
+    "trust": "text",
+    "data": "text",
+    "meta": "text",
+    "derived_from": "texts",
+    "eidet": "text",
+}
 
 
-def _import_pyarrow() -> ModuleType:
+def _import_pyarrow() -> Any:
     try:
-        import_module("pyarrow.parquet")
+        import pyarrow as pa
+        from pyarrow import parquet  # noqa: F401  # which pyarrow does not import by itself
     except ModuleNotFoundError as error:
         raise MissingExtra("Parquet", extra="parquet") from error
-    return import_module("pyarrow")
+    return pa
 
 
 def read_parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -50,31 +72,17 @@ def write_parquet_rows(file: BinaryIO, rows: Iterable[dict[str, Any]], width: in
     return count
 
 
-def _make_schema(pyarrow: ModuleType, width: int | None) -> Any:
-    text, number, time = pyarrow.string(), pyarrow.float64(), pyarrow.timestamp("us", tz="UTC")
-    columns = {
-        "id": text,
-        "scope": text,
-        "text": text,
-        "kind": text,
-        "tier": text,
-        "who": text,
-        "agent": text,
-        "session": text,
-        "step": pyarrow.int64(),
-        "place": pyarrow.list_(number),
-        "importance": number,
-        "occurred": time,
-        "expires": time,
-        "ttl": number,
-        "pinned": pyarrow.bool_(),
-        "source": text,
-        "trust": text,
-        "data": text,
-        "meta": text,
-        "derived_from": pyarrow.list_(text),
-        "eidet": text,
+def _make_schema(pyarrow: Any, width: int | None) -> Any:
+    kinds = {
+        "text": pyarrow.string(),
+        "number": pyarrow.float64(),
+        "whole": pyarrow.int64(),
+        "flag": pyarrow.bool_(),
+        "time": pyarrow.timestamp("us", tz="UTC"),
+        "numbers": pyarrow.list_(pyarrow.float64()),
+        "texts": pyarrow.list_(pyarrow.string()),
     }
+    columns = [(name, kinds[kind]) for name, kind in COLUMNS.items()]
     if width is not None:
-        columns["vectors"] = pyarrow.list_(pyarrow.list_(pyarrow.float32(), width))
-    return pyarrow.schema(list(columns.items()))
+        columns.append(("vectors", pyarrow.list_(pyarrow.list_(pyarrow.float32(), width))))
+    return pyarrow.schema(columns)

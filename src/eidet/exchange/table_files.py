@@ -25,15 +25,20 @@ def row_of(record: Record) -> dict[str, Any]:
         value = getattr(record, name)
         if value is not None:
             row[name] = value
-    if record.place is not None:
-        row["place"] = list(record.place)
-    if record.derived_from:
-        row["derived_from"] = list(record.derived_from)
     if whole.data is not None:
         row["data"] = whole.data
+    return row | _collections_of(record) | _times_of(record)
+
+
+def _collections_of(record: Record) -> dict[str, Any]:
+    said = {"place": record.place, "derived_from": record.derived_from}
+    found: dict[str, Any] = {}
+    for name, values in said.items():
+        if values:
+            found[name] = list(values)
     if record.meta:
-        row["meta"] = dict(record.meta)
-    return row | _times_of(record)
+        found["meta"] = dict(record.meta)
+    return found
 
 
 def _times_of(record: Record) -> dict[str, Any]:
@@ -61,7 +66,7 @@ def own_of(record: Record) -> dict[str, Any]:
     return own
 
 
-def json_row(record: Record) -> dict[str, Any]:
+def make_json_row(record: Record) -> dict[str, Any]:
     """The row of a JSON line: times are ISO 8601 in UTC, to the microsecond."""
     row = row_of(record)
     for name in ("occurred", "expires"):
@@ -70,7 +75,7 @@ def json_row(record: Record) -> dict[str, Any]:
     return row | {"eidet": own_of(record)}
 
 
-def typed_row(record: Record, width: int | None) -> dict[str, Any]:
+def make_typed_row(record: Record, width: int | None) -> dict[str, Any]:
     """The row of a table whose columns have types: data and meta are JSON texts, times are microseconds."""
     row = row_of(record) | {"eidet": own_of(record)}
     for name in TEXTS:

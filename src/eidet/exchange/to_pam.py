@@ -104,16 +104,6 @@ def _sum_up(memories: list[dict[str, Any]]) -> dict[str, Any]:
 def _make_memory(record: Record, id: str, now: float) -> dict[str, Any]:
     row = row_of(record)
     content = row["text"] if row["text"].strip() else dump_json(row.get("data"))
-    own = {}
-    for name, value in row.items():
-        if name not in SAID or (name == "text" and value != content):
-            own[name] = value
-    provenance = {"platform": PLATFORM, "extracted_at": _time(now), "extraction_method": "api_export"}
-    if record.session is not None:
-        provenance["conversation_ref"] = record.session
-    temporal = {"created_at": _time(record.occurred)}
-    if "expires" in row and row["expires"] >= record.occurred:
-        temporal |= {"valid_from": _time(record.occurred), "valid_until": _time(row["expires"])}
     return {
         "id": id,
         **_type_of(record),
@@ -121,11 +111,36 @@ def _make_memory(record: Record, id: str, now: float) -> dict[str, Any]:
         "content": content,
         "content_hash": hash_content(content),
         "tags": [],
-        "temporal": temporal,
-        "provenance": provenance,
-        # As JSON text: before the checksum, libraries drop what is null and write numbers their own way.
-        "metadata": {"scope": record.scope, "eidet": dump_json(own)},
+        "temporal": _temporal_of(row),
+        "provenance": _provenance_of(record, now),
+        "metadata": {"scope": record.scope, "eidet": _own_of(row, content)},
     }
+
+
+def _own_of(row: dict[str, Any], content: str) -> str:
+    """What the format has no field for.
+
+    As JSON text: before the checksum, libraries drop what is null and write numbers their own way.
+    """
+    own: dict[str, Any] = {}
+    for name, value in row.items():
+        if name not in SAID or (name == "text" and value != content):
+            own[name] = value
+    return dump_json(own)
+
+
+def _provenance_of(record: Record, now: float) -> dict[str, str]:
+    said = {"platform": PLATFORM, "extracted_at": _time(now), "extraction_method": "api_export"}
+    if record.session is not None:
+        said["conversation_ref"] = record.session
+    return said
+
+
+def _temporal_of(row: dict[str, Any]) -> dict[str, str]:
+    said = {"created_at": _time(row["occurred"])}
+    if "expires" in row and row["expires"] >= row["occurred"]:
+        said |= {"valid_from": said["created_at"], "valid_until": _time(row["expires"])}
+    return said
 
 
 def _type_of(record: Record) -> dict[str, str]:

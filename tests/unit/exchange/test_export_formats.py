@@ -139,7 +139,7 @@ def test_a_format_must_be_known_and_its_extra_installed(
     with pytest.raises(BadInput, match="memories are exported as jsonl, parquet, pam, mcp"):
         export_memories(memory, "telepathy", tmp_path / "out")
     assert set(WRITERS) == {*FORMATS, "parquet"}
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"pip install 'eidet\[parquet\]'"):
         export_memories(memory, "parquet", tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -295,7 +295,7 @@ def test_csv_columns_are_named_by_the_caller(memory: Memory) -> None:
     assert (second.who, second.importance, second.occurred) == (None, 1.0, at("2025-01-03T09:00:00+00:00"))
     assert done.skipped == {"has no text": 1}
     with pytest.raises(BadInput, match="has no column 'taste' for text"):
-        import_memories(memory, "csv", SOURCES["csv"][1], columns={"text": "taste"}, delimiter=";")
+        import_memories(memory, "csv", SOURCES["csv"][1], columns={"text": "taste"}, delimiter=":")
 
 
 def test_rows_without_an_id_keep_theirs_while_the_file_grows_and_shuffles(

@@ -17,7 +17,7 @@ from ..core.where import Where
 from ..memory import Memory
 from ..store import verbs
 from .parquet_files import write_parquet_rows
-from .table_files import json_row, typed_row
+from .table_files import make_json_row, make_typed_row
 from .to_pam import make_document
 
 Progress = Callable[[int, int], None]  # done, of how many
@@ -62,7 +62,7 @@ def write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | 
     _refuse_vectors("jsonl", vectors)
     count = 0
     for record in records:
-        file.write(dump_json(json_row(record)).encode() + b"\n")
+        file.write(dump_json(make_json_row(record)).encode() + b"\n")
         count += 1
     return count
 
@@ -72,7 +72,7 @@ def write_parquet(
 ) -> int:
     """One record a row; the vectors in a column of their own, if they are asked for."""
     width = memory.parts.embedder.width if vectors else None
-    return write_parquet_rows(file, (typed_row(record, width) for record in records), width)
+    return write_parquet_rows(file, (make_typed_row(record, width) for record in records), width)
 
 
 def write_pam(
