@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.draft import Draft
 from ..core.errors import BadInput, NotFound
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
@@ -13,11 +12,11 @@ from ..core.validate import clean_text, local
 from ..graph.asking import Asking
 from ..graph.explaining import list_decisions, list_rivals
 from ..graph.fact import Entity, Fact
-from ..graph.mcp_memory import McpRelation
+from ..graph.mcp_memory import McpRelation, draft_of
 from ..graph.names import name_key
 from ..graph.scope_graph import View
 from ..graph.stored_statements import statements_of
-from ..graph.triple_data import Decision, DecisionKind, decision_data, mention_of, triple_data
+from ..graph.triple_data import Decision, DecisionKind, decision_data, triple_data
 from ..models.llm import LLM, llm_of
 from ..parts import Parts
 from ..text.facts import relation_of
@@ -91,16 +90,7 @@ class FactDecisions:
 
     def load(self, rows: Sequence[McpRelation], scope: str | Scope, source: str) -> int:
         """Stores facts of another memory, all or none."""
-        drafts: list[Draft] = []
-        for row in rows:
-            statement = Statement(
-                subject=mention_of(row.subject, row.subject_kind),
-                relation=row.relation,
-                object=mention_of(row.object, row.object_kind),
-            )
-            phrase = relation_of(row.relation).phrase
-            text = phrase.format(subject=row.subject, object=row.object)
-            drafts.append(Draft(text=text, data=triple_data(statement), kind=Kind.TRIPLE))
+        drafts = [draft_of(row) for row in rows]
         if drafts:
             self._writes.remember(drafts, {"scope": scope, "source": source})
         return len(drafts)
