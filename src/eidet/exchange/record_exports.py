@@ -119,9 +119,9 @@ WRITERS: Final[dict[str, Write]] = {
 
 def check_plain(memory: Memory, plain: bool) -> None:
     """`Refused` where a sealed memory would leave unsealed, unless the caller asks for it."""
-    from ..trust.seal.exports import sealed_in
+    from ..trust.seal.exports import find_sealed
 
-    if not plain and sealed_in(memory.parts.store) is not None:
+    if not plain and find_sealed(memory.parts.store) is not None:
         raise Refused(
             "this memory is sealed, and that format is not: ask for a plain export, or export as eidet"
         )
