@@ -16,17 +16,23 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ..core.errors import EidetError
+from ..core.lazy_names import lazy_names
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..store import Changes, Entry, Head, Store, verbs
-from .fact import Contradiction, Entity, Explanation, Fact, Quotation
 from .names import name_key
 from .scope_graph import ScopeGraph, View
 from .stored_statements import statements_of
 from .triple_data import Decision, StoredDecision, read_triple
+
+if TYPE_CHECKING:
+    from .fact import Contradiction, Entity, Explanation, Fact, Quotation
+else:
+    _ANSWERS = ("Contradiction", "Entity", "Explanation", "Fact", "Quotation")
+    __getattr__ = lazy_names(__name__, {"fact": _ANSWERS})
 
 __all__ = [
     "Contradiction",
