@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ..store import Entry, Head
 from ..text.facts import Relation, relation_of
 from ..text.facts.statement import Statement
-from .assertion import Assertion
+from .assertion import Assertion, Stated
 from .entity_names import Node
 from .statements_index import StatementsIndex
 from .triple_data import Decision, DecisionKind, StoredDecision
@@ -80,11 +80,16 @@ class ScopeGraph:
 
     # what the store holds
 
-    def add(self, entry: Entry, statements: Iterable[Statement], *, is_told: bool = False) -> None:
+    def add(self, entry: Entry, statements: Sequence[Statement], *, is_told: bool = False) -> None:
         """Takes in what a record states."""
-        self.index.add(entry, statements, is_told=is_told)
-        if entry.expires is not None and entry.seq in self.index.sources:
-            self._expiring += 1
+        self.add_all([Stated(entry, statements, is_told)])
+
+    def add_all(self, stated: Sequence[Stated]) -> None:
+        """Takes in what many records state; the same as each by itself, in less time."""
+        self.index.add_all(stated)
+        for one in stated:
+            if one.entry.expires is not None and one.entry.seq in self.index.sources:
+                self._expiring += 1
         self._answers.clear()
         self._rejected = None
 
