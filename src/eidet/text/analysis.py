@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -126,6 +127,16 @@ def facts_in(blob: bytes) -> bytes:
         return _cut_facts(blob)[1]
     except Corrupt:
         return b""
+
+
+def has_any_term(blob: bytes, ids: AbstractSet[int]) -> bool:
+    """Whether a text has one of these terms, by their ids."""
+    return any(not ids.isdisjoint(_list_ids(unit)) for unit in read_analysis(blob).units)
+
+
+def _list_ids(unit: bytes) -> tuple[int, ...]:
+    """The ids of the terms of a unit; their counts, which follow, are left out."""
+    return struct.unpack_from(f"<{len(unit) // 5}I", unit)
 
 
 def terms_in(blob: bytes) -> set[int]:
