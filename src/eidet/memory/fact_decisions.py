@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.actor import acts
 from ..core.draft import Draft
-from ..core.errors import BadInput, NotFound
+from ..core.errors import BadInput
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.validate import clean_text, local
@@ -40,7 +41,7 @@ class FactDecisions:
     def resolve(self, kept: Fact, view: View, because: str | None) -> Record:
         rivals = list_rivals(self._asking, kept, view)
         if not rivals:
-            raise NotFound(f"nothing contradicts {kept.text!r}: there is nothing to resolve")
+            raise self._parts.absence_error(f"contradiction of {kept.text!r} to resolve")
         return self._reject(DecisionKind.RESOLVE, rivals, because)
 
     def retract(self, fact: Fact, because: str | None) -> Record:
@@ -72,8 +73,8 @@ class FactDecisions:
     def undo(self, id: str, scope: Scope) -> None:
         known = list_decisions(self._parts.store, scope, self._parts.clock())
         if not any(record.id == id for record in known):
-            raise NotFound(f"there is no decision {id!r} in scope {scope}")
-        self._forgetting.delete(id, None, False, scope, by=None, why="undone")
+            raise self._parts.absence_error(f"decision {id!r} in scope {scope}")
+        self._forgetting.delete(id, None, False, scope, by=None, why=acts().why or "undone")
 
     def store(
         self,
@@ -140,7 +141,7 @@ class FactDecisions:
     def _require_entity(self, name: str, scope: Scope) -> Entity:
         found = self._asking.find_entities(scope, name)
         if not found:
-            raise NotFound(f"nothing in scope {scope} is called {name!r}")
+            raise self._parts.absence_error(f"entity called {name!r} in scope {scope}")
         if len(found) > 1:
             names = ", ".join(entity.name for entity in found)
             raise BadInput(f"{name!r} may be {names}: name one of them")

@@ -113,7 +113,7 @@ def test_contradictions_are_listed_resolved_and_reopened(memory: Memory) -> None
     assert len(memory.facts.contradictions()) == 1
     with pytest.raises(NotFound, match="no decision"):
         memory.facts.undo(decision)
-    with pytest.raises(NotFound, match="nothing contradicts"):
+    with pytest.raises(NotFound, match="there is no contradiction of"):
         memory.facts.resolve(memory.facts.add("Bob", "lives_in", "Rome"))
 
 
