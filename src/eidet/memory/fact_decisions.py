@@ -15,15 +15,14 @@ from ..graph.asking import Asking
 from ..graph.explaining import list_decisions, list_rivals
 from ..graph.fact import Entity, Fact
 from ..graph.mcp_memory import McpRelation
-from ..graph.names import name_key
 from ..graph.scope_graph import View
-from ..graph.stored_statements import statements_of
 from ..graph.triple_data import Decision, DecisionKind, decision_data, mention_of, triple_data
 from ..models.llm import LLM, llm_of
 from ..parts import Parts
 from ..text.facts import relation_of
 from ..text.facts.statement import Statement
 from ..upkeep.fact_reading import read_facts_with
+from ..upkeep.model_facts import BY_MODEL, list_unread, phrase_statement
 from ..write import WritePath
 from .forgetting import Forgetting
 
@@ -113,9 +112,7 @@ class FactDecisions:
             if record is None or record.trust is Trust.QUARANTINED:
                 continue
             for number, statement in enumerate(self._list_more(model, record)):
-                text = relation_of(statement.relation).phrase.format(
-                    subject=statement.subject.name or record.who or "I", object=statement.object.name
-                )
+                text = phrase_statement(statement, record)
                 details = _details_of(record) | {"key": f"fact {record.id} {record.version} {number}"}
                 added.append(self.store(scope, text, triple_data(statement), [record.id], details))
         return added
@@ -123,16 +120,9 @@ class FactDecisions:
     def _list_more(self, model: LLM, record: Record) -> list[Statement]:
         said, language = local(record.occurred), self._parts.analyzer.language
         outcome = read_facts_with(model, record.whole.text, said=said, language=language)
-        if outcome.by != "llm":
+        if outcome.by != BY_MODEL:
             return []
-        known: set[tuple[str, str]] = set()
-        for statement in statements_of(record.terms):
-            known.add((statement.relation, name_key(statement.object.name)))
-        more: list[Statement] = []
-        for statement in outcome.value:
-            if (statement.relation, name_key(statement.object.name)) not in known:
-                more.append(statement)
-        return more
+        return list_unread(outcome.value, record)
 
     @property
     def _asking(self) -> Asking:
