@@ -141,7 +141,7 @@ def test_namesakes_are_asked_for_by_what_tells_them_apart(memory: Memory) -> Non
     assert sorted(entity.name for entity in memory.facts.entities("Alex")) == ["Alex Miller", "Alex Smith"]
     with pytest.raises(BadInput, match="Alex Miller, Alex Smith"):
         memory.facts.merge("Alex", "Alex Smith")
-    with pytest.raises(NotFound, match="is called"):
+    with pytest.raises(NotFound, match="no entity called"):
         memory.facts.merge("Alex Smith", "Zoe")
 
 
