@@ -82,6 +82,10 @@ class FactReadings:
             yield from self._list_changes(record, found, model_facts.get(record.id, []), now)
             self._reached[scope] = record.seq
 
+    def begin(self) -> None:
+        """Forgets how far an upkeep came that failed: what it planned may not be stored."""
+        self._reached = {}
+
     def note_progress(self) -> None:
         """Keeps how far the models came, once what they found is stored."""
         reached, self._reached = self._reached, {}

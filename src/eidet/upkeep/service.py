@@ -113,6 +113,7 @@ class Keeping:
             else:
                 epoch = self._parts.binding.epoch
             kept = self._archive(archive, dry_run=dry_run)
+            self._readings.begin()
             done = maintain(
                 self._needs(chosen, kept, model, now, epoch, dry_run),
                 chosen,
