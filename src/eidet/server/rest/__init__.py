@@ -5,7 +5,7 @@ memory_routes.py        remember, get, revise, forget by id     once.py      ide
 search_routes.py        recall, context, find, feedback         cursors.py   pages
 forget_routes.py        forget by a filter, with a preview      respond.py   answers as bytes
 admin_routes.py         scopes, stats, health, export, load
-facts_routes.py         what held when, and who is who
+facts_routes.py         what held when, and who is who      large_json.py   JSON in pieces
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from fastapi import APIRouter, FastAPI
 
 from ..serving import Secured, Serving
 from . import admin_routes, facts_routes, forget_routes, health_routes, memory_routes, search_routes
+from .large_json import PatientRoute
 from .once import clear_old_keys
 
 
 def add_rest(app: FastAPI, serving: Serving) -> None:
     """Adds every route under /v1."""
     needed = [Secured] if serving.keys.required else []
-    router, open_router = APIRouter(prefix="/v1", dependencies=needed), APIRouter(prefix="/v1")
+    router = APIRouter(prefix="/v1", dependencies=needed, route_class=PatientRoute)
+    open_router = APIRouter(prefix="/v1")
     health_routes.add_to(open_router)
     for part in (memory_routes, search_routes, forget_routes, admin_routes, facts_routes):
         part.add_to(router)

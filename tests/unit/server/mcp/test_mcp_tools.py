@@ -162,7 +162,7 @@ HOMES = (
     ("Ann moved to Porto.", "2026-06-03T12:00:00+00:00"),
 )
 BEFORE_ALL, SPRING = "2000-01-01", "2026-03-01"
-# tool, arguments without a time, what it answers of today, of the spring, and of a time when nothing was known
+# tool, arguments without a time, what it answers of today, of the spring, and before anything was known
 TIMED: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("recall", {"query": "where does Ann live?", "limit": 1}, "Porto", "Lisbon", "nothing fits"),
     ("context", {"query": "where does Ann live?"}, "Porto", "Lisbon", "nothing fits"),
