@@ -1,6 +1,7 @@
 """The verbs of a memory that a server keeps: `Client` and `AsyncClient`.
 
     requests_of.py   each verb as the requests it makes and what it does with the answers
+    mark_requests.py, fact_requests.py   the same for `client.upkeep` and `client.facts`
     packing.py       what a caller gives, as JSON          unpacking.py   JSON as records, hits, contexts
     sending.py       one request over the wire, and what an error of the server means here
 
@@ -15,7 +16,7 @@ from functools import update_wrapper
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from . import requests_of
+from . import mark_requests, requests_of
 from .requests_of import Steps
 from .sending import AsyncSender, Sender, Sending
 
@@ -63,6 +64,15 @@ class ClientTrust(Sync):
     preview_forget = _ask(requests_of.preview_forget)
 
 
+class ClientUpkeep(Sync):
+    """`client.upkeep`: marks on single records."""
+
+    pin = _ask(mark_requests.pin)
+    unpin = _ask(mark_requests.unpin)
+    hold = _ask(mark_requests.hold)
+    release = _ask(mark_requests.release)
+
+
 class ClientAdmin(Sync):
     """`client.admin`: how the memory on the server does."""
 
@@ -80,6 +90,7 @@ class Client(Sync):
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         super().__init__(Sender(Sending.of(url, key, timeout)))
+        self.upkeep = ClientUpkeep(self._sender)
         self.trust = ClientTrust(self._sender)
         self.admin = ClientAdmin(self._sender)
 
@@ -119,6 +130,15 @@ class AsyncClientTrust(Async):
     preview_forget = _await(requests_of.preview_forget)
 
 
+class AsyncClientUpkeep(Async):
+    """`client.upkeep` for asyncio."""
+
+    pin = _await(mark_requests.pin)
+    unpin = _await(mark_requests.unpin)
+    hold = _await(mark_requests.hold)
+    release = _await(mark_requests.release)
+
+
 class AsyncClientAdmin(Async):
     """`client.admin` for asyncio."""
 
@@ -131,6 +151,7 @@ class AsyncClient(Async):
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         super().__init__(AsyncSender(Sending.of(url, key, timeout)))
+        self.upkeep = AsyncClientUpkeep(self._sender)
         self.trust = AsyncClientTrust(self._sender)
         self.admin = AsyncClientAdmin(self._sender)
 

@@ -17,7 +17,7 @@ from ...eval.saving import save_question
 from ...memory import Memory
 from ...store.traits import path_of
 from ..access import Right
-from ..serving import Grant, caller_of, needs, serving_of
+from ..serving import Grant, caller_of, check_right, needs, serving_of
 from . import facts_view, health_view, memories_view, timeline_view, why_view
 from .entry_scan import EntryScan
 from .map_view import MapCache
@@ -139,6 +139,8 @@ async def read_record_at(grant: Reader, seq: int) -> dict[str, Any]:
 
 @router.post("/dashboard/act")
 async def act_on_record(grant: Writer, form: memories_view.ActForm) -> dict[str, Any]:
+    if form.act in memories_view.LEGAL_ACTS:
+        check_right(grant.caller, Right.ADMIN)
     record = await ask(grant, lambda memory: memories_view.act_on(memory, grant.single, form))
     return record_as_json(record)
 

@@ -117,7 +117,7 @@ function Detail({ id, scope, head, say, may, onClose, open, onForget }) {
     <div class="row acts">
       <button class="btn" disabled=${!may("write") || data.held} onClick=${() => setEdits(true)}>Edit</button>
       ${data.pinned ? html`<button class="btn" disabled=${!may("write")} onClick=${() => act("unpin", "Unpinned.")}>Unpin</button>` : html`<button class="btn" disabled=${!may("write")} onClick=${() => act("pin", "Pinned: upkeep leaves it alone.")}>Pin</button>`}
-      ${data.held ? html`<button class="btn" disabled=${!may("write")} onClick=${() => act("release", "The hold has ended.")}>Release</button>` : html`<button class="btn" disabled=${!may("write")} onClick=${() => act("hold", "Held: nobody can change or delete it.")}>Hold</button>`}
+      ${data.held ? html`<button class="btn" disabled=${!(may("write") && may("admin"))} onClick=${() => act("release", "The hold has ended.")}>Release</button>` : html`<button class="btn" disabled=${!(may("write") && may("admin"))} onClick=${() => act("hold", "Held: nobody can change or delete it.")}>Hold</button>`}
       ${data.trust === "quarantined" ? html`<button class="btn" disabled=${!may("write")} onClick=${() => act("approve", "Approved.")}>Approve</button>` : html`<button class="btn" disabled=${!may("write")} onClick=${() => act("quarantine", "Set aside until somebody approves it.")}>Quarantine</button>`}
       <button class="btn danger" disabled=${!may("forget") || data.held} onClick=${onForget}>Forget…</button>
     </div>
