@@ -53,7 +53,7 @@ def create_app(
         description=ABOUT,
         lifespan=live,
         openapi_url="/openapi.json",
-        docs_url="/docs",
+        docs_url=None,
         redoc_url=None,
     )
     app.state.serving = serving

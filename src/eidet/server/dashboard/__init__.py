@@ -55,7 +55,7 @@ class _Pages(StaticFiles):
 
 
 def add_dashboard(app: FastAPI, _serving: Serving) -> None:
-    """Adds the pages at `/` and `/dashboard`, and their routes under `/v1`."""
+    """Adds the pages at `/`, `/docs` and `/dashboard`, and their routes under `/v1`."""
     app.state.views = ViewCaches()
     app.include_router(router)
     app.mount("/dashboard", _Pages(directory=STATIC), name="dashboard")
@@ -63,6 +63,10 @@ def add_dashboard(app: FastAPI, _serving: Serving) -> None:
     @app.get("/", include_in_schema=False)
     async def read_index() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers=HEADERS)
+
+    @app.get("/docs", include_in_schema=False)
+    async def read_docs() -> FileResponse:
+        return FileResponse(STATIC / "docs.html", headers=HEADERS)
 
 
 __all__ = ["CSP", "HEADERS", "STATIC", "add_dashboard"]

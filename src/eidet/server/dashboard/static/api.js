@@ -10,6 +10,8 @@ export class ApiError extends Error {
   }
 }
 
+export const getKey = () => sessionStorage.getItem(KEY);
+
 export function setKey(key) {
   if (key) sessionStorage.setItem(KEY, key);
   else sessionStorage.removeItem(KEY);
@@ -17,7 +19,7 @@ export function setKey(key) {
 
 function headers(hasBody) {
   const found = { Accept: "application/json" };
-  const key = sessionStorage.getItem(KEY);
+  const key = getKey();
   if (key) found.Authorization = `Bearer ${key}`;
   if (hasBody) found["Content-Type"] = "application/json";
   return found;

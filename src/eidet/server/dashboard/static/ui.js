@@ -118,6 +118,19 @@ export function useLoad(load, deps) {
   return { ...state, reload: () => setAgain((n) => n + 1) };
 }
 
+export function useTheme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const [theme, setTheme] = useState(localStorage.getItem("eidet-theme") || (dark.matches ? "dark" : "light"));
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  return [theme, () => {
+    const next = theme === "dark" ? "light" : "dark";
+    localStorage.setItem("eidet-theme", next);
+    setTheme(next);
+  }];
+}
+
 export function useWidth(fallback = 800) {
   const ref = useRef(null);
   const [width, setWidth] = useState(fallback);
