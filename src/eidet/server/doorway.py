@@ -27,7 +27,7 @@ Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 REQUEST_ID: Final = "eidet.request_id"
-UPLOADS: Final = ("/v1/load",)  # paths whose bodies are files
+UPLOADS: Final = ("/v1/load", "/v1/dashboard/load")  # paths whose bodies are files
 ENCODED: Final = b"/v1/memories/"  # before ids, which may have any character
 STRANGER_BYTES: Final = 65_536  # of a body without a valid key
 _GIVEN_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)

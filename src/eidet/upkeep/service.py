@@ -33,7 +33,7 @@ from .consolidate import consolidate, due_for_episode, episode, episode_id, merg
 from .fit import Fitted, fit
 from .retain import Standing, standings, unkept
 from .reweigh import reweigh
-from .run import Pause, UpkeepParts, maintain, never
+from .run import Pause, Progress, UpkeepParts, maintain, never
 from .summary import Passage, gist, summarise
 from .tier_form import Forms
 from .tier_plan import curve_of
@@ -92,6 +92,7 @@ class Keeping:
         dry_run: bool = False,
         told: int = 1_000_000,
         stops: Pause = never,
+        progress: Progress | None = None,
     ) -> Maintained:
         """Does a chore, or says what it would do; `told` limits how many changes the answer lists."""
         chosen = chore.settings or self._parts.settings.upkeep
@@ -120,6 +121,7 @@ class Keeping:
                 dry_run=dry_run,
                 told=told,
                 stops=stops,
+                progress=progress,
             )
 
     def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:

@@ -90,6 +90,13 @@ export function Loading({ what = "Loading" }) {
   return html`<div class="loading" role="status"><i class="spin"></i><span>${what}…${seconds > 1 ? ` ${seconds} s` : ""}</span></div>`;
 }
 
+// How far long work is, in percent; before anything is told, only that it goes on.
+export function Progress({ what, done, of }) {
+  const share = of ? Math.min(100, Math.floor((100 * done) / of)) : null;
+  return html`<div class="progress"><div class="row spread small"><span role="status">${what}…</span><b class="num">${share === null ? "" : `${share} %`}</b></div>
+    <progress aria-label=${what} max="100" value=${share === null ? undefined : share}></progress></div>`;
+}
+
 export function Empty({ icon = "search", title, children }) {
   return html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children}</div>`;
 }
