@@ -67,6 +67,15 @@ DOORS = (
     Door("POST", "/v1/facts/contradictions", Right.READ),
     Door("POST", "/v1/facts/instructions", Right.READ, {}),
     Door("POST", "/v1/facts/add", Right.WRITE, {"subject": "Ann", "relation": "likes", "object": "tea"}),
+    Door("POST", "/v1/facts/why", Right.READ, {"id": "home#0"}, may_lack=True),
+    Door("POST", "/v1/facts/neighbours", Right.READ, {"entity": "Ann"}),
+    Door("POST", "/v1/facts/export", Right.READ, {"format": "mermaid"}),
+    Door("POST", "/v1/facts/decisions", Right.READ),
+    Door("POST", "/v1/facts/merge", Right.WRITE, {"entity": "Ann", "others": ["Anna"]}, may_lack=True),
+    Door(
+        "POST", "/v1/facts/split", Right.WRITE, {"entity": "A", "sources": ["b"], "name": "c"}, may_lack=True
+    ),
+    Door("POST", "/v1/facts/undo", Right.WRITE, {"id": "none"}, may_lack=True),
     Door("POST", "/v1/facts/resolve", Right.WRITE, {"id": "home#0"}, may_lack=True),
     Door("POST", "/v1/facts/retract", Right.WRITE, {"id": "home#0"}, may_lack=True),
 )

@@ -6,7 +6,8 @@ mark_routes.py          pins and legal holds
 search_routes.py        recall, context, find, feedback         cursors.py   pages
 forget_routes.py        forget by a filter, with a preview      respond.py   answers as bytes
 admin_routes.py         scopes, stats, health, export, load
-facts_routes.py         what held when, and who is who      large_json.py   JSON in pieces
+facts_routes.py         what held when, and who is who          large_json.py   JSON in pieces
+fact_decisions.py       why a fact is believed, and decisions about facts
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fastapi import APIRouter, FastAPI
 from ..serving import Secured, Serving
 from . import (
     admin_routes,
+    fact_decisions,
     facts_routes,
     forget_routes,
     health_routes,
@@ -33,7 +35,15 @@ def add_rest(app: FastAPI, serving: Serving) -> None:
     router = APIRouter(prefix="/v1", dependencies=needed, route_class=PatientRoute)
     open_router = APIRouter(prefix="/v1")
     health_routes.add_to(open_router)
-    for part in (memory_routes, mark_routes, search_routes, forget_routes, admin_routes, facts_routes):
+    for part in (
+        memory_routes,
+        mark_routes,
+        search_routes,
+        forget_routes,
+        admin_routes,
+        facts_routes,
+        fact_decisions,
+    ):
         part.add_to(router)
     # Each route by itself, so that a 405 can list what a path allows.
     app.router.routes.extend([*open_router.routes, *router.routes])
