@@ -7,7 +7,7 @@ search_routes.py        recall, context, find, feedback         cursors.py   pag
 forget_routes.py        forget by a filter, with a preview      respond.py   answers as bytes
 admin_routes.py         scopes, stats, health, export, load
 facts_routes.py         what held when, and who is who          large_json.py   JSON in pieces
-fact_decisions.py       why a fact is believed, and decisions about facts
+decision_routes.py       why a fact is believed, and decisions about facts
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fastapi import APIRouter, FastAPI
 from ..serving import Secured, Serving
 from . import (
     admin_routes,
-    fact_decisions,
+    decision_routes,
     facts_routes,
     forget_routes,
     health_routes,
@@ -42,7 +42,7 @@ def add_rest(app: FastAPI, serving: Serving) -> None:
         forget_routes,
         admin_routes,
         facts_routes,
-        fact_decisions,
+        decision_routes,
     ):
         part.add_to(router)
     # Each route by itself, so that a 405 can list what a path allows.
