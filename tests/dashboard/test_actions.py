@@ -60,6 +60,14 @@ def test_weights_filters_and_time_move_the_ranking(site: str, visiting: Visiting
     page.get_by_role("searchbox", name="Question").fill("What happened last week?")
     page.keyboard.press("Enter")
     page.get_by_text("2026-07-13 to 2026-07-19").wait_for()
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_role("searchbox", name="Question").fill("Where does Jonas live?")
+    page.keyboard.press("Enter")
+    visit.wait()
+    page.get_by_label("What was true at").fill("2026-06-20T12:00")
+    visit.until("document.querySelector('.hit-text').innerText === one", "Jonas lives in Kiel.")
+    page.get_by_label("What was known at").fill("2020-01-01T12:00")
+    visit.until("!document.querySelector('.hit-text')")
 
 
 def test_a_judged_question_becomes_part_of_an_evaluation_set(own_site: Own, visiting: Visiting) -> None:

@@ -36,6 +36,7 @@ export function Memories({ scope, params, head, say, go, may, single }) {
   const open = (record) => go("memories", { scope: params.get("scope"), id: record.id, at: record.scope });
   const close = () => go("memories", { scope: params.get("scope") });
   const flip = (record) => setChosen(chosen.includes(record.id) ? chosen.filter((one) => one !== record.id) : [...chosen, record.id]);
+  const searches = form.query ? 1 : 0;
   const active = Object.keys(BLANK).filter((name) => name !== "order" && String(form[name]) !== String(BLANK[name])).length;
   return html`<div class=${`memories ${id ? "with-detail" : ""}`}>
     <div class="stack">
@@ -44,7 +45,7 @@ export function Memories({ scope, params, head, say, go, may, single }) {
           <label class="order"><span class="hidden">Order</span><select value=${form.order} disabled=${Boolean(form.query.trim())} onChange=${(event) => change({ order: event.target.value })}>
             ${ORDERS.map(([value, name]) => html`<option value=${value}>${name}</option>`)}</select></label></div>
         <${MultiPick} label="Kinds" options=${KINDS} value=${form.kinds} onChange=${(kinds) => change({ kinds })} colour=${kindColour} />
-        <details><summary>All filters${active ? ` (${active} set)` : ""}</summary><${AllFilters} form=${form} change=${change} /></details>
+        <details><summary>All filters${active > searches ? ` (${active - searches} set)` : ""}</summary><${AllFilters} form=${form} change=${change} /></details>
         ${active > 0 && html`<div><button class="btn quiet" onClick=${() => change({ ...BLANK })}>Clear all filters</button></div>`}
       </section>
       ${error && html`<${Failure} error=${error} retry=${reload} />`}
