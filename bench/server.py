@@ -104,7 +104,7 @@ def serve(path: str, port: int, told: Any) -> None:
         watching.cancel()
         told.send((sorted(late)[-200:], time.process_time() - before))
 
-    app.state.serving.lifespans += [calm_process, watch]
+    app.state.serving.lifespans.extend([calm_process, watch])
     config = uvicorn.Config(
         app, port=port, http=PatientProtocol, ws="none", access_log=False, log_level="error"
     )
