@@ -20,8 +20,11 @@ from tests.servers.served import Running
 from eidet import Client, Draft
 from eidet.core.remembered import RememberedList
 from eidet.core.validate import dump_json
+from eidet.models.embed import embedder_of
+from eidet.models.embed.vector_cache import Cached
 from eidet.server.calm_process import ShortCollections, calm_process
 from eidet.server.rest.large_json import LARGE, dump_pieces, parse_pieces
+from eidet.server.serving import waits
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -118,3 +121,9 @@ def test_a_process_is_as_it_was_after_serving() -> None:
     assert gc.get_freeze_count() == 0
     assert sys.getswitchinterval() == before
     assert gc.callbacks == watchers
+
+
+def test_only_embedders_that_wait_let_more_searches_run_at_once() -> None:
+    words = embedder_of("hashing:64")
+    assert not waits(words)
+    assert waits(Cached(words))
