@@ -117,10 +117,8 @@ class Binding:
 
     def check(self) -> None:
         """Raises `Misconfigured` if another embedder or language made the store's vectors and terms."""
-        name, language = (
-            verbs.get_setting(self._store, "embedder"),
-            verbs.get_setting(self._store, "language"),
-        )
+        name = verbs.get_setting(self._store, "embedder")
+        language = verbs.get_setting(self._store, "language")
         if name is not None and name != self.embedder.name:
             raise Misconfigured(
                 f"this memory was written with the embedder {name!r}, not {self.embedder.name!r}: open it "

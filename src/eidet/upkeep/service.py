@@ -34,7 +34,7 @@ from .fit import Fitted, fit
 from .model_facts import FactReadings
 from .retain import Standing, standings, unkept
 from .reweigh import reweigh
-from .run import Pause, UpkeepParts, maintain, never
+from .run import Pause, Progress, UpkeepParts, maintain, never
 from .summary import Passage, gist, summarise
 from .tier_form import Forms
 from .tier_plan import curve_of
@@ -94,6 +94,7 @@ class Keeping:
         dry_run: bool = False,
         told: int = 1_000_000,
         stops: Pause = never,
+        progress: Progress | None = None,
     ) -> Maintained:
         """Does a chore, or says what it would do; `told` limits how many changes the answer lists."""
         chosen = chore.settings or self._parts.settings.upkeep
@@ -123,6 +124,7 @@ class Keeping:
                 dry_run=dry_run,
                 told=told,
                 stops=stops,
+                progress=progress,
             )
             self._readings.note_progress()
             return done
