@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-READY_SECONDS = 30.0
+READY_SECONDS = 60.0
 FIRST_PORT, PORTS_OF_A_WORKER = 16_000, 800  # below the ports that systems give to outgoing connections
 _numbers = itertools.count(os.getpid())
 
