@@ -21,35 +21,43 @@ Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refu
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any, Final, NoReturn
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from .. import __version__
 from ..core.errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
-from . import (
-    admin_commands,
-    audit,
-    bench,
-    copy,
-    demo,
-    erase,
-    evaluate,
-    fact_commands,
-    key_commands,
-    mcp_command,
-    read_commands,
-    retention,
-    review,
-    serve_command,
-    upkeep_commands,
-    write_commands,
-)
 from .panels import place_of
 from .show import plain
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "make_app"]
+
+# The commands of each module: a command loads its own module only. The order is that of --help.
+COMMANDS: Final = {
+    "demo": ("demo",),
+    "serve_command": ("serve",),
+    "write_commands": ("remember",),
+    "erase": ("forget", "verify-forgotten", "verify-receipt"),
+    "read_commands": ("recall", "context", "find", "show", "history", "stats", "scopes"),
+    "fact_commands": ("facts",),
+    "upkeep_commands": (
+        *("maintain", "detail", "restore", "pin", "unpin", "hold", "release", "end-session"),
+        *("unarchive", "fit"),
+    ),
+    "review": ("review", "quarantine", "approve", "reveal", "forget-value"),
+    "audit": ("audit",),
+    "retention": ("retention",),
+    "key_commands": ("seal", "keys"),
+    "mcp_command": ("mcp",),
+    "admin_commands": ("export", "load", "rebuild", "reembed", "doctor"),
+    "copy": ("copy",),
+    "bench": ("bench",),
+    "evaluate": ("eval",),
+}
 
 BEGINNING: Final = (
     "The memory is the file eidet.db in this folder, unless --at or EIDET_MEMORY names another one. "
@@ -97,42 +105,12 @@ def fail(error: Exception, code: int) -> NoReturn:
     raise typer.Exit(code) from error
 
 
-app = typer.Typer(
-    name="eidet",
-    cls=Commands,
-    no_args_is_help=True,
-    epilog=BEGINNING,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for part in (
-    demo,
-    serve_command,
-    write_commands,
-    erase,
-    read_commands,
-    fact_commands,
-    upkeep_commands,
-    review,
-    audit,
-    retention,
-    key_commands,
-    mcp_command,
-    admin_commands,
-    copy,
-    bench,
-    evaluate,
-):
-    part.add_to(app)
-
-
 def _tell_version(asked: bool) -> None:
     if asked:
         typer.echo(f"eidet {__version__}")
         raise typer.Exit
 
 
-@app.callback()
 def eidet(
     _: Annotated[
         bool,
@@ -142,5 +120,41 @@ def eidet(
     """A memory for AI agents: remembers across turns, tasks and restarts; works out of the box, offline."""
 
 
+def make_app(modules: Iterable[str]) -> typer.Typer:
+    """The command line with the commands of some modules."""
+    made = typer.Typer(
+        name="eidet",
+        cls=Commands,
+        no_args_is_help=True,
+        epilog=BEGINNING,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(eidet)
+    for module in modules:
+        import_module(f".{module}", __name__).add_to(made)
+    return made
+
+
+def modules_for(words: Sequence[str]) -> tuple[str, ...]:
+    """The module of the command that is named first; all of them where none is, as for --help."""
+    for module, commands in COMMANDS.items():
+        if words and words[0] in commands:
+            return (module,)
+    return tuple(COMMANDS)
+
+
 def main() -> None:
-    app(prog_name="eidet")
+    make_app(modules_for(sys.argv[1:]))(prog_name="eidet")
+
+
+if TYPE_CHECKING:
+    app: typer.Typer
+else:
+
+    def __getattr__(name: str) -> typer.Typer:
+        """`app`, the command line with every command, is made when somebody asks for it."""
+        if name != "app":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()["app"] = make_app(COMMANDS)
+        return globals()["app"]

@@ -8,7 +8,7 @@ import pytest
 import typer
 from tests.unit.cli.shell import Shell
 
-from eidet.cli import app
+from eidet.cli import COMMANDS, app, make_app, modules_for
 from eidet.cli.panels import PANELS
 
 GROUP = typer.main.get_command(app)
@@ -43,3 +43,16 @@ def test_every_command_has_help_without_colours(eidet: Shell, words: tuple[str, 
     told = " ".join(line.strip() for line in said.out.split("╭")[0].splitlines()[3:]).strip()
     assert told[0].isupper()
     assert told.endswith(".")
+
+
+def test_the_table_of_commands_names_those_of_each_module() -> None:
+    for module, commands in COMMANDS.items():
+        made = typer.main.get_command(make_app([module]))
+        assert set(made.commands) == set(commands), module  # type: ignore[attr-defined]
+
+
+def test_a_command_loads_its_own_module_only() -> None:
+    assert modules_for(["recall", "--limit", "3"]) == ("read_commands",)
+    assert modules_for(["facts", "about"]) == ("fact_commands",)
+    for words in ([], ["--help"], ["rcall"]):
+        assert modules_for(words) == tuple(COMMANDS)
