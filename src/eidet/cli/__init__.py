@@ -1,6 +1,7 @@
 """The command line: words of a shell become the verbs of `Memory`, and what they answer becomes text.
 
-    memory_options.py    which memory is meant, and opening it
+    memory_options.py    which memory is meant, and opening it; configuration.py: eidet.toml
+    init_command.py      init, which writes eidet.toml; tour_command.py: tour
     write_commands.py    remember
     read_commands.py     recall, context, find, show, history, scopes, stats
     fact_commands.py     facts about, timeline, match, why …
@@ -39,6 +40,8 @@ __all__ = ["app", "main", "make_app"]
 # The commands of each module: a command loads its own module only. The order is that of --help.
 COMMANDS: Final = {
     "demo": ("demo",),
+    "tour_command": ("tour",),
+    "init_command": ("init",),
     "serve_command": ("serve",),
     "write_commands": ("remember",),
     "erase": ("forget", "verify-forgotten", "verify-receipt"),
@@ -60,7 +63,8 @@ COMMANDS: Final = {
 }
 
 BEGINNING: Final = (
-    "The memory is the file eidet.db in this folder, unless --at or EIDET_MEMORY names another one. "
+    "The memory is the file eidet.db in this folder, unless --at, EIDET_MEMORY or eidet.toml (see `eidet "
+    "init`) names another one. "
     "Every command has --help, and most have --json for programs."
 )
 EXIT_CODES: Final = {NotFound: 3, Conflict: 4, Unavailable: 5, Corrupt: 6, Misconfigured: 7}
