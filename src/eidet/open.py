@@ -14,7 +14,6 @@ from .core.settings import Settings
 from .index import Index
 from .index.change_pages import Followable
 from .models.embed import Embedder, embedder_named, embedder_of
-from .net.url import Options
 from .parts import Parts
 from .store import Store, verbs
 from .store.abilities import MadeOfSeveral
@@ -73,6 +72,7 @@ def _sqlite(path: Path, settings: Settings) -> Store:
 
 def _open_tiered(url: str, settings: Settings) -> Store:
     """`tiered://?short=redis://…&long=agent.db&archive=s3://…&outbox=folder`; each part percent-encoded."""
+    from .net.url import Options
     from .store.tiered import TieredStore
 
     options = Options.parse(url.partition("?")[2], hint=TIERED)
@@ -163,7 +163,7 @@ def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
 
 def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
     """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
-    from .trust.seal.keyring import SEAL, check_unsealed, read_master
+    from .trust.seal.unsealed import SEAL, check_unsealed
 
     chosen, told = settings.key or None if key is None else key, verbs.get_setting(store, SEAL)
     if is_sealed(store):
@@ -173,6 +173,8 @@ def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
         check_unsealed(store)
     if chosen is None:
         if told is not None:
+            from .trust.seal.keyring import read_master
+
             raise Misconfigured(
                 f"{name} is sealed with the master key {read_master(store)['master']}: open it with "
                 "Memory(…, key='env:EIDET_KEY') or key='file:PATH'; on the command line, EIDET_KEY or "

@@ -15,13 +15,14 @@ from typing import Any, NoReturn, Protocol
 
 from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
 from .core.record import Record
+from .core.scope import Scope
 from .core.settings import Settings
 from .core.validate import Json
-from .graph import Graphs
+from .graph import Graphs, ScopeGraph
 from .index import Index
+from .index.follower import MANY, Follower
 from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, Watch, verbs
-from .store.ram import RamStore
 from .store.tombstones import Marker, secret_of
 from .store.traits import missing_of, path_of, secret_keeper
 from .store.usage import Usage
@@ -245,6 +246,7 @@ class Parts:
         self.usage = Usage(store, settings)
         self.foreground = Foreground()
         self._graphs = Graphs(store, memory_mb=max(settings.index_memory_mb // 4, 1))
+        self._follower = Follower(self._take_in)
 
     @property
     def graphs(self) -> Graphs:
@@ -255,6 +257,8 @@ class Parts:
     @property
     def waits(self) -> bool:
         """Whether a verb may wait for a disk or a server. A closed memory answers at once."""
+        from .store.ram import RamStore
+
         in_ram = self.closed or isinstance(self.store, RamStore)
         return not in_ram or isinstance(self.embedder, WarmableEmbedder)
 
@@ -319,6 +323,18 @@ class Parts:
         if self._index is not None:
             self._index.follow(scope)
 
+    def note_written(self, records: Sequence[Record]) -> None:
+        """Lets index and graph read along in the background, if many records were written."""
+        if len(records) >= MANY and self._index is not None and self.has_embedded_index:
+            self._follower.note({record.scope for record in records})
+
+    def _take_in(self, scope: str) -> None:
+        index = self._index
+        if index is not None and not self.closed:
+            index.voices(Scope.of(scope))  # answers at once when it has read everything
+            if self.settings.facts:
+                self._graphs.ask(scope, _ask_nothing)
+
     def cleanse(self, scope: str) -> list[str]:
         """Takes what is gone out of graph and index, wherever it is kept; what was not possible, in words."""
         self._graphs.follow(scope)
@@ -370,8 +386,13 @@ class Parts:
             if self.closed:
                 return
             self.usage.flush_if_possible()
+            self._follower.close()
             if self._index is not None:
                 self._index.close()
             self._graphs.close()
             self.closed = True
             self._store.close()
+
+
+def _ask_nothing(graph: ScopeGraph) -> None:
+    """A graph reads what it has not seen before it is asked, whatever it is asked."""

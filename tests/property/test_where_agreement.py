@@ -28,6 +28,7 @@ from eidet.core.where import Box, Condition, Near, Where
 from eidet.index.embedded.filters import mask
 from eidet.store.sql import schema
 from eidet.store.sql.filters import compile_where
+from eidet.store.sql.plain_filters import write_plain
 from eidet.store.sql.sqlite_json import SqliteJson, register
 
 NAMES = [column.name for column in schema.records.columns]
@@ -168,6 +169,11 @@ def test_sql_and_columns_find_what_the_predicate_finds(
 def check(connection: sqlite3.Connection, rows: Sequence[Record], where: Where) -> None:
     expected = by_predicate(rows, where)
     assert by_sql(connection, where) == expected
+    plain = write_plain(where, "?")
+    if plain is not None:
+        test, values = plain
+        found = connection.execute(f"SELECT seq FROM records WHERE ({test}) ORDER BY seq", values)
+        assert [seq for (seq,) in found] == expected
     assert by_mask(rows, where) == expected
 
 

@@ -81,7 +81,7 @@ FOREIGN_ATTRIBUTES: Final = words(
 )
 
 # Names that users of other libraries know, and that the documents of the doors promise.
-DOOR_PACKAGES: Final = ("compat/",)
+DOOR_PACKAGES: Final = ("compat/", "integrations/mem0/")
 
 IRREGULAR: Final = words(
     """asked begun bound bought broken brought built caught chosen dealt done drawn felt forgotten fed

@@ -17,8 +17,8 @@ from ..memory import Memory
 from ..models.embed import embed_checked, embedder_named, embedder_of
 from ..open import open_store
 from ..store import Store, verbs
+from ..store.sql.column_names import REVISION
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers
-from ..store.sql.schema import REVISION
 from ..store.traits import path_of
 from ..text import analyzer_of
 from .advice import advice

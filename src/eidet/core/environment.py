@@ -10,7 +10,6 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -85,5 +84,7 @@ def _warn_misspelt(environment: Mapping[str, str]) -> None:
     for name in sorted(environment):
         if not name.startswith("EIDET_") or name in known:
             continue
+        from difflib import get_close_matches
+
         for meant in get_close_matches(name, known, 1, ALIKE):
             warnings.warn(f"{name}: not used; did you mean {meant}?", UnusedVariable, stacklevel=4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -214,6 +213,8 @@ def _choose(
 
 
 def _table(file: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8")).get("eidet", {})
     except OSError as error:

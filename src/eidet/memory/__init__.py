@@ -1,6 +1,6 @@
 """The verbs. Each body is the list of its stages; the stages live in `write`, `recall` and `trust`.
 
-facts.py  upkeep.py  trust.py  keys.py  admin.py   the namespaces of a memory
+facts.py  upkeep.py  trust.py  keys.py  admin.py   the namespaces; namespaces.py opens them
 records.py  forgetting.py  export_import.py   what several verbs share
 """
 
@@ -30,30 +30,30 @@ from ..open import open_parts
 from ..parts import Parts
 from ..recall import Recipe
 from ..recall.options import FilterOptions, FindOptions, RecallOptions, check_options, read_filter
-from ..recall.pack import Context
 from ..recall.path import Packing, ReadPath
 from ..store import Store, verbs
-from ..text.tokens import TokenCounter
 from ..trust.audit.reads import Auditing
-from ..trust.privacy.service import Guard, Guarding, with_guard
+from ..trust.privacy.service import Guarding, guard_of, with_guard
 from ..upkeep.lifecycle import Life
-from ..write import EchoGuard, Given, WritePath
-from .admin import AdminNamespace
-from .export_import import ExportFile, Leaving, Progress, export_records
-from .facts import FactsNamespace
+from ..write.echoes import EchoGuard
 from .forgetting import Forgetting
-from .keys import KeysNamespace
+from .namespaces import Namespaces
 from .records import Expected, Records
-from .trust import TrustNamespace
-from .upkeep import UpkeepNamespace
 
 if TYPE_CHECKING:
+    from ..recall.pack import Context
+    from ..text.tokens import TokenCounter
     from ..trust.audit import Audit
     from ..trust.audit.log import AuditLog
     from ..trust.erase import Forgotten
     from ..trust.seal.service import Key
-
-__all__ = ["Memory", "Progress"]
+    from ..write import Given
+    from .admin import AdminNamespace
+    from .export_import import Progress
+    from .facts import FactsNamespace
+    from .keys import KeysNamespace
+    from .trust import TrustNamespace
+    from .upkeep import UpkeepNamespace
 
 
 @observable("remember", "recall", "context", "find", "revise", "forget", "export", "load")
@@ -86,7 +86,7 @@ class Memory:
         chosen = with_guard(given, guard, vault)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})
-        guards = Guard.of(chosen)
+        guards = guard_of(chosen)
         parts, log = open_parts(place, embedder=embedder, settings=chosen, key=key, audit=audit, clock=clock)
         self._parts, self._log = parts, log
         self._auditing = Auditing(log)
@@ -94,14 +94,10 @@ class Memory:
         self._life = Life(parts)
         self._echoes = EchoGuard(parts)
         self._records = Records(parts, self._auditing)
-        self._writes = WritePath(parts, self._guarding, self._echoes, self._life)
         self._reads = ReadPath(parts, self._guarding, self._echoes, self._auditing)
         self._forgetting = Forgetting(parts, self._guarding, self._life, self._echoes)
-        self._facts = FactsNamespace(parts, self._writes, self._reads, self._forgetting, self._auditing)
-        self._upkeep = UpkeepNamespace(parts, self._records, self._life, self._guarding, self._forgetting)
-        self._trust = TrustNamespace(self._records, self._guarding, self._forgetting, self._reads)
-        self._keys = KeysNamespace(parts)
-        self._admin = AdminNamespace(parts, self._reads, self._life)
+        stages = (self._records, self._reads, self._guarding, self._echoes, self._life)
+        self._namespaces = Namespaces(parts, *stages, self._forgetting, self._auditing)
         self._forgetting.clean_up(index=False)
 
     @property
@@ -112,27 +108,27 @@ class Memory:
     @property
     def facts(self) -> FactsNamespace:
         """What held when, and who is who: `memory.facts.about("Ann", as_of="2024-03-01")`."""
-        return self._facts
+        return self._namespaces.facts
 
     @property
     def upkeep(self) -> UpkeepNamespace:
         """Keeping memories in order: `memory.upkeep.maintain()`, pins, legal holds, retention."""
-        return self._upkeep
+        return self._namespaces.upkeep
 
     @property
     def trust(self) -> TrustNamespace:
         """Quarantine and review, pseudonyms, and proof that something was forgotten."""
-        return self._trust
+        return self._namespaces.trust
 
     @property
     def keys(self) -> KeysNamespace:
         """The keys of a sealed memory: `memory.keys.rotate()`, `memory.keys.shred("ann")`."""
-        return self._keys
+        return self._namespaces.keys
 
     @property
     def admin(self) -> AdminNamespace:
         """How the memory does, and rebuilding it: `memory.admin.stats()`, `memory.admin.reembed(…)`."""
-        return self._admin
+        return self._namespaces.admin
 
     @property
     def audit(self) -> AuditLog | None:
@@ -158,7 +154,7 @@ class Memory:
         used, unless `keep_duplicates`; messages are never merged. What was forgotten for good in the
         scope is refused, unless it is said `again`; of a list, the rest is stored (see `RememberedList`).
         """
-        return self._writes.remember(what, details)
+        return self._namespaces.writes.remember(what, details)
 
     def recall(
         self,
@@ -301,7 +297,8 @@ class Memory:
         Conflict. `clear` names fields to reset. Without either, a change that somebody else made
         meanwhile is kept where it touched other fields. `again` as in `remember`.
         """
-        write = partial(self._writes.revise, changes=changes, clear=clear, again=again, by=actor(by))
+        revise = self._namespaces.writes.revise
+        write = partial(revise, changes=changes, clear=clear, again=again, by=actor(by))
         expected = Expected(version, digest, self._life.check_changeable)
         return self._records.revise(id, scope, expected, write)
 
@@ -357,6 +354,8 @@ class Memory:
 
         What a sealed memory exports is sealed, and loaded with the same master key; `plain` opens it.
         """
+        from .export_import import Leaving, export_records
+
         leaving = Leaving(scope=one_or_all(scope), plain=plain, progress=progress)
         with self._auditing.doing("export", leaving.scope, file=str(path)) as done:
             return done(export_records(self._parts, Path(path), leaving))
@@ -375,6 +374,8 @@ class Memory:
         records are. Records whose id exists become its next version unless they say the same. A sealed
         memory loads only what a memory with its master key signed; with `unverified`, any export.
         """
+        from .export_import import ExportFile
+
         file = ExportFile(self._parts, self._guarding, Path(path), one_or_all(scope), unverified)
         with self._auditing.doing("load", scope, file=str(path)) as done:
             return done(file.load(progress))

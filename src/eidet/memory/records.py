@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ..core.arguments import one
 from ..core.errors import Conflict, Refused
@@ -16,9 +17,10 @@ from ..core.scope import Scope
 from ..core.validate import clean_text
 from ..graph.derived_records import MARK, DerivedRecords
 from ..parts import Parts
-from ..recall.feedback import counts_of, find_judged, judge
-from ..recall.pack import Context
 from ..trust.audit.reads import Auditing
+
+if TYPE_CHECKING:
+    from ..recall.pack import Context
 
 TRIES = 100  # at a change that others are always faster with
 
@@ -91,6 +93,8 @@ class Records:
         by: str | None,
     ) -> None:
         """Counts what somebody says of an answer or a record; what was useful counts as used."""
+        from ..recall.feedback import counts_of, find_judged, judge
+
         what, who = find_judged(about, None if scope is None else Scope.of(scope)), judge(by)
         counts, now = counts_of(what, useful), self._parts.clock()
         if not self._parts.store.writable:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from ..core.lazy_pattern import LazyPattern
 from ..text.stopwords import STOP_WORDS
 
 READ: Final = 600  # characters of a text that are looked at
@@ -33,8 +34,8 @@ def _read_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _words(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+def _words(pattern: str) -> LazyPattern:
+    return LazyPattern(pattern, re.IGNORECASE)
 
 
 _COUNT = (
@@ -168,7 +169,7 @@ class Wants:
     low       the question in small letters
     """
 
-    measures: tuple[re.Pattern[str], ...] = ()
+    measures: tuple[LazyPattern, ...] = ()
     words: tuple[tuple[frozenset[str], float], ...] = ()
     liking: bool = False
     place: bool = False
@@ -186,7 +187,7 @@ def read_wants(question: str, numbered: str, *, several: bool) -> Wants:
     low = question.lower()
     words = low.translate(_BLANKS).split()
     held = frozenset(words)
-    measures: tuple[re.Pattern[str], ...] = ()
+    measures: tuple[LazyPattern, ...] = ()
     if not several and _MEASURING.search(low):
         measures = tuple(told for asks, told in _MEASURES if asks.search(low))
     return Wants(

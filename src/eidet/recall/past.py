@@ -11,7 +11,7 @@ import threading
 from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..core.event import Event
 from ..core.record import Kind, Record, Tier, Trust
@@ -20,13 +20,12 @@ from ..core.state import State
 from ..core.validate import Json
 from ..core.where import Where
 from ..graph import Graphs
-from ..index.embedded import EmbeddedIndex
-from ..index.embedded.lexicon import make_lexicon
 from ..parts import Parts
 from ..store import Head, Store
-from ..store.ram import RamStore
-from ..write.ingest import Ingest
 from . import Recall
+
+if TYPE_CHECKING:
+    from ..write.ingest import Ingest
 
 VIEWS: Final = 3  # views of the past that a memory keeps
 PAGE: Final = 1_000  # records embedded and written at once
@@ -60,6 +59,9 @@ class PastViews:
             return self._views[asked]
 
     def _make(self, scope: Scope, known_at: float) -> Recall:
+        from ..store.ram import RamStore
+        from ..write.ingest import Ingest
+
         parts, store = self._parts, RamStore()
         ingest = Ingest.of(parts)
         after = 0
@@ -70,6 +72,9 @@ class PastViews:
         return self._open_view(store)
 
     def _open_view(self, store: Store) -> Recall:
+        from ..index.embedded import EmbeddedIndex
+        from ..index.embedded.lexicon import make_lexicon
+
         parts = self._parts
         lexicon = make_lexicon(parts.embedder, parts.analyzer)
         index = EmbeddedIndex(store, parts.embedder.width, lexicon=lexicon, analyzer=parts.analyzer)

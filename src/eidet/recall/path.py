@@ -22,24 +22,21 @@ from ..core.scope import Scope
 from ..core.validate import Json, moment
 from ..core.where import Where
 from ..graph import Graphs
-from ..graph.derived_records import DerivedRecords, asks_for_triples
 from ..parts import Parts
 from ..store import verbs
 from ..text import term_id
-from ..text.tokens import TokenCounter, counter_of
 from . import Query, Recall
 from .as_of import Page, Source
-from .nearby import turns_around, working_state
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
-from .pack import Context, pack
 from .past import PastViews
-from .standing import list_standing
-from .why_not import Explained
 
 if TYPE_CHECKING:
+    from ..text.tokens import TokenCounter
     from ..trust.audit.reads import Auditing
     from ..trust.privacy.service import Guarding
     from ..write.echoes import EchoGuard
+    from .pack import Context
+    from .why_not import Explained
 
 
 Asked = str | Mapping[str, Json]  # a question, or a state
@@ -111,6 +108,8 @@ class ReadPath:
         packing: Packing,
     ) -> Explained:
         """As `recall` and `context`, but nothing counts as used; with all that is known of the answer."""
+        from .why_not import Explained
+
         source = self._source(scope, options)
         asked = replace(self._build(query, limit, where, options, source), explain=True)
         if asked.text.strip() or asked.vector is not None:
@@ -145,6 +144,8 @@ class ReadPath:
         options: RecallOptions,
         packing: Packing,
     ) -> Context:
+        from ..text.tokens import counter_of
+
         chosen = narrow_filter(where, **filters_in(options))
         check_budget(packing.budget)
         check_neighbours(packing.neighbours)
@@ -161,6 +162,11 @@ class ReadPath:
         self, hits: Hits, asked: Query, chosen: Where | None, packing: Packing, source: Source
     ) -> Context:
         """A context of an answer: what applies, working state, and the turns around those that were found."""
+        from ..text.tokens import counter_of
+        from .nearby import turns_around, working_state
+        from .pack import pack
+        from .standing import list_standing
+
         recall, now = source.recall, source.now
         found = [hit.record for hit in hits]
         seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
@@ -198,6 +204,8 @@ class ReadPath:
         return view.graphs or Graphs(view.store)
 
     def count(self, where: Filter | None, scope: str | Scope, options: FilterOptions) -> int:
+        from ..graph.derived_records import DerivedRecords, asks_for_triples
+
         chosen = self._guarding.filter_visible(read_filter("count", where, options))
         living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.of(scope))
         count = verbs.count(self._parts.store, living)

@@ -19,15 +19,13 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
 from ..graph import Graphs
-from ..graph.asking import list_special
 from ..graph.identities import USER_NODE
 from ..graph.names import PERSON, name_key
 from ..graph.scope_graph import Moments, ScopeGraph, View
 from ..index import Candidates, Floats
 from ..models.embed import embed_checked
-from ..models.embed.quantise import row_of
 from ..text.analysis import terms_in
-from ..text.facts import Nature
+from ..text.facts.statement import Nature
 from ..trust.privacy.quoting import is_untrusted
 
 if TYPE_CHECKING:
@@ -104,6 +102,8 @@ def _list_latest(graphs: Graphs, scope: Scope, moments: Moments) -> list[Standin
 
 def _list_held(graph: ScopeGraph, moments: Moments) -> list[StandingWish]:
     found: list[StandingWish] = []
+    from ..graph.asking import list_special
+
     for interval in list_special(graph, moments, NATURES):
         first, seq = interval.first, max(said.source.seq for said in interval.said)
         wish = first.object_mention.name
@@ -138,6 +138,8 @@ def _list_alike(recall: Recall, query: str, pairs: Sequence[tuple[StandingWish, 
     whole = [record for _, record in pairs if record.vector is not None and not record.level]
     if not whole:
         return set()
+    from ..models.embed.quantise import row_of
+
     vector: Floats = embed_checked(recall.embedder, [query])[0]
     rows = row_of(b"".join(record.vector or b"" for record in whole)).reshape(-1, len(vector))
     lengths = np.maximum(np.linalg.norm(rows, axis=1) * np.linalg.norm(vector), 1e-12)

@@ -17,6 +17,7 @@ from .doorway import Doorway
 from .errors import add_handlers
 from .gzip_answers import Gzip
 from .mcp.mounting import add_mcp
+from .mem0 import add_mem0
 from .rest import add_rest
 from .server_settings import ServerSettings
 from .serving import Serving
@@ -70,9 +71,10 @@ def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
     app.add_middleware(
         CORSMiddleware,
         allow_origins=list(origins),
-        allow_methods=["GET", "POST", "PATCH", "DELETE"],
+        allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
         allow_headers=[
             *("Authorization", "Content-Type", "Eidet-Scope", "Idempotency-Key", "If-Match"),
+            *("Mem0-User-ID", "X-Application", "X-Mem0-Client", "X-Mem0-Source"),
             *("Last-Event-Id", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id"),
         ],
         expose_headers=["ETag", "Retry-After", "X-Request-Id", "Idempotent-Replayed", "Mcp-Session-Id"],
@@ -81,6 +83,6 @@ def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
 
 def add_parts(app: FastAPI, serving: Serving) -> None:
     """Mounts everything. The dashboard comes last: it takes what nobody else has."""
-    parts: list[Any] = [add_rest, add_telemetry, add_mcp, add_dashboard]
+    parts: list[Any] = [add_rest, add_telemetry, add_mcp, add_mem0, add_dashboard]
     for add in parts:
         add(app, serving)

@@ -28,7 +28,9 @@ AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 REQUEST_ID: Final = "eidet.request_id"
 UPLOADS: Final = ("/v1/load",)  # paths whose bodies are files
-ENCODED: Final = b"/v1/memories/"  # before ids, which may have any character
+# Before ids and names, which may have any character.
+ENCODED: Final = (b"/v1/memories/", b"/mem0/v1/memories/", b"/mem0/v2/entities/")
+KEY_KINDS: Final = ("bearer", "token")  # mem0's client says Token
 STRANGER_BYTES: Final = 65_536  # of a body without a valid key
 _GIVEN_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
 BURST_SECONDS: Final = 2.0  # how much of its pace a caller may save up
@@ -90,7 +92,7 @@ class Doorway:
             return None
         kind, _, key = authorization.partition(" ")
         found = None
-        if kind.lower() == "bearer":
+        if kind.lower() in KEY_KINDS:
             found = keys.find(key.strip())
         if found is None:
             raise make_unauthorized()
@@ -281,4 +283,4 @@ class Answering:
         """Answers with an error, unless an answer has begun: then the connection breaks off."""
         if self._started:
             raise problem
-        await problem.respond()(self._scope, receive, self)
+        await problem.respond(self._scope["path"])(self._scope, receive, self)

@@ -26,6 +26,7 @@ from ..core.errors import (
 )
 
 LOG: Final = logging.getLogger("eidet.server")
+MEM0: Final = "/mem0/"  # paths below it speak mem0's API
 
 
 class ErrorBody(BaseModel):
@@ -53,8 +54,12 @@ class Problem(HTTPException):
         super().__init__(status, message, dict(headers or {}))
         self.body = ErrorBody(type=type, message=message, hint=hint, field=field)
 
-    def respond(self) -> JSONResponse:
-        return JSONResponse(self.body.model_dump(), self.status_code, self.headers)
+    def respond(self, path: str = "") -> JSONResponse:
+        """The answer to a request for `path`; mem0's client reads the message from `detail`."""
+        told = self.body.model_dump()
+        if path.startswith(MEM0):
+            told["detail"] = self.body.message
+        return JSONResponse(told, self.status_code, self.headers)
 
 
 _STATUS: Final[dict[type[EidetError], tuple[int, str]]] = {
@@ -129,26 +134,27 @@ def list_methods(request: Request) -> list[str]:
 def add_handlers(app: FastAPI) -> None:
     """Makes every error of the app answer in the one shape."""
 
-    async def answer_problem(_request: Request, error: Exception) -> JSONResponse:
+    async def answer_problem(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, Problem)
-        return error.respond()
+        return error.respond(request.scope["path"])
 
-    async def answer_eidet(_request: Request, error: Exception) -> JSONResponse:
+    async def answer_eidet(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, EidetError)
-        return problem_of(error).respond()
+        return problem_of(error).respond(request.scope["path"])
 
-    async def answer_invalid(_request: Request, error: Exception) -> JSONResponse:
+    async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return make_invalid(error.errors()).respond()
+        return make_invalid(error.errors()).respond(request.scope["path"])
 
     async def answer_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         type, headers = _HTTP.get(error.status_code, "bad_request"), dict(error.headers or {})
+        path = request.scope["path"]
         if error.status_code == 400:  # all that FastAPI says so is that a body is not JSON
-            return Problem(422, "bad_input", "the body is not JSON in UTF-8", field="body").respond()
+            return Problem(422, "bad_input", "the body is not JSON in UTF-8", field="body").respond(path)
         if error.status_code == 405:
             headers["Allow"] = ", ".join(list_methods(request))
-        return Problem(error.status_code, type, str(error.detail), headers=headers).respond()
+        return Problem(error.status_code, type, str(error.detail), headers=headers).respond(path)
 
     app.add_exception_handler(Problem, answer_problem)
     app.add_exception_handler(EidetError, answer_eidet)

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
-from ..quality import Survey
 from . import Transaction
 from .model import NewRecord, Scrubbed
+
+if TYPE_CHECKING:
+    from ..quality import Survey
 
 
 @runtime_checkable

@@ -7,7 +7,6 @@ marks nothing can be compared.
 
 from __future__ import annotations
 
-import secrets
 import unicodedata
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
@@ -40,6 +39,8 @@ def secret_of(store: Store, name: str, *, make: bool = True) -> bytes:
         return bytes(keeper.secret(name))
     setting = f"secret:{name}"
     if verbs.get_setting(store, setting) is None and make:
+        import secrets
+
         verbs.set_settings(store, {setting: secrets.token_hex(SECRET_BYTES)}, fresh=True)
     try:
         return bytes.fromhex(verbs.get_setting(store, setting) or "none")

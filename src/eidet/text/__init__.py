@@ -8,7 +8,6 @@ is indexed again without reading its texts.
 from __future__ import annotations
 
 import struct
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import Protocol, runtime_checkable
@@ -79,8 +78,12 @@ def pack_ids(ids: Sequence[int]) -> bytes:
 def _tally(ids: Sequence[int], rising: Sequence[int]) -> bytes:
     if len(rising) == len(ids):  # most short texts repeat nothing: counting them costs more than the rest
         return b"\x01" * len(ids)
-    counts = list(map(Counter(ids).__getitem__, rising))
-    return bytes(counts if max(counts) <= MOST else [min(count, MOST) for count in counts])
+    counts = dict.fromkeys(rising, 0)
+    for id in ids:
+        counts[id] += 1
+    if len(ids) > MOST:
+        return bytes([min(count, MOST) for count in counts.values()])
+    return bytes(counts.values())
 
 
 def unpack(packed: bytes) -> dict[int, int]:

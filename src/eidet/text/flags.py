@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from .analysis import DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
-from .dates import Dated, dates_in, has_time
+from .dates import Dated, dates_in, has_time, read_letters
 
 LONGEST: Final = 4_000  # characters looked at: what a text is shows early
 SURE: Final = 0.5  # times less certain are not kept
@@ -17,36 +17,9 @@ SURE: Final = 0.5  # times less certain are not kept
 _ASKS = re.compile(r"""[?\uff1f\u061f\u037e]["'\u201d\u2019)\]*\s]*(?:\[[^\]]*\]\s*)?\Z""")
 _ASKING = re.compile(r"[?\uff1f\u061f\u037e]")
 _DIGIT = re.compile(r"\d")
-_LETTERS = re.compile(r"[a-z]+")
-_NUMBERS = frozenset(
-    {
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "twenty",
-        "thirty",
-        "forty",
-        "fifty",
-        "hundred",
-        "thousand",
-        "once",
-        "twice",
-        "couple",
-        "few",
-        "dozen",
-        "half",
-        "both",
-        "several",
-    }
+_NUMBERS: Final = frozenset(
+    b"one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred "
+    b"thousand once twice couple few dozen half both several".split()
 )
 _CAPITAL = re.compile("[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][^\\W\\d_]+")
 # before a word inside a sentence; after a comma or a greeting it is who is spoken to
@@ -72,12 +45,18 @@ def marks_of(
         flags = QUESTION
     if dated or has_time(said, language):
         flags |= TIMED
-    if _DIGIT.search(said) or not _NUMBERS.isdisjoint(_LETTERS.findall(said.lower())):
+    if _has_number(said):
         flags |= NUMBERED
     if language not in _CAPITAL_NOUNS and _names(said):
         flags |= NAMED
     days = tuple((found.first, found.last) for found in dated if found.confidence >= SURE)
     return flags, days[:DAYS_KEPT]
+
+
+def _has_number(text: str) -> bool:
+    """In digits of any script, or in words."""
+    words, has_digits = read_letters(text)
+    return has_digits or not _NUMBERS.isdisjoint(words) or (not text.isascii() and bool(_DIGIT.search(text)))
 
 
 def _asks(text: str) -> bool:

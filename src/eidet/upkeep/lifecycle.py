@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,10 +20,9 @@ from ..core.where import Where
 from ..parts import Parts
 from ..store import verbs
 from ..store.rules import HELD, Held
-from ..write.put import load_records, put_records
-from . import Maintained, works_of
 
 if TYPE_CHECKING:
+    from . import Maintained
     from .archive import Archive
     from .run import Pause
     from .service import Chore, Keeping
@@ -40,11 +38,17 @@ class Life:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._worker: UpkeepWorker | None = None
         self._inserted = 0
         self._lock = threading.Lock()
         self._keeping: Keeping | None = None
+
+    @cached_property
+    def _owner(self) -> str:
+        """Tells this memory from others where upkeep takes turns."""
+        from socket import gethostname
+
+        return f"{gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
     @property
     def keeping(self) -> Keeping:
@@ -62,6 +66,7 @@ class Life:
         """A worker for this memory; the one before it is stopped."""
         if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
             raise BadInput(f"every must be a number of seconds above 0, not {every!r}")
+        from . import works_of
         from .worker import UpkeepWorker
 
         works_of(chore.only)
@@ -146,6 +151,8 @@ class Life:
         else:
             new = _unmark(record, record.state.but(**{mark: None}), there.expires)
         ends = mark == "hold" and not on
+        from ..write.put import put_records
+
         return put_records(self._parts, [new], now=now, expect=record.version, by=by, releases=ends)[0]
 
     def check_not_held(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
@@ -190,6 +197,7 @@ class Life:
     ) -> int:
         """What is `sought` as of `may_hold`; each goes `through` what every loaded record goes through."""
         from ..trust.seal.exports import archive_for, check_piece
+        from ..write.put import load_records
         from .archive import about, archive_of, may_hold
 
         source = archive_for(self._parts.store, archive_of(archive or self._parts.settings.upkeep.archive))

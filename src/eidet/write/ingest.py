@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from datetime import datetime
+from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import Final
 
@@ -98,13 +100,20 @@ def analyse_record(
     if len(units) != count:
         units = [record.text, *[""] * (count - 1)]
     terms = [analyzer.pack_text(_add_speaker(record, unit)) if unit else b"" for unit in units]
-    said = local(record.occurred)
+    said = _local_moment(record.occurred, time.tzname)
     dated = times_of(record.text, said, analyzer.language)
     flags, days = marks_of(record.text, said, analyzer.language, dated)
     stated = b""
     if facts and record.kind in STATING:
         stated = pack_statements(read_facts(record.text, said=said, language=analyzer.language, dated=dated))
     return pack_analysis(terms, flags, days, stated)
+
+
+@lru_cache(maxsize=16)
+def _local_moment(occurred: float, zone: tuple[str, str]) -> datetime:
+    """The records of one call were often said at one moment; `zone` tells if that of the machine changed."""
+    del zone
+    return local(occurred)
 
 
 def _add_speaker(record: Record, unit: str) -> str:

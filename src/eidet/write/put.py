@@ -54,6 +54,7 @@ def put_records(
     except StaleEpoch:
         stored = run_put(store, replace(job, epoch=parts.binding.renew()))
     parts.usage.flush_if_due()
+    parts.note_written(stored)
     return stored
 
 

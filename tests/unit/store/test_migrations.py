@@ -15,6 +15,8 @@ from sqlalchemy.pool import StaticPool
 
 from eidet import Memory, Misconfigured, Where
 from eidet.core.record import Record
+from eidet.store.sql import column_names as columns
+from eidet.store.sql import migrate as migrations
 from eidet.store.sql import schema
 from eidet.store.sql.migrate import SCRIPTS, migrate, revision_of
 from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
@@ -81,7 +83,7 @@ def wanted_shape() -> dict[str, Any]:
 
 
 def test_the_code_asks_for_the_newest_migration() -> None:
-    assert SCRIPT_NAMES[-1] == schema.REVISION
+    assert SCRIPT_NAMES[-1] == columns.REVISION
     assert len(set(SCRIPT_NAMES)) == len(SCRIPT_NAMES)
 
 
@@ -91,7 +93,36 @@ def test_there_is_a_file_of_every_schema() -> None:
 
 def test_migrated_tables_are_those_of_the_schema(raw: sqlite3.Connection) -> None:
     assert shape(raw) == wanted_shape()
-    assert revision_of(raw) == schema.REVISION
+    assert revision_of(raw) == columns.REVISION
+
+
+def test_a_new_file_has_the_tables_that_the_migrations_make(raw: sqlite3.Connection, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "step by step.db", isolation_level=None)) as stepwise:
+        migrate(stepwise, tmp_path / "step by step.db", target="0001")
+        migrate(stepwise, tmp_path / "step by step.db")
+        assert shape(stepwise) == shape(raw)
+        assert revision_of(stepwise) == revision_of(raw)
+        kept = "SELECT name, length(value) FROM settings WHERE name IN ('identity', 'epoch') ORDER BY name"
+        assert stepwise.execute(kept).fetchall() == raw.execute(kept).fetchall()
+
+
+def test_a_new_file_whose_tables_cannot_be_made_stays_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken.sql"
+    broken.write_text("CREATE TABLE alembic_version (version_num TEXT);\nCREATE TABLE records (;\n")
+    monkeypatch.setattr(migrations, "TABLES", broken)
+    with closing(sqlite3.connect(tmp_path / "new.db", isolation_level=None)) as connection:
+        with pytest.raises(sqlite3.OperationalError, match="incomplete input"):
+            migrate(connection, tmp_path / "new.db")
+        assert not connection.in_transaction
+        assert shape(connection) == {}
+
+
+def test_the_names_of_columns_are_those_of_the_schema() -> None:
+    assert tuple(schema.records.columns.keys()) == columns.RECORD_COLUMNS
+    assert tuple(schema.events.columns.keys()) == columns.EVENT_COLUMNS
+    assert {name for name, column in schema.records.columns.items() if column.nullable} == columns.NULLABLE
 
 
 @pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: dump.stem)
@@ -123,7 +154,7 @@ def scripts_with(tmp_path: Path, end: str = "") -> Path:
     """The migrations of this version and one more, which ends with the line given."""
     scripts = tmp_path / "scripts 100%"
     shutil.copytree(SCRIPTS, scripts)
-    more = MORE.format(below=schema.REVISION, end=end)
+    more = MORE.format(below=columns.REVISION, end=end)
     (scripts / "versions" / "9999_more.py").write_text(more)
     return scripts
 
@@ -136,7 +167,7 @@ def test_a_migration_copies_the_file_first_and_keeps_the_data(
     assert revision_of(raw) == "9999"
     assert raw.execute("SELECT text, mood FROM records").fetchall() == [("one", "fine"), ("two", "fine")]
     assert not raw.in_transaction
-    copy = Path(f"{path}.schema-{schema.REVISION}")
+    copy = Path(f"{path}.schema-{columns.REVISION}")
     assert records(copy) == before
 
 
@@ -146,7 +177,7 @@ def test_a_migration_that_fails_changes_nothing(path: Path, raw: sqlite3.Connect
     with pytest.raises(RuntimeError, match="half way"):
         migrate(raw, path, scripts=scripts, target="9999")
     assert not raw.in_transaction
-    assert (revision_of(raw), shape(raw)) == (schema.REVISION, tables)
+    assert (revision_of(raw), shape(raw)) == (columns.REVISION, tables)
     assert records(path) == before
 
 

@@ -13,7 +13,7 @@ from ...core.where import Where
 from ...store import Entry
 from ...text.analysis import Analysis
 from .. import Rows, Seqs
-from .arrays import extend_array, grow_capacity
+from .arrays import distinct, extend_array, grow_capacity
 from .filters import Mask, Resolve, mask
 from .sessions import Sessions
 
@@ -75,7 +75,7 @@ class ColumnTable:
         return np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
 
     def living_rows_of(self, seqs: Seqs) -> Rows:
-        rows = self.rows_of(np.unique(seqs))
+        rows = self.rows_of(distinct(seqs))
         alive: Mask = self.alive[rows]
         return rows[alive]
 

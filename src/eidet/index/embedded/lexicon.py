@@ -1,4 +1,4 @@
-"""VectorPlanes of words, so that "instrument" in a question meets "violin" in a record.
+"""Vectors of words, so that "instrument" in a question meets "violin" in a record.
 
 A term's vector depends on the term alone: that of the word the embedder knows whole, if it has this
 stem, else the embedding of the stem. So every process and every rebuilt index aligns the same.
@@ -7,21 +7,22 @@ stem, else the embedding of the stem. So every process and every rebuilt index a
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from importlib.util import find_spec
 from itertools import repeat
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.embed import WordEmbedder, reads_sentences
+from ...models.embed import NumberedEmbedder, WordEmbedder, reads_sentences
 from ...models.embed.wordllama import WordLlama
 from ...text import Analyzer, term_id, unpack
 from ...text.thesaurus import Related, list_related
 from .. import Floats
 from .vectors import VectorPlanes
+from .word_table import WordTable, read_table
 
 MOST: Final = 100_000  # words kept, for all scopes together: some 50 MB
 
@@ -33,26 +34,80 @@ class WordReader(NamedTuple):
 
     learn: Callable[[Sequence[int]], tuple[NDArray[np.int8], Floats]]
     vectors: Callable[[Sequence[str]], Floats]
-    related: dict[int, Related]
+    related: Mapping[int, Related]
+
+
+class OwnWords(Protocol):
+    """The words that an embedder knows whole, by the ids of their terms."""
+
+    @property
+    def related(self) -> Mapping[int, Related]: ...
+    def find(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """The vectors of those of the ids that the embedder has a word for."""
+
+
+class TabledWords:
+    """Read from the table that comes with the package."""
+
+    def __init__(self, embedder: NumberedEmbedder, table: WordTable) -> None:
+        self._embedder, self._table = embedder, table
+        self.related = table.related
+
+    def find(self, ids: Sequence[int]) -> dict[int, bytes]:
+        numbers = self._table.find_numbers(ids)
+        rows = np.asarray(self._embedder.read_words(list(numbers.values())), "<f4")
+        return dict(zip(numbers, map(bytes, rows), strict=True))
+
+
+class AnalysedWords:
+    """Every word of the embedder goes through the analyzer, when the first is asked for."""
+
+    def __init__(self, embedder: WordEmbedder, analyzer: Analyzer) -> None:
+        self._embedder, self._analyzer = embedder, analyzer
+
+    @property
+    def related(self) -> Mapping[int, Related]:
+        return list_related(self._analyzer)
+
+    @cached_property
+    def _vectors(self) -> dict[int, bytes]:
+        words: dict[int, bytes] = {}
+        for word, vector in self._embedder.vocabulary():
+            for id in unpack(self._analyzer.pack_text(word)):
+                words.setdefault(id, np.asarray(vector, "<f4").tobytes())
+        return words
+
+    def find(self, ids: Sequence[int]) -> dict[int, bytes]:
+        known = self._vectors
+        return {id: known[id] for id in ids if id in known}
+
+
+def own_words(embedder: WordEmbedder, analyzer: Analyzer) -> OwnWords:
+    """The embedder's own words; from the table where there is one for just this embedder and analyzer."""
+    if isinstance(embedder, NumberedEmbedder):
+        table = read_table(embedder, analyzer)
+        if table is not None:
+            return TabledWords(embedder, table)
+    return AnalysedWords(embedder, analyzer)
 
 
 class Lexicon:
     """Unit vectors by term id, in bytes; learns terms when asked. Safe from many threads."""
 
     def __init__(self, embedder: WordEmbedder, analyzer: Analyzer) -> None:
-        self._embedder, self._analyzer = embedder, analyzer
+        self._embedder = embedder
         self._lock = threading.Lock()
-        self._place: dict[int, int] = {}
-        self._vectors = VectorPlanes(embedder.width)
+        self._own = own_words(embedder, analyzer)
+        self._begin()
 
     def rows(self, ids: Sequence[int], spell: Spell) -> tuple[NDArray[np.int8], Floats]:
         """Bytes and scales, one row per term; zeros for a term that nobody can spell."""
         with self._lock:
-            if not self._place or len(self._place) > MOST:
+            if len(self._place) > MOST:
                 self._begin()
             places = self._places(ids)
             if unknown := [id for id, at in zip(ids, places, strict=True) if not at]:
-                self._learn(spell(unknown))
+                self._learn(unknown, spell)
                 places = self._places(ids)
             rows = np.array(places, np.intp)
             return self._vectors.high[rows], self._vectors.scale[rows]
@@ -62,7 +117,7 @@ class Lexicon:
         return list(map(self._place.get, ids, repeat(0)))
 
     def reader(self, spell: Spell) -> WordReader:
-        return WordReader(partial(self.rows, spell=spell), self.vectors, list_related(self._analyzer))
+        return WordReader(partial(self.rows, spell=spell), self.vectors, self._own.related)
 
     def vectors(self, terms: Sequence[str]) -> Floats:
         """The unit vectors of the terms of a question, one row each."""
@@ -73,17 +128,17 @@ class Lexicon:
         return vectors
 
     def _begin(self) -> None:
-        """Only the embedder's own words; the first row is for terms that are not known."""
-        self._place, self._vectors = {}, VectorPlanes(self._embedder.width)
+        """No words; the first row is for terms that are not known."""
+        self._place: dict[int, int] = {}
+        self._vectors = VectorPlanes(self._embedder.width)
         self._vectors.append([None])
-        words: dict[int, bytes] = {}
-        for word, vector in self._embedder.vocabulary():
-            for id in unpack(self._analyzer.pack_text(word)):
-                words.setdefault(id, np.asarray(vector, "<f4").tobytes())
-        self._add(list(words), list(words.values()))
 
-    def _learn(self, spelt: dict[int, str]) -> None:
-        if spelt:
+    def _learn(self, ids: Sequence[int], spell: Spell) -> None:
+        """A word that the embedder knows whole has its vector; others are embedded as they are spelt."""
+        own = self._own.find(ids)
+        self._add(list(own), list(own.values()))
+        rest = [id for id in ids if id not in own]
+        if rest and (spelt := spell(rest)):
             made = np.asarray(self._embedder.embed(list(spelt.values())), "<f4")
             self._add(list(spelt), [row.tobytes() for row in made])
 

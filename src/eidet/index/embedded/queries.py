@@ -18,6 +18,7 @@ from ...text import Analyzer, term_id
 from ...text.chunks import units_of
 from .. import Candidates, Neighbours, Probe, Rows, Seqs
 from .arms import Scorer, VectorArm
+from .arrays import distinct, run_starts
 from .cache import BATCH, ScopeCache, V
 from .filters import Resolve
 from .lexicon import Lexicon, WordReader
@@ -132,8 +133,9 @@ class ShardQueries(Generic[V]):
         """The terms behind ids, from texts of the scope that have them."""
         assert self._analyzer is not None
         which, rows, _ = shard.postings.lookup(unknown)
-        _, first = np.unique(which, return_index=True)
-        seqs = np.unique(shard.columns.seq[rows[first]])
+        order = np.argsort(which, kind="stable")
+        first = order[run_starts(which[order])]
+        seqs = distinct(shard.columns.seq[rows[first]])
         wanted = set(unknown)
         found: dict[int, str] = {}
         for record in self._read_records(shard, seqs.tolist()):

@@ -105,6 +105,22 @@ class WordEmbedder(Protocol):
 
 
 @runtime_checkable
+class NumberedEmbedder(Protocol):
+    """An embedder of words whose vocabulary is numbered, so that a table of it can be kept in a file.
+
+    The numbers are the same for every embedder of its name.
+    """
+
+    @property
+    def name(self) -> str: ...
+    def number_words(self) -> Iterator[tuple[str, int]]:
+        """The words of `vocabulary`, in its order, each with its number."""
+
+    def read_words(self, numbers: Sequence[int]) -> Vectors:
+        """The vectors of words by their numbers, as `vocabulary` gives them."""
+
+
+@runtime_checkable
 class SentenceEmbedder(Protocol):
     """An embedder that says whether it reads whole texts, so that its vectors of single words mean little."""
 

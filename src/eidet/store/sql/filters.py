@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import eq, ge, gt, le, lt, ne
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from sqlalchemy import Boolean, ColumnElement, and_, false, func, not_, or_, true, type_coerce
 from sqlalchemy.sql.elements import Grouping
 
 from ...core.scope import Scope
 from ...core.where import Box, Condition, Near, Where
+from .ports import JsonSql
 from .schema import records
 
 Test = ColumnElement[bool]
@@ -23,19 +24,6 @@ _LABELS: Final = ("agent", "session", "who", "source")
 _COMPARE: Final[dict[str, Callable[[Any, Any], Test]]] = {
     "=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge
 }  # fmt: skip
-
-
-class JsonSql(Protocol):
-    """What SQL dialects do not agree on."""
-
-    def answers(self, condition: Condition) -> bool:
-        """Whether `test` can tell a condition exactly."""
-
-    def test(self, column: ColumnElement[Any], condition: Condition) -> Test:
-        """Whether a condition holds for the JSON document in a column; false, not NULL, without one."""
-
-    def among(self, column: ColumnElement[Any], values: Sequence[str]) -> Test:
-        """Whether a text that is never NULL is one of the values, however many they are."""
 
 
 def compile_where(where: Where, json: JsonSql) -> Test:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from ...core.errors import Misconfigured
 from ...core.private_files import create_private
-from .schema import REVISION
+from .column_names import REVISION
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 SCRIPTS = Path(__file__).parent / "migrations"
+TABLES = Path(__file__).parent / "sqlite_tables.sql"
 
 
 def revision_of(connection: sqlite3.Connection) -> str | None:
@@ -35,11 +37,16 @@ def migrate(
     scripts: Path = SCRIPTS,
     target: str = REVISION,
 ) -> None:
-    """Leaves a file that is up to date alone, without even importing Alembic."""
-    if revision_of(connection) == target:
+    """Leaves a file that is up to date alone. Only an old file needs Alembic."""
+    current = revision_of(connection)
+    if current == target:
         return
     if not writable:
         raise Misconfigured(f"{path} has an older schema and is write-protected; open it writable once")
+    if current is None and target == REVISION:
+        make_tables(connection)
+        if revision_of(connection) == target:
+            return
     with _transaction(connection) as wrapped:  # of several processes that open a new file, one migrates
         current = revision_of(connection)
         if current != target:
@@ -47,6 +54,23 @@ def migrate(
             if current is not None:
                 _copy(path, current)
             _upgrade(wrapped, scripts, target)
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Makes the tables of a new file, all or none, unless another process was first."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if revision_of(connection) is None:
+            for statement in TABLES.read_text(encoding="utf-8").split(";\n"):
+                connection.execute(statement)
+            connection.execute("INSERT INTO alembic_version VALUES (?)", (REVISION,))
+            first = [("identity", uuid.uuid4().hex), ("epoch", "0")]
+            connection.executemany("INSERT INTO settings VALUES (?, ?)", first)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def upgrade(connection: Connection, current: str | None, name: str, *, partitions: int = 0) -> None:

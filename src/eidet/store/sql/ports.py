@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from sqlalchemy import Dialect
-
+from ...core.condition import Condition
 from .. import Scrubbed
-from .filters import JsonSql
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Dialect
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -26,11 +27,29 @@ class Cursor(Protocol):
     def fetchall(self) -> list[Any]: ...
 
 
+class JsonSql(Protocol):
+    """What SQL dialects do not agree on."""
+
+    def answers(self, condition: Condition) -> bool:
+        """Whether `test` can tell a condition exactly."""
+
+    def test(self, column: ColumnElement[Any], condition: Condition) -> ColumnElement[bool]:
+        """Whether a condition holds for the JSON document in a column; false, not NULL, without one."""
+
+    def among(self, column: ColumnElement[Any], values: Sequence[str]) -> ColumnElement[bool]:
+        """Whether a text that is never NULL is one of the values, however many they are."""
+
+
 class Driver(Protocol):
     """One SQL database. Raises Eidet's errors, never its own."""
 
     @property
-    def dialect(self) -> Dialect: ...
+    def mark(self) -> str:
+        """What stands for a value in SQL: `?` or `%s`."""
+
+    def dialect(self) -> Dialect:
+        """SQLAlchemy's name for it; asked for by the first filter, since importing it takes long."""
+
     @property
     def json(self) -> JsonSql: ...
     @property

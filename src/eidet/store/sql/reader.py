@@ -16,11 +16,12 @@ from ..answers import count_records
 from ..model import SETTINGS, K, Table, V
 from ..pushdown import Sieve, sieve
 from ..rules import check_order
+from .column_names import NULLABLE
+from .column_names import RECORD_COLUMNS as COLUMNS
 from .counting import COUNTS, DISTINCT, STORED
-from .filters import JsonSql, compile_where
-from .ports import Ask, Row
-from .rows import COLUMNS, bare_record_of, record_of, story_of
-from .schema import records
+from .plain_filters import write_plain
+from .ports import Ask, JsonSql, Row
+from .rows import bare_record_of, record_of, story_of
 from .statements import ALL, BARE, Statements
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
@@ -52,6 +53,11 @@ class SqlReader:
 
         Only this part of a query is compiled each time: it is what differs, and compiling takes long.
         """
+        plain = write_plain(where, self._sql.mark)
+        if plain is not None:
+            return plain
+        from .filters import compile_where  # with SQLAlchemy, which opening a memory does not need
+
         return self._sql.prepare(compile_where(where, self._json))
 
     def select(
@@ -252,6 +258,6 @@ def _order_keys(order: str) -> str:
     keys = [name, "seq"]
     if descending:
         keys = [f"{key} DESC" for key in keys]
-    if records.c[name].nullable:
+    if name in NULLABLE:
         keys.insert(0, f"{name} IS NULL")
     return ", ".join(keys)

@@ -32,7 +32,7 @@ class RelationalStore:
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._sql = Statements(driver.dialect)
+        self._sql = Statements(driver.mark, driver.dialect)
         self._reader = self._reader_type(self._sql, driver.json, driver.read)
         self.list_revised = self._reader.list_revised
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
@@ -97,12 +97,11 @@ class RelationalStore:
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         def try_first(transaction: SqlTransaction) -> list[Record]:
-            if new.watch is not None:
-                if not self._has_tombstones:
-                    self._has_tombstones = bool(transaction.values(TOMBSTONES, limit=1))
-                if self._has_tombstones and transaction.values(TOMBSTONES, new.marks()):
-                    return job(transaction)
-            stored = transaction.insert_new(new)
+            watched = new.watch is not None
+            if watched and self._has_tombstones and transaction.values(TOMBSTONES, new.marks()):
+                return job(transaction)
+            stored = transaction.insert_new(new, refuse=watched and not self._has_tombstones)
+            self._has_tombstones = self._has_tombstones or transaction.saw_tombstones
             return job(transaction) if stored is None else [stored]
 
         return self._write(try_first)

@@ -12,9 +12,8 @@ from ...core.event import Event
 from ...core.record import Kind, Record, Tier, Trust, record_digest
 from ...core.state import NO_STATE, State, dump_state
 from ...core.validate import dump_json
-from .schema import records
+from .column_names import RECORD_COLUMNS as COLUMNS
 
-COLUMNS: Final = tuple(column.name for column in records.columns)
 BARE_COLUMNS: Final = (
     *("seq", "id", "scope", "kind", "tier", "agent"),
     *("created", "uses", "last_used", "level", "version", "state"),

@@ -17,8 +17,6 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0003"
-
 # Scopes are found by ranges of their names, so they are ordered by code points in every database.
 PLAIN: Final = Text().with_variant(Text(collation="C"), "postgresql")
 

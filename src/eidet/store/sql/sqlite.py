@@ -12,13 +12,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from sqlalchemy.dialects import sqlite
-
 from ...core.errors import Corrupt, EidetError, Misconfigured, Refused, Unavailable
 from ...core.private_files import create_private
 from .. import Scrubbed
 from ..group_commit import GroupCommit, QueuedJob
 from . import sqlite_json
+from .dialects import sqlite_dialect
 from .migrate import migrate
 from .ports import Cursor, Row
 from .relational import RelationalStore
@@ -55,9 +54,10 @@ class SqliteDriver:
     """The connections to one file."""
 
     json = sqlite_json.SqliteJson()
+    mark = "?"
+    dialect = staticmethod(sqlite_dialect)
 
     def __init__(self, path: Path, synchronous: str) -> None:
-        self.dialect = sqlite.dialect(paramstyle="qmark")
         self._path = path
         self._synchronous = synchronous
         self._local = threading.local()

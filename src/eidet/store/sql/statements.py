@@ -5,25 +5,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Final
-
-from sqlalchemy import Dialect, text
-from sqlalchemy.sql.elements import ClauseElement
+from typing import TYPE_CHECKING, Any, Final
 
 from ...core.scope import Scope
 from .. import Entry
 from ..rules import UNIQUE_KINDS
-from .rows import BARE_COLUMNS, COLUMNS
-from .schema import events
+from .column_names import EVENT_COLUMNS
+from .column_names import RECORD_COLUMNS as COLUMNS
+from .rows import BARE_COLUMNS
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
+
+if TYPE_CHECKING:
+    from sqlalchemy import ClauseElement, Dialect
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 LABELS: Final = ("who", "agent", "session", "step", "source")  # by which records of one text differ
 ALL: Final = ", ".join(COLUMNS)
 BARE: Final = ", ".join(BARE_COLUMNS)
-EVENT_COLUMNS: Final = tuple(column.name for column in events.columns)
+_PARAMETER: Final = re.compile(r":(\w+)")
 _ENTRY: Final = ", ".join(Entry._fields)
 _HEAD: Final = (
     "(SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
@@ -62,7 +64,8 @@ _SQL: Final = {
     "prune": "DELETE FROM events WHERE seq = :seq",
     "head": f"SELECT {_HEAD}",
     "head_and_twin": f"SELECT {_HEAD}, :unique AND EXISTS (SELECT 1 FROM records WHERE scope = :scope "
-    f"AND digest = :digest AND kind IN ({KINDS}) AND (expires IS NULL OR expires > :now))",
+    f"AND digest = :digest AND kind IN ({KINDS}) AND (expires IS NULL OR expires > :now)), "
+    "EXISTS (SELECT 1 FROM tombstones)",
     "fingerprint": "SELECT id || ' ' || created FROM records WHERE seq = :seq "
     "UNION ALL SELECT id || ' ' || moment FROM events WHERE seq = :seq",
     "lacking": "SELECT count(*) FROM records WHERE vector IS NOT NULL "
@@ -103,27 +106,33 @@ class ValueStatements:
 
 
 class Statements:
-    """The fixed statements, compiled for a dialect."""
+    """The fixed statements, as a driver reads them; `mark` is what stands for a value in its SQL."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, mark: str, dialect: Callable[[], Dialect]) -> None:
         self._dialect = dialect
-        self.mark = self.compile(":value").sql  # what stands for a value in SQL
-        self._fixed = {name: self.compile(sql) for name, sql in _SQL.items()}
-        self._writing = {name: ValueStatements(table, self) for name, table in VALUE_TABLES.items()}
+        self.mark = mark
+        self._fixed: dict[str, SqlStatement] = {}
+        self._writing: dict[str, ValueStatements] = {}
         self.among = lru_cache(maxsize=1024)(self._among)
         self.twins = lru_cache(maxsize=256)(self._twins)
         self.values_among = lru_cache(maxsize=1024)(self._values_among)
         self.values_where = lru_cache(maxsize=256)(self._values_where)
 
     def __getitem__(self, name: str) -> SqlStatement:
-        return self._fixed[name]
+        statement = self._fixed.get(name)
+        if statement is None:
+            statement = self._fixed[name] = self.compile(_SQL[name])
+        return statement
 
     def write_values(self, table: str) -> ValueStatements:
-        return self._writing[table]
+        statements = self._writing.get(table)
+        if statements is None:
+            statements = self._writing[table] = ValueStatements(VALUE_TABLES[table], self)
+        return statements
 
     def compile(self, sql: str) -> SqlStatement:
-        compiled: Any = text(sql).compile(dialect=self._dialect)
-        return SqlStatement(str(compiled), compiled.positiontup or ())
+        """The statement with a mark for each `:name`; none of ours has a colon or a percent sign besides."""
+        return SqlStatement(_PARAMETER.sub(self.mark, sql), _PARAMETER.findall(sql))
 
     def _among(self, column: str, count: int, bare: bool) -> str:
         """A scope's records whose id, seq or digest is one of `count`. Parameters: the scope, then those."""
@@ -160,7 +169,7 @@ class Statements:
 
     def prepare(self, clause: ClauseElement) -> tuple[str, list[Any]]:
         """Any other statement, as text and values."""
-        compiled: Any = clause.compile(dialect=self._dialect, compile_kwargs={"render_postcompile": True})
+        compiled: Any = clause.compile(dialect=self._dialect(), compile_kwargs={"render_postcompile": True})
         return str(compiled), [compiled.params[name] for name in compiled.positiontup or ()]
 
 

@@ -12,8 +12,7 @@ from ...core.validate import Json, dump_json
 from ...core.where import Where
 from ..model import EPOCH, SETTINGS, TOMBSTONES, Derived, Head, K, NewRecord, Table, Use, V
 from ..rules import UNIQUE_KINDS
-from .filters import JsonSql
-from .ports import Cursor, Row, ask_on
+from .ports import Cursor, JsonSql, Row, ask_on
 from .reader import SqlReader, read_head
 from .rows import record_of, row_of
 from .statements import LABELS, Statements
@@ -50,16 +49,22 @@ class SqlTransaction(SqlReader):
         self._add_rows("records", [row_of(record, seq) for seq, record in enumerate(records, first)])
         return [record.but(seq=seq) for seq, record in enumerate(records, first)]
 
-    def insert_new(self, new: NewRecord) -> Record | None:
-        """Inserts a record unless the epoch or a living twin forbids it, or its id is taken."""
+    def insert_new(self, new: NewRecord, *, refuse: bool = False) -> Record | None:
+        """Inserts a record unless the epoch or a living twin forbids it, or its id is taken.
+
+        With `refuse`, any tombstone of the store forbids it too: somebody has to look at them first.
+        """
         record = new.record
         unique = new.unique and record.kind in UNIQUE_KINDS
         digest = record_digest(record) if unique else b""
         look = self._sql["head_and_twin"]
         asked = look.bind(unique=unique, scope=record.scope, digest=digest, now=new.now)
         self._cursor.execute(look.sql, asked)
-        *row, has_twin = self._cursor.fetchone()
+        *row, has_twin, has_tombstones = self._cursor.fetchone()
         self._head = read_head(tuple(row))
+        if refuse and has_tombstones:
+            self.saw_tombstones = True
+            return None
         if has_twin or new.epoch not in (None, self._head.epoch):
             return None
         seq = self._head.seq + 1

@@ -15,7 +15,7 @@ from ..model import SETTINGS, STAGED, STAGED_NAME, TOMBSTONES, Erased, Erasure, 
 from ..rules import UNIQUE_KINDS
 from .changing import delete_records, find_held, replace_censored
 from .reading import count, scan
-from .values import get_setting
+from .stored_settings import get_setting
 from .writing import clear_tallies
 
 

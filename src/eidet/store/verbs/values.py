@@ -16,16 +16,8 @@ from ..abilities import SwitchesVectors
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TALLIES, Derived, Use, Uses
 from ..rules import lease_of, may_lease
 from .lookups import read_records
+from .stored_settings import get_setting
 from .writing import epoch_of
-
-
-def get_setting(store: Store, name: str) -> str | None:
-    return store.values(SETTINGS, (name,)).get(name)
-
-
-def get_settings(store: Store, prefix: str) -> dict[str, str]:
-    """The settings whose names begin so, by name."""
-    return store.values(SETTINGS, prefix=prefix)
 
 
 def set_settings(store: Store, settings: Mapping[str, str], *, fresh: bool = False) -> None:

@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from ..words import code_of
 from .days import Days, clip_day
 from .english_words import TIMES, TRIGGERS
-from .numeric import MAYBE, read_other_way
-from .phrases import STARTS, expression
-from .scanner import Tokens, fold_text, read
+
+if TYPE_CHECKING:
+    from .scanner import Tokens
 
 
 def _letter_of(code: int) -> int:
@@ -65,18 +67,31 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
     """
     if language != "en" and (code := code_of(language)) != "en":
         from .foreign import find_foreign
+        from .scanner import fold_text
 
         found = find_foreign(fold_text(text), now, code, past)
         return tuple(make_date(text, start, end, days) for start, end, days in found)
-    letters = _letters(text)
-    if TRIGGERS.isdisjoint(letters.split()) and (b"0" not in letters or not MAYBE.search(text)):
+    words, has_digits = read_letters(text)
+    if TRIGGERS.isdisjoint(words) and not (has_digits and _has_digits_of_date(text)):
         return ()
+    from .scanner import fold_text, read  # the grammar, which most texts do not need
+
     return tuple(_english(read(text, fold_text(text), now, past)))
+
+
+def _has_digits_of_date(text: str) -> bool:
+    from .numeric import MAYBE
+
+    return MAYBE.search(text) is not None
 
 
 def read_other_ways(found: Sequence[Dated]) -> tuple[Dated, ...]:
     """The second meaning of each date in digits that has two: 4/6/2026 is in April or in June."""
-    more = []
+    more: list[Dated] = []
+    if not found:
+        return ()
+    from .numeric import read_other_way
+
     for one in found:
         days = read_other_way(one.text)
         if days:
@@ -88,11 +103,11 @@ def has_time(text: str, language: str = "en") -> bool:
     """Is there any time expression, durations, hours and recurrences ("every summer") included?"""
     if language != "en" and (code := code_of(language)) != "en":
         from .foreign import find_foreign
+        from .scanner import fold_text
 
         low = fold_text(text)
         return bool(find_foreign(low, _SOME_DAY, code, past=True)) or _CLOCK.search(low) is not None
-    letters = _letters(text)
-    words, digits = letters.split(), b"0" in letters
+    words, digits = read_letters(text)
     if not TIMES.isdisjoint(words) or (digits and _CLOCK.search(text)):
         return True
     if not digits and TRIGGERS.isdisjoint(words):
@@ -100,12 +115,19 @@ def has_time(text: str, language: str = "en") -> bool:
     return _EVERY.search(text) is not None or bool(dates_in(text, _SOME_DAY))
 
 
-def _letters(text: str) -> bytes:
-    """The ASCII letters, small, with zeros for digits and spaces for all else: the cheapest way to words."""
-    return text.encode("ascii", "replace").translate(_LETTERS)
+@lru_cache(maxsize=4)
+def read_letters(text: str) -> tuple[frozenset[bytes], bool]:
+    """The words of ASCII letters in a text, small, and whether it has a digit; the cheapest way to words.
+
+    The analysis of one text asks several times.
+    """
+    letters = text.encode("ascii", "replace").translate(_LETTERS)
+    return frozenset(letters.split()), b"0" in letters
 
 
 def _english(tokens: Tokens) -> Iterator[Dated]:
+    from .phrases import STARTS, expression
+
     at, words = 0, tokens.words
     for here in range(len(tokens.places)):
         word = words[here]

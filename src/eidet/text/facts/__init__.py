@@ -15,10 +15,41 @@ word_tables.py       what a language's tables hold; tables/ has the words of eac
 
 from __future__ import annotations
 
-from .fact_questions import Asks, FactQuestion, Tense, read_fact_question
-from .fact_reader import read_facts
-from .relations import RELATIONS, Relation, relation_of
-from .statement import Mention, Nature, Reference, Statement, pack_statements, read_statements
+from typing import TYPE_CHECKING
+
+from ...core.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from .fact_questions import Asks, FactQuestion, Tense, read_fact_question
+    from .fact_reader import read_facts
+    from .relations import RELATIONS, Relation, relation_of
+    from .statement import Mention, Nature, Reference, Statement, pack_statements, read_statements
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "fact_questions": (
+                "Asks",
+                "FactQuestion",
+                "Tense",
+                "read_fact_question",
+            ),
+            "fact_reader": ("read_facts",),
+            "relations": (
+                "RELATIONS",
+                "Relation",
+                "relation_of",
+            ),
+            "statement": (
+                "Mention",
+                "Nature",
+                "Reference",
+                "Statement",
+                "pack_statements",
+                "read_statements",
+            ),
+        },
+    )
 
 __all__ = [
     "RELATIONS",

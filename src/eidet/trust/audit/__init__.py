@@ -20,13 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...core.errors import Misconfigured
+from ...core.lazy_names import lazy_names
 from ...core.private_files import check_key_file
 from ...core.record import Record
 from ...core.settings import Settings
-from .chain import AuditEntry, AuditHead
 
 if TYPE_CHECKING:
+    from .chain import AuditEntry, AuditHead
     from .log import AuditLog
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, {"chain": ("AuditEntry", "AuditHead")})
 
 __all__ = ["Audit", "AuditEntry", "AuditHead", "Check", "audit_of", "audit_set", "key_in"]
 

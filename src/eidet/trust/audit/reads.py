@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from ...core.scope import Scope
-from .log import AuditLog
+
+if TYPE_CHECKING:
+    from .log import AuditLog
 
 Done = Callable[[int], int]
 

@@ -16,29 +16,13 @@ from ...core.validate import Json, clean_json
 from ...core.where import Condition, Where
 from . import Action, Finding, Policy, PrivacyKeys, guard_data, guard_text, policy_of
 from .findings import Pii
+from .pending import Pending, with_more_classes
 from .policy import KEYED
 from .vault import VaultFile, key_of, subkey
 
 TEXTS: Final = ("text", "who", "source")
 TREES: Final = ("data", "meta")
 _COMPARED: Final = frozenset({"=", "!=", "in", "contains"})
-
-
-class Pending:
-    """What waits until records are about to be stored.
-
-    `values` stand behind new pseudonyms; `classes` are those of personal data, one set for each record.
-    """
-
-    def __init__(self) -> None:
-        self.values: dict[str, bytes] = {}
-        self.classes: list[set[str]] = []
-
-    def put(self, token: str, sealed: bytes) -> None:
-        self.values[token] = sealed
-
-    def get(self, token: str) -> bytes | None:
-        return self.values.get(token)
 
 
 def plain_bytes(value: str) -> bytes:
@@ -193,21 +177,6 @@ def _guard_part(part: MergedPart, guard: Guard, pending: Pending, labels: set[st
         meta=guard.tree(part.meta, "meta", pending, labels),
         state=guard_state(part.state, guard, pending, labels),
     )
-
-
-def with_classes(records: list[Record], pending: Pending) -> list[Record]:
-    """Records labelled with the classes of personal data that were in what was said of them."""
-    if not any(pending.classes):
-        return records
-    pairs = zip(records, pending.classes, strict=True)
-    return [record.but(state=with_more_classes(record.state, labels)) for record, labels in pairs]
-
-
-def with_more_classes(state: State, labels: set[str]) -> State:
-    """Classes that it was labelled with before stay."""
-    if labels.issubset(state.pii):
-        return state
-    return state.but(pii=tuple(sorted(labels.union(state.pii))))
 
 
 def guard_where(where: Where, guard: Guard) -> Where:

@@ -15,9 +15,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from .hidden_text import find_hidden_signs, plain, read_tags
-from .injection_claims import EVERY
-
 SUSPICIOUS: Final = 0.5
 _CODED: Final = 0.9
 _MOST_BLOBS: Final = 20
@@ -44,6 +41,8 @@ class Poisoned:
 
 def poison(text: str) -> Poisoned:
     """No text makes it raise; time is linear in it."""
+    from .hidden_text import find_hidden_signs, plain
+
     shown = plain(text)
     reasons = dict((*find_hidden_signs(text), *_orders(shown), *_find_coded_orders(text, shown)))
     score = 1 - prod(1 - weight for weight in reasons.values())
@@ -51,6 +50,8 @@ def poison(text: str) -> Poisoned:
 
 
 def _orders(text: str) -> Iterator[tuple[str, float]]:
+    from .injection_claims import EVERY
+
     small = text.lower()
     for rule in EVERY:
         if any(stem in small for stem in rule.stems) and rule.shape.search(small):
@@ -59,6 +60,8 @@ def _orders(text: str) -> Iterator[tuple[str, float]]:
 
 def _find_coded_orders(text: str, shown: str) -> Iterator[tuple[str, float]]:
     """Orders that had to be decoded are worse than orders in the open."""
+    from .hidden_text import plain, read_tags
+
     for inner in (*_decode_blobs(shown), read_tags(text), *_run_together(shown)):
         if any(_orders(plain(inner))):
             yield "orders in a code", _CODED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hmac import compare_digest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.errors import BadInput, EidetError, Misconfigured, Refused
 from ...core.hit import Hit, Hits
@@ -12,10 +12,13 @@ from ...core.record import Record
 from ...parts import Parts
 from ...store import verbs
 from ...store.rules import HELD, Held
-from .fields import Guard, Pending
-from .reveal import Telling, Told, describe_revealed, reveal_record, reveal_text, tokens_of_value
-from .vault import VaultFile, key_of, subkey
-from .vault_gc import Living, empty_vault, tokens_in_record
+from .pending import Pending
+
+if TYPE_CHECKING:
+    from .fields import Guard
+    from .reveal import Telling, Told
+    from .vault import VaultFile
+    from .vault_gc import Living
 
 
 class Pseudonyms:
@@ -31,6 +34,8 @@ class Pseudonyms:
 
     def reveal(self, about: Told, key: object = None) -> Told:
         """With pseudonyms turned back, for who may see it: see `memory.trust.reveal`."""
+        from .reveal import Telling, Told, describe_revealed, reveal_record, reveal_text
+
         if not isinstance(about, Told):
             raise BadInput(f"reveal takes a text, a record or hits, not {type(about).__name__}")
         guard = self._may_reveal(key)
@@ -45,6 +50,8 @@ class Pseudonyms:
 
     def telling(self, reveal: bool) -> Telling:
         """How records are told in a context: as they are kept, or with pseudonyms turned back."""
+        from .reveal import Telling
+
         if not reveal:
             return Telling(None)
         guard = self._may_reveal(None)
@@ -59,6 +66,8 @@ class Pseudonyms:
             )
         if key is None and not self._parts.settings.reveal:
             raise Refused("this memory reveals only with the key (the setting reveal): pass key=…")
+        from .vault import key_of, subkey
+
         if key is not None and not compare_digest(subkey(key_of(key), b"tokens"), guard.key):
             raise Refused("the given key is not the one of this memory's vault")
         return guard
@@ -69,6 +78,8 @@ class Pseudonyms:
             raise Misconfigured(
                 "this memory has no vault to forget from: name it with the setting vault (EIDET_VAULT)"
             )
+        from .reveal import tokens_of_value
+
         tokens = tokens_of_value(value, guard)
         self._check_free(guard, tokens)
         self._note("forget_value", {"pseudonyms": tokens})
@@ -90,6 +101,8 @@ class Pseudonyms:
 
     def _check_free(self, guard: Guard, tokens: Iterable[str]) -> None:
         """`Held` if a record under a legal hold names one: without its value it could not be read."""
+        from .vault_gc import tokens_in_record
+
         names = tuple(one.name for one in guard.policy.patterns)
         wanted, held = set(tokens), []
         for record in verbs.scan(self._parts.store, HELD):
@@ -112,6 +125,8 @@ class Pseudonyms:
             return 0
         if guard.vault.users() - {self._parts.store.identity}:
             raise Refused("another memory uses the same vault: use `forget_value` to remove a value from it")
+        from .vault_gc import empty_vault
+
         return empty_vault(guard.vault, said, living, tuple(one.name for one in guard.policy.patterns))
 
     def _note(self, verb: str, what: Mapping[str, Any]) -> None:

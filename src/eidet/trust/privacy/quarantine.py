@@ -8,8 +8,7 @@ from ...core.errors import BadInput, Misconfigured
 from ...core.record import Kind, Record, Trust, trust_of
 from ...core.state import PoisonLabel, Quarantine, Review
 from ...core.where import Condition, Where
-from . import Poisoned
-from .poisoning import poison
+from .poisoning import Poisoned, poison
 from .quoting import UNTRUSTED
 
 SCANS: Final = ("untrusted", "all", "off")

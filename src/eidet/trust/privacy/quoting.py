@@ -7,7 +7,6 @@ from hashlib import blake2b
 from typing import Final
 
 from ...core.record import Record, Trust, trust_of
-from .hidden_text import visible
 from .poisoning import SUSPICIOUS
 
 UNTRUSTED: Final = frozenset({Trust.TOOL, Trust.WEB, Trust.UNKNOWN, Trust.QUARANTINED})
@@ -25,6 +24,8 @@ def fence_text(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
     trust = trust_of(label)
     if trust is Trust.TRUSTED:
         return text
+    from .hidden_text import visible
+
     lines = _LINES.split(_CONTROL.sub(_apart, visible(text)))
     mark = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4, person=b"eidet.fence").hexdigest()
     quoted = "\n".join(f"> {line}" for line in lines)

@@ -12,7 +12,8 @@ from ...core.state import State
 from ...core.validate import Json
 from ...recall.passages import SessionTurns
 from . import Action, guard_text, restore_text
-from .fields import Guard, Pending
+from .fields import Guard
+from .pending import Pending
 from .placeholders import tokens_in
 
 Told = str | Record | Hit | Hits

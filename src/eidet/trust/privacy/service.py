@@ -10,11 +10,10 @@ vault_gc.py    values that leave the vault with the last record that names them
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields as fields_of
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...core.arguments import check_filter
 from ...core.draft import Draft
@@ -22,21 +21,7 @@ from ...core.record import Record
 from ...core.settings import Settings
 from ...core.where import Where
 from ...parts import Parts
-from ...text.chunks import units_of
-from ...write.ingest import Ingest
-from ...write.put import put_records
-from ...write.reembed import batches
-from ...write.shape import Given, drafts_of, text_said
-from .fields import (
-    Guard,
-    Pending,
-    guard_changes,
-    guard_draft,
-    guard_fields,
-    guard_record,
-    guard_where,
-    with_classes,
-)
+from .pending import Pending, with_classes
 from .pseudonyms import Pseudonyms
 from .quarantine import (
     LABELLED,
@@ -53,7 +38,11 @@ from .quarantine import (
 )
 from .quoting import score_of
 
-__all__ = ["LABELLED", "SEEN", "Guard", "Guarding", "Pending", "score_of", "with_guard"]
+if TYPE_CHECKING:
+    from ...write.shape import Given
+    from .fields import Guard
+
+__all__ = ["LABELLED", "SEEN", "Guarding", "Pending", "guard_of", "score_of", "with_guard"]
 
 BATCH: Final = 500
 
@@ -80,12 +69,16 @@ class Guarding:
         guard = self._guard
         if guard is None:
             return drafts, pending
+        from .fields import guard_draft
+
         return [guard_draft(draft, guard, pending) for draft in drafts], pending
 
     def changes(self, changes: Mapping[str, Any]) -> tuple[dict[str, Any], Pending]:
         pending = Pending()
         if self._guard is None:
             return dict(changes), pending
+        from .fields import guard_changes
+
         return guard_changes(changes, self._guard, pending), pending
 
     def check_records(
@@ -135,15 +128,22 @@ class Guarding:
         if self._guard is None and self._scan == "off":
             yield from records
             return
+        from ...write.reembed import batches
+
         for batch in batches(records, BATCH):
             yield from self._check_batch(batch, now)
 
     def check_loadable(self, record: Record) -> None:
         """`Refused` if the policy keeps a record of a file out; keeps nothing."""
         if self._guard is not None:
+            from .fields import guard_record
+
             guard_record(record, self._guard, Pending())
 
     def _check_batch(self, batch: list[Record], now: float) -> list[Record]:
+        from ...write.ingest import Ingest
+        from .fields import guard_record
+
         pending, guard = Pending(), self._guard
         if guard is None:
             kept = batch
@@ -159,11 +159,14 @@ class Guarding:
 
     def texts(self, what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> list[str]:
         """The texts that `remember` will embed for what is given, as they will be kept."""
+        from ...text.chunks import units_of
+        from ...write.shape import drafts_of
+
         told = {}
         for name, value in said.items():
-            if value is not None:
+            if value is not None and name in Draft.__slots__:  # the rest is for `remember` itself
                 told[name] = value
-        drafts, _ = self.drafts(drafts_of(what, {n: v for n, v in told.items() if n in _SAID})[0])
+        drafts, _ = self.drafts(drafts_of(what, told)[0])
         texts = []
         for draft in drafts:
             if draft.vector is None and isinstance(draft.text, str):
@@ -172,8 +175,12 @@ class Guarding:
 
     def texts_of_changes(self, changes: Mapping[str, Any]) -> list[str]:
         """The same for `revise`."""
+        from ...write.shape import text_said
+
         if self._guard is None:
             return text_said(changes)
+        from .fields import guard_fields
+
         kept, _ = guard_fields(changes, self._guard, Pending())
         return text_said(kept)
 
@@ -194,6 +201,8 @@ class Guarding:
         chosen = check_filter(where)
         if chosen is None or self._asking is None:
             return chosen
+        from .fields import guard_where
+
         return guard_where(chosen, self._asking)
 
     def filter_visible(self, where: Where | None) -> Where:
@@ -211,6 +220,8 @@ class Guarding:
     def _change(self, old: Record, new: Record, now: float, by: str | None) -> Record:
         if new is old:
             return old
+        from ...write.put import put_records
+
         return put_records(self._parts, [new], now=now, expect=old.version, by=by)[0]
 
     def close(self) -> None:
@@ -221,7 +232,13 @@ def _is_judged(record: Record) -> bool:
     return record.state.poison is not None or is_reviewed(record)
 
 
-_SAID: Final = frozenset(field.name for field in fields_of(Draft))  # the rest is for `remember` itself
+def guard_of(settings: Settings) -> Guard | None:
+    """The guard that the settings ask for; None where nothing is guarded."""
+    if settings.guard is None and settings.vault is None:
+        return None
+    from .fields import Guard
+
+    return Guard.of(settings)
 
 
 def with_guard(settings: Settings, guard: object, vault: str | Path | None) -> Settings:

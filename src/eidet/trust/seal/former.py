@@ -36,8 +36,9 @@ from . import KeyService
 from .boxes import MAC_BYTES, ScopeKeys, number_of
 from .codec import LABELS, open_label, open_record, seal_record
 from .history import is_act, seal_event, seal_note
-from .keyring import ACTORS, FORMAT, SEAL, Keyring, TransactionShelf, claim, read_master
+from .keyring import ACTORS, FORMAT, Keyring, TransactionShelf, claim, read_master
 from .small_values import is_secret, is_setting_sealed, seal_setting
+from .unsealed import SEAL
 
 log = logging.getLogger("eidet.trust.seal")
 _BOX: Final = MARK_BYTES + MAC_BYTES

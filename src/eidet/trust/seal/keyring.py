@@ -19,20 +19,17 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from ...core.errors import Corrupt, Misconfigured, NotFound
 from ...core.validate import dump_json
-from ...core.where import Where
 from ...store import SETTINGS, Store, Transaction, verbs
-from ...store.abilities import LivesInFile
 from . import KeyService, Shredded, WrongKey
 from .boxes import SECRET_BYTES, ScopeKeys, pack_parts
 from .service import KEY_BYTES
+from .unsealed import KEYS, SEAL
 from .wrapped import Received, context, signer_context, unwrap
 
-SEAL: Final = "seal"
 FORMAT: Final = 2
 FORMER: Final = 1  # boxes were bound to the id of their record alone; `former` reads it
 KEPT: Final = 10_000  # scopes whose keys are held in RAM
 ACTORS: Final = "\0actors"  # no scope can be called so: the key for the names of who acted
-_KEYS: Final = "seal:key:"
 _SHREDDED: Final = "seal:shredded:"
 
 Noted = Callable[[str, str], None]  # what happened to a key (unwrap, rotate, …), of which scope
@@ -90,34 +87,11 @@ def _hash(scope: str) -> str:
 
 
 def _name(scope: str, number: int) -> str:
-    return f"{_KEYS}{_hash(scope)}:{number}"
+    return f"{KEYS}{_hash(scope)}:{number}"
 
 
 def is_sealed(shelf: Shelf) -> bool:
     return _get_setting(shelf, SEAL) is not None
-
-
-def check_unsealed(store: Store) -> None:
-    """`Corrupt` for a store that has no word of its master key any more, but sealed records or keys.
-
-    Looks at two records only where that is cheap: at a server, all scopes might have to be asked.
-    """
-    if store.values(SETTINGS, prefix=_KEYS, limit=1) or (
-        isinstance(store, LivesInFile) and _ends_sealed(store)
-    ):
-        raise Corrupt(
-            "this memory holds sealed records, but its record of the master key (the setting 'seal') is "
-            "gone: it was removed outside of Eidet. Restore a copy; do not seal it again, nothing in it "
-            "could be read afterwards"
-        )
-
-
-def _ends_sealed(store: Store) -> bool:
-    try:
-        ends = [*store.find(Where(), limit=1), *store.find(Where(), order="-seq", limit=1)]
-    except Corrupt:  # a damaged row is told by whoever reads it
-        return False
-    return any(record.sealed is not None for record in ends)
 
 
 def read_master(shelf: Shelf) -> dict[str, Any]:
@@ -182,7 +156,7 @@ class Outdated(Misconfigured):
 
 
 class Keyring:
-    """The keys of one store, unwrapped when first needed and held until its epoch changes."""
+    """The keys of one store, unwrap when first needed and held until its epoch changes."""
 
     def __init__(
         self, shelf: Shelf, service: KeyService, noted: Noted | None = None, said: str | None = None
@@ -251,7 +225,7 @@ class Keyring:
 
     def list_wrapped(self, scope: str) -> dict[int, str]:
         """A scope's keys as they are kept, by number; empty where they were destroyed."""
-        told = _get_settings(self._shelf, f"{_KEYS}{_hash(scope)}:")
+        told = _get_settings(self._shelf, f"{KEYS}{_hash(scope)}:")
         return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in told.items()}
 
     def _unwrap_key(self, scope: str, number: int, key: str) -> bytes:
@@ -265,7 +239,7 @@ class Keyring:
 
     def scopes(self) -> list[str]:
         """All that ever had a key."""
-        told = _get_settings(self._shelf, _KEYS).values()
+        told = _get_settings(self._shelf, KEYS).values()
         return sorted({value.partition(" ")[2] for value in told})
 
     # Making.
@@ -344,7 +318,7 @@ class Keyring:
         check_master(self._shelf, self._service)
         done: set[str] = set()
         settings = {SEAL: claim(self._shelf.identity, service, self.former_until)}
-        while rest := {n: v for n, v in _get_settings(self._shelf, _KEYS).items() if n not in done}:
+        while rest := {n: v for n, v in _get_settings(self._shelf, KEYS).items() if n not in done}:
             done |= rest.keys()
             settings |= {name: self._rewrap_key(service, name, value) for name, value in rest.items()}
             _set_settings(self._shelf, settings)
@@ -354,7 +328,7 @@ class Keyring:
         self._service, self._said = service, _get_setting(self._shelf, SEAL) or ""
         self.noted("rewrap", "")
         self.renew()
-        return sum(not value.startswith(" ") for value in _get_settings(self._shelf, _KEYS).values())
+        return sum(not value.startswith(" ") for value in _get_settings(self._shelf, KEYS).values())
 
     def _rewrap_key(self, service: KeyService, name: str, value: str) -> str:
         key, _, scope = value.partition(" ")

@@ -17,15 +17,17 @@ from typing import Any, Final
 from ...core.errors import Corrupt
 from ...core.record import Record
 from ...core.validate import dump_json
+from ...store.sql.column_names import RECORD_COLUMNS as COLUMNS
 from ...store.sql.raw_file import RawConnection, open_alone
-from ...store.sql.rows import COLUMNS, event_of, record_of, row_of
+from ...store.sql.rows import event_of, record_of, row_of
 from ...store.sql.sqlite import SqliteStore
 from ...store.sql.sqlite_errors import translate_errors
 from . import KeyService
 from .codec import seal_record
 from .history import seal_event
-from .keyring import ACTORS, Keyring, begin, check_master, check_unsealed, is_sealed
+from .keyring import ACTORS, Keyring, begin, check_master, is_sealed
 from .small_values import is_secret, seal_setting
+from .unsealed import check_unsealed
 
 Progress = Callable[[int, int], None]
 BATCH: Final = 500

@@ -28,10 +28,11 @@ from .carrying import CarriesOver, carry_sealed
 from .codec import open_entry, seal_record
 from .filter_split import Asked
 from .former import raise_form
-from .keyring import ACTORS, Keyring, Noted, begin, check_unsealed, is_sealed
+from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
 from .opener import Opener
 from .small_values import TABLES, open_settings, open_values
 from .transaction import SealedJob
+from .unsealed import check_unsealed
 
 T = TypeVar("T")
 FIRST_PAGE: Final = 64

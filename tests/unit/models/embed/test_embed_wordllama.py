@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eidet.core.errors import BadInput, Corrupt, Misconfigured
-from eidet.models.embed import wordllama
+from eidet.models.embed import static_model, word_pieces
 from eidet.models.embed.contract import ODD, TEXTS
 from eidet.models.embed.weights import PackagedFile
 from eidet.models.embed.wordllama import WordLlama
@@ -50,20 +51,65 @@ pieces = st.one_of(
 @settings(deadline=None)
 def test_words_met_before_give_the_tokens_of_the_tokenizer(parts: list[str], between: str) -> None:
     text = between.join(parts)
-    model = wordllama._model()
+    model = static_model.load_model()
     expected = model.tokenizer.encode(text, add_special_tokens=False).ids
     assert model.tokens(text) == expected
     assert model.tokens(text) == expected
 
 
+def test_words_split_in_python_have_the_tokens_of_the_tokenizer() -> None:
+    model = static_model.load_model()
+    listed = [piece[1:] for piece in model.pieces if piece.startswith(word_pieces.SPACE)]
+    pick = Random(7)
+    made = ["".join(pick.choices("etaoinshrdlucmfwygpbvk", k=pick.randint(1, 14))) for _ in range(4_000)]
+    odd = ["naïve", "Łódź,", "4821-B", "e.g.", "don't", "C++", "日本", "x" * 60, "!?", "", "\n", "a\tb"]
+    for word in [*listed, *made, *odd]:
+        tokens = word_pieces.split_word(word, model.pieces)
+        if tokens is not None and splits(word):
+            assert tokens == model.tokenizer.encode(word, add_special_tokens=False).ids, word
+
+
+def splits(word: str) -> bool:
+    return static_model.splits_at_spaces(word) and " " not in word
+
+
+def test_pieces_are_the_vocabulary_of_the_tokenizer_in_its_order() -> None:
+    model = static_model.load_model()
+    assert model.pieces == model.tokenizer.get_vocab()
+    assert list(model.pieces.values()) == list(range(len(model.pieces)))
+
+
+def test_vectors_are_those_of_the_file_however_many_are_asked_for() -> None:
+    half = np.arange(12_000, dtype=np.float16).reshape(4_000, 3)
+    vectors = static_model.TokenVectors(half)
+    vectors.prepare([3, 5, 3])
+    np.testing.assert_array_equal(vectors.rows[[3, 5]], half[[3, 5]].astype(np.float32))
+    assert not vectors.rows[4].any()
+    vectors.prepare(range(static_model.FEW_ROWS + 1))
+    np.testing.assert_array_equal(vectors.rows, half.astype(np.float32))
+
+
+def test_a_few_words_are_embedded_without_the_tokenizer() -> None:
+    code = (
+        "import sys; from eidet.models.embed.wordllama import WordLlama;"
+        "few = WordLlama().embed(['Where does Mr. Lund-Åberg live, in Porto?']);"
+        "assert 'tokenizers' not in sys.modules;"
+        "WordLlama().embed([' '.join(f'w{n}' for n in range(1_500))]);"
+        "assert 'tokenizers' in sys.modules;"
+        "again = WordLlama().embed(['Where does Mr. Lund-Åberg live, in Porto? ']);"
+        "assert abs(float(few[0] @ again[0])) > 0.9"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_no_token_has_a_space_after_its_first_letter() -> None:
-    vocabulary = wordllama._model().tokenizer.get_vocab()
-    assert not [token for token in vocabulary if wordllama.SPACE in token.lstrip(wordllama.SPACE)]
+    vocabulary = static_model.load_model().tokenizer.get_vocab()
+    assert not [token for token in vocabulary if word_pieces.SPACE in token.lstrip(word_pieces.SPACE)]
 
 
 def test_remembered_words_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordllama, "KNOWN_WORDS", 100)
-    model = wordllama._model()
+    monkeypatch.setattr(static_model, "KNOWN_WORDS", 100)
+    model = static_model.load_model()
     before = WordLlama().embed(["the first text"])
     for start in range(0, 1000, 10):
         WordLlama().embed([" ".join(f"word{number}" for number in range(start, start + 10))])
@@ -121,7 +167,7 @@ def test_making_one_loads_nothing() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("part", [wordllama.WEIGHTS, wordllama.TOKENIZER], ids=["weights", "tokenizer"])
+@pytest.mark.parametrize("part", [static_model.WEIGHTS, static_model.TOKENIZER], ids=["weights", "tokenizer"])
 def test_a_file_that_is_missing_or_altered_is_named_with_the_command_that_mends_it(
     part: PackagedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,16 +185,16 @@ def test_a_file_that_is_missing_or_altered_is_named_with_the_command_that_mends_
 
 
 def test_nothing_is_embedded_with_altered_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for part in (wordllama.WEIGHTS, wordllama.TOKENIZER):
+    for part in (static_model.WEIGHTS, static_model.TOKENIZER):
         (tmp_path / part.path).parent.mkdir()
         (tmp_path / part.path).write_bytes(part.read() + b" ")
     monkeypatch.setattr(PackagedFile, "folder", lambda self: tmp_path)
-    wordllama._load.cache_clear()
+    static_model._load.cache_clear()
     try:
         with pytest.raises(Corrupt, match="damaged"):
             WordLlama().embed(["a text"])
     finally:
-        wordllama._load.cache_clear()
+        static_model._load.cache_clear()
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(
@@ -158,12 +204,12 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.delitem(sys.modules, "wordllama", raising=False)
     with pytest.raises(Misconfigured, match="pip install wordllama"):
-        wordllama.WEIGHTS.folder()
+        static_model.WEIGHTS.folder()
 
 
 @given(st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=6))
 def test_a_word_at_the_end_of_a_sentence_has_its_tokens_and_that_of_the_sign(word: str) -> None:
-    model = wordllama._model()
+    model = static_model.load_model()
     for sign in model.ends:
         model.known = {}
         said = [word, word + sign, f"{word}{sign}{sign}", f"{word}a{sign}"]

@@ -12,10 +12,10 @@ from sqlalchemy import select
 from ....core.condition import MISSING, Condition, compare
 from ....core.where import Where
 from ...pushdown import untold
+from ..column_names import RECORD_COLUMNS as COLUMNS
 from ..filters import compile_where
 from ..ports import Row
 from ..reader import SqlReader
-from ..rows import COLUMNS
 from ..schema import metadata, records
 from ..statements import KINDS, select_held
 from ..transaction import SqlTransaction

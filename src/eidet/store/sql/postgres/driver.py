@@ -12,6 +12,7 @@ from ....core.errors import Corrupt, EidetError, Misconfigured, Unavailable
 from ....net.retry import OutcomeUnknown, RetryPolicy
 from ... import Head, Scrubbed
 from ...group_commit import GroupCommit, QueuedJob
+from ..dialects import postgres_dialect
 from ..ports import Cursor, Row
 from .address import PostgresAddress, connect, hide_password, reign_of, replica_of
 from .json_sql import PostgresJson
@@ -23,7 +24,6 @@ from .write import PLACE, Attempt, PostgresCursor, end
 
 if TYPE_CHECKING:
     from psycopg import Connection
-    from sqlalchemy import Dialect
 
 T = TypeVar("T")
 
@@ -46,10 +46,11 @@ class PostgresDriver:
     """Writes to the primary, reads from whoever is near enough to it."""
 
     json = PostgresJson()
+    mark = "%s"
+    dialect = staticmethod(postgres_dialect)
     writable = True
 
     def __init__(self, address: PostgresAddress, retry_policy: RetryPolicy | None = None) -> None:
-        self.dialect = _dialect()
         self.address = address
         self._closed = False
         self.ahead: tuple[str, ...] = ()  # what every write asks first, and is answered with the lock
@@ -295,9 +296,3 @@ def _retry_policy(address: PostgresAddress, given: RetryPolicy | None) -> RetryP
     if given is not None or address.deadline_seconds is None:
         return given or RetryPolicy()
     return RetryPolicy(deadline_seconds=address.deadline_seconds)
-
-
-def _dialect() -> Dialect:
-    from sqlalchemy.dialects.postgresql import psycopg
-
-    return psycopg.dialect(paramstyle="format")  # type: ignore[no-untyped-call]

@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSON, JSONB, NUMERIC
 
 from ....core.validate import Json, dump_json
 from ....core.where import Condition
-from ..sqlite_json import list_json_texts
+from ..sqlite_conditions import list_json_texts
 
 Test = ColumnElement[bool]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ....core.errors import Misconfigured
+from ..column_names import REVISION
 from ..migrate import upgrade
-from ..schema import REVISION
 from .address import PostgresAddress, connect
 from .errors import translate_errors
 from .write import LOCK

@@ -1,0 +1,384 @@
+"""`Memory` and `AsyncMemory` with the methods of mem0's, kept by a memory of Eidet; mem0 is not needed.
+
+entities.py     whose a memory is, and its scope      mem0_verbs.py   mem0's verbs as verbs of a memory
+mem0_filters.py filters as mem0 writes them           extraction.py   memories worded by a language model
+mem0_items.py   messages, memories, histories         memory_adding.py  messages as memories
+mem0_config.py  what the class may be told
+
+`eidet.server.mem0` serves the same verbs to the client of mem0's platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Self
+
+from ...core.errors import BadInput, NotFound
+from ...memory import Memory as EidetMemory
+from ...models.llm import LLM, llm_of
+from ..extras import RisingTimes, finish
+from .entities import Entities, Home, read_id
+from .mem0_config import (
+    Mem0Config,
+    check_options,
+    check_query,
+    check_threshold,
+    check_top_k,
+    open_memory,
+    read_config,
+    read_config_dict,
+)
+from .mem0_filters import read_time
+from .mem0_items import (
+    Writing,
+    clean_metadata,
+    read_expiration,
+    read_messages,
+    tell_hit,
+    tell_memory,
+)
+from .mem0_verbs import UNSET, Mem0Verbs, MemoryChange, Selection
+from .memory_adding import PROCEDURAL, MemoryAdding
+
+__all__ = ["AsyncMemory", "Mem0Config", "Memory"]
+
+_ENTITIES: Final = ("user_id", "agent_id", "run_id")
+
+
+class Memory:
+    """mem0's `Memory`, kept by Eidet: `Memory("memory.db")`, or `Memory.from_config({"place": …})`.
+
+    Without an LLM, `add` keeps messages as they are, as with `infer=False`; with one it words memories.
+    Each user has a scope of the memory, which Eidet's own verbs reach: `mem0/user/ann`.
+    """
+
+    def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
+        self.config = read_config(config)
+        self._opened = not isinstance(self.config.place, EidetMemory)
+        self.memory = open_memory(self.config)
+        self.llm: LLM | None = None
+        if self.config.llm is not None:
+            self.llm = llm_of(self.config.llm)
+        home, times = Home(self.config.scope), RisingTimes(self.memory.parts.clock)
+        self._verbs = Mem0Verbs(self.memory, home)
+        self._adding = MemoryAdding(self.memory, home, times, self.llm, self.config.custom_instructions)
+
+    @classmethod
+    def from_config(cls, config_dict: dict[str, Any]) -> Self:
+        """Opens a memory from a dict with the names of `Mem0Config`."""
+        return cls(read_config_dict(config_dict))
+
+    def add(
+        self,
+        messages: Any,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        timestamp: Any | None = None,
+        expiration_date: Any | None = None,
+        infer: bool = True,
+        memory_type: str | None = None,
+        prompt: str | None = None,
+    ) -> dict[str, Any]:
+        """Remembers a text or messages, all or none: `{"results": [{"id", "memory", "event"}]}`.
+
+        `timestamp` says when that was. With `infer` and an LLM, the model words the memories; `prompt`
+        takes the place of its instructions. If it fails, the messages are kept as they are.
+        """
+        ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        writing = Writing(
+            entities=Entities.read(ids),
+            metadata=clean_metadata(metadata, "add()"),
+            expiration_date=read_expiration(expiration_date),
+            now=self.memory.parts.clock(),
+        )
+        if memory_type is not None and memory_type != PROCEDURAL:
+            raise BadInput(f"Invalid 'memory_type'. Please pass {PROCEDURAL} to create procedural memories.")
+        said = read_messages(messages)
+        if memory_type == PROCEDURAL and agent_id is not None:
+            return {"results": self._adding.add_procedure(said, writing, prompt)}
+        at = None
+        if timestamp is not None:
+            at = read_time(timestamp, "timestamp")
+        adding = self._adding
+        if prompt is not None:
+            adding = replace(adding, instructions=prompt)
+        return {"results": adding.add(said, writing, infer=infer, at=at)}
+
+    def get(self, memory_id: str) -> dict[str, Any] | None:
+        """A memory by its id; None if there is none."""
+        try:
+            return tell_memory(self._verbs.get(memory_id), self._verbs.home)
+        except NotFound:
+            return None
+
+    def get_all(
+        self,
+        *,
+        filters: dict[str, Any] | None = None,
+        top_k: int = 20,
+        show_expired: bool = False,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """The newest memories that a filter asks for, which names a user, agent or run."""
+        check_options(kwargs, "get_all")
+        check_top_k(top_k)
+        records = self._verbs.list_memories(self._select(filters, show_expired), limit=top_k)
+        return {"results": [tell_memory(record, self._verbs.home) for record in records]}
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 20,
+        filters: dict[str, Any] | None = None,
+        threshold: float = 0.1,
+        rerank: bool = False,  # noqa: ARG002  # part of mem0's signature
+        explain: bool = False,
+        reference_date: Any | None = None,
+        show_expired: bool = False,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """What matters for a query, best first, with scores from 0 to 1; none is below `threshold`.
+
+        "Last week" is meant as of `reference_date`. Eidet ranks in one step, so `rerank` adds nothing.
+        """
+        check_options(kwargs, "search")
+        check_top_k(top_k)
+        now = None
+        if reference_date is not None:
+            now = read_time(reference_date, "reference_date")
+        hits = self._verbs.search(
+            check_query(query),
+            self._select(filters, show_expired),
+            limit=top_k,
+            least=check_threshold(threshold),
+            now=now,
+        )
+        return {"results": [tell_hit(hit, self._verbs.home, explain=explain) for hit in hits]}
+
+    def update(
+        self,
+        memory_id: str,
+        text: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        expiration_date: Any = UNSET,
+        data: str | None = None,
+    ) -> dict[str, str]:
+        """Changes the text of a memory, adds to its metadata, or sets or clears its date of expiry."""
+        if text is None:
+            text = data
+        if text is None and metadata is None and expiration_date is UNSET:
+            raise BadInput("At least one of text, metadata, or expiration_date must be provided.")
+        if expiration_date is not UNSET:
+            expiration_date = read_expiration(expiration_date)
+        change = MemoryChange(text=text, metadata=metadata, expiration_date=expiration_date)
+        try:
+            self._verbs.update(memory_id, change)
+        except NotFound:
+            raise BadInput(
+                f"Memory with id {memory_id} not found. Please provide a valid 'memory_id'"
+            ) from None
+        return {"message": "Memory updated successfully!"}
+
+    def delete(self, memory_id: str) -> dict[str, str]:
+        """Deletes a memory."""
+        try:
+            self._verbs.delete([memory_id])
+        except NotFound as error:
+            raise BadInput(str(error)) from None
+        return {"message": "Memory deleted successfully!"}
+
+    def delete_all(
+        self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
+    ) -> dict[str, str]:
+        """Deletes all memories that belong to the user, agent and run that are named."""
+        ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+        if ids == dict.fromkeys(ids):
+            raise BadInput(
+                "At least one filter is required to delete all memories. If you want to delete all "
+                "memories, use the `reset()` method."
+            )
+        self._verbs.delete_all(Entities.read(ids))
+        return {"message": "Memories deleted successfully!"}
+
+    def history(self, memory_id: str) -> list[dict[str, Any]]:
+        """What happened to a memory, oldest first; nothing once it is deleted."""
+        try:
+            return self._verbs.history(memory_id)
+        except NotFound:
+            return []
+
+    def reset(self) -> None:
+        """Deletes all memories of all users."""
+        self._verbs.reset()
+
+    def close(self) -> None:
+        """Closes the memory, unless it was given open."""
+        if self._opened:
+            self.memory.close()
+
+    def chat(self, query: str) -> None:
+        """mem0 has not written this either."""
+        raise NotImplementedError("Chat function not implemented yet.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
+
+    def _select(self, filters: Mapping[str, Any] | None, show_expired: bool) -> Selection:
+        chosen = dict(filters or {})
+        for name in _ENTITIES:
+            if isinstance(chosen.get(name), str | int) and chosen[name] != "*":
+                chosen[name] = read_id(chosen[name], name)
+        return self._verbs.select(chosen, show_expired=show_expired)
+
+
+class AsyncMemory:
+    """mem0's `AsyncMemory`: the methods of `Memory`, each in a thread.
+
+    A call that is cancelled is finished first, so that nothing is lost or stored twice.
+    """
+
+    def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
+        self._sync = Memory(config)
+        self.config, self.memory = self._sync.config, self._sync.memory
+
+    @classmethod
+    def from_config(cls, config_dict: dict[str, Any]) -> Self:
+        """Opens a memory from a dict with the names of `Mem0Config`."""
+        return cls(read_config_dict(config_dict))
+
+    async def add(
+        self,
+        messages: Any,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        timestamp: Any | None = None,
+        expiration_date: Any | None = None,
+        infer: bool = True,
+        memory_type: str | None = None,
+        prompt: str | None = None,
+        llm: Any = None,
+    ) -> dict[str, Any]:
+        """As `Memory.add`; `llm` words the memories of this call."""
+        return await finish(
+            partial(
+                self._choose(llm).add,
+                messages,
+                user_id=user_id,
+                agent_id=agent_id,
+                run_id=run_id,
+                metadata=metadata,
+                timestamp=timestamp,
+                expiration_date=expiration_date,
+                infer=infer,
+                memory_type=memory_type,
+                prompt=prompt,
+            )
+        )
+
+    async def get(self, memory_id: str) -> dict[str, Any] | None:
+        """As `Memory.get`."""
+        return await finish(partial(self._sync.get, memory_id))
+
+    async def get_all(
+        self,
+        *,
+        filters: dict[str, Any] | None = None,
+        top_k: int = 20,
+        show_expired: bool = False,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """As `Memory.get_all`."""
+        return await finish(
+            partial(self._sync.get_all, filters=filters, top_k=top_k, show_expired=show_expired, **kwargs)
+        )
+
+    async def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 20,
+        filters: dict[str, Any] | None = None,
+        threshold: float = 0.1,
+        rerank: bool = False,
+        explain: bool = False,
+        reference_date: Any | None = None,
+        show_expired: bool = False,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """As `Memory.search`."""
+        return await finish(
+            partial(
+                self._sync.search,
+                query,
+                top_k=top_k,
+                filters=filters,
+                threshold=threshold,
+                rerank=rerank,
+                explain=explain,
+                reference_date=reference_date,
+                show_expired=show_expired,
+                **kwargs,
+            )
+        )
+
+    async def update(
+        self,
+        memory_id: str,
+        text: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        expiration_date: Any = UNSET,
+        data: str | None = None,
+    ) -> dict[str, str]:
+        """As `Memory.update`."""
+        return await finish(partial(self._sync.update, memory_id, text, metadata, expiration_date, data))
+
+    async def delete(self, memory_id: str) -> dict[str, str]:
+        """As `Memory.delete`."""
+        return await finish(partial(self._sync.delete, memory_id))
+
+    async def delete_all(
+        self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
+    ) -> dict[str, str]:
+        """As `Memory.delete_all`."""
+        return await finish(partial(self._sync.delete_all, user_id, agent_id, run_id))
+
+    async def history(self, memory_id: str) -> list[dict[str, Any]]:
+        """As `Memory.history`."""
+        return await finish(partial(self._sync.history, memory_id))
+
+    async def reset(self) -> None:
+        """As `Memory.reset`."""
+        await finish(self._sync.reset)
+
+    def close(self) -> None:
+        """As `Memory.close`."""
+        self._sync.close()
+
+    async def chat(self, query: str) -> None:
+        """mem0 has not written this either."""
+        self._sync.chat(query)
+
+    def _choose(self, llm: Any) -> Memory:
+        """The memory with another model, where one is given."""
+        if llm is None:
+            return self._sync
+        return Memory(replace(self.config, place=self.memory, llm=llm))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_raised: object) -> None:
+        self.close()

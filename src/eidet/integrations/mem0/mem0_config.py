@@ -1,0 +1,140 @@
+"""What mem0's class may be told: its config, and the limits of its arguments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from ...core.errors import BadInput
+from ...memory import Memory as EidetMemory
+from ...models.llm import llm_of
+from .entities import NAMES
+
+_ELSEWHERE: Final = ("vector_store", "graph_store", "history_db_path", "reranker")
+_PASSED_OVER: Final = ("version",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mem0Config:
+    """Where memories are kept and who words them. Everything has a default."""
+
+    place: str | Path | EidetMemory | None = None  # a memory, or what opens one; None: a file in MEM0_DIR
+    scope: str = "mem0"  # below it, each user has a scope
+    embedder: object = None  # as `eidet.Memory` takes it
+    llm: object = None  # as `llm_of` takes it; without one, messages are kept as they are
+    custom_instructions: str | None = None  # for the model that words memories
+
+
+def read_config(said: object) -> Mem0Config:
+    """A config from what a user gives: one, a place, an open memory, or nothing."""
+    if said is None:
+        return Mem0Config()
+    if isinstance(said, Mem0Config):
+        return said
+    if isinstance(said, str | Path | EidetMemory):
+        return Mem0Config(place=said)
+    raise BadInput(
+        f"config must be a Mem0Config, a place or a memory, not {type(said).__name__}; "
+        "Memory.from_config takes a dict"
+    )
+
+
+def read_config_dict(said: Mapping[str, Any]) -> Mem0Config:
+    """A config from a dict. `llm` and `embedder` may be written as mem0 does, with provider and config."""
+    if not isinstance(said, Mapping):
+        raise BadInput(f"config_dict must be a dict, not {type(said).__name__}")
+    known = [one.name for one in fields(Mem0Config)]
+    given: dict[str, Any] = {}
+    for name, value in said.items():
+        if name in _ELSEWHERE:
+            raise BadInput(
+                f"{name!r} has no meaning here: Eidet keeps everything in one place, such as "
+                "{'place': 'memory.db'}; `eidet import` brings what a store of mem0 has"
+            )
+        if name not in known and name not in _PASSED_OVER:
+            raise BadInput(f"unknown config {name!r}; there are {', '.join(known)}")
+        given[name] = value
+    for name in _PASSED_OVER:
+        given.pop(name, None)
+    if isinstance(given.get("llm"), Mapping):
+        given["llm"] = _read_model(given["llm"], llm_of)
+    if isinstance(given.get("embedder"), Mapping):
+        given["embedder"] = _read_model(given["embedder"], _name_model)
+    return Mem0Config(**given)
+
+
+def _read_model(said: Mapping[str, Any], make: Callable[..., object]) -> object:
+    """A model written as `{"provider": "openai", "config": {"model": …, "api_key": …}}`."""
+    config = said.get("config") or {}
+    provider, model = said.get("provider"), config.get("model")
+    if not isinstance(provider, str) or not isinstance(model, str):
+        raise BadInput("a model needs a provider and, in its config, a model")
+    address = config.get(f"{provider}_base_url")
+    name = f"{provider}:{model}"
+    if address is not None:
+        name += f"@{address}"
+    if "api_key" in config:
+        return make(name, key=config["api_key"])
+    return make(name)
+
+
+def _name_model(name: str, *, key: str | None = None) -> str:
+    if key is not None:
+        raise BadInput("give the key of an embedder in the environment, such as OPENAI_API_KEY")
+    return name
+
+
+def default_place() -> Path:
+    """A file where mem0 keeps its own: the folder MEM0_DIR, or `~/.mem0`."""
+    folder = Path(os.environ.get("MEM0_DIR") or "~/.mem0").expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / "eidet.db"
+
+
+def open_memory(config: Mem0Config) -> EidetMemory:
+    """The memory that a config names, opened if it is not open."""
+    if isinstance(config.place, EidetMemory):
+        return config.place
+    place = default_place() if config.place is None else config.place
+    return EidetMemory(place, embedder=config.embedder)
+
+
+def check_options(options: Mapping[str, Any], method: str) -> None:
+    """Refuses entities beside the filters, as mem0 does; other names mean nothing."""
+    wrong = {name for name in NAMES if name in options}
+    if wrong:
+        raise BadInput(
+            f"Top-level entity parameters {wrong} are not supported in {method}(). "
+            "Use filters={'user_id': '...'} instead."
+        )
+
+
+def check_top_k(top_k: object) -> int:
+    if isinstance(top_k, bool) or not isinstance(top_k, int):
+        raise BadInput("top_k must be a valid integer")
+    if top_k < 0:
+        raise BadInput(f"Invalid top_k: {top_k}. Must be a non-negative integer.")
+    return top_k
+
+
+def check_threshold(threshold: object) -> float:
+    """The lowest score; None is mem0's default."""
+    if threshold is None:
+        return 0.1
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        raise BadInput("threshold must be a valid number")
+    if not 0 <= threshold <= 1:
+        raise BadInput(f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
+    return float(threshold)
+
+
+def check_query(query: object) -> str:
+    if not isinstance(query, str):
+        raise BadInput("Invalid query: must be a non-empty string.")
+    trimmed = query.strip()
+    if not trimmed:
+        raise BadInput("Invalid query: cannot be empty or whitespace-only.")
+    return trimmed

@@ -1,0 +1,229 @@
+"""Messages as drafts, and records and their history in the shapes that mem0 gives them."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+from ...core.draft import Draft, Message
+from ...core.errors import BadInput
+from ...core.event import Event
+from ...core.hit import Hit
+from ...core.record import Record
+from ...write.shape import drafts_of
+from .entities import NAMES, Entities, Home
+from .mem0_filters import write_time
+
+LOG: Final = logging.getLogger("eidet.mem0")
+IDENTITY: Final = frozenset((*NAMES, "actor_id"))  # never set by metadata, as in mem0
+_PROMOTED: Final = ("actor_id", "role", "attributed_to", "expiration_date", "categories")
+_OURS: Final = frozenset((*IDENTITY, *_PROMOTED, "updated_at"))
+_EVENTS: Final = {"created": "ADD", "revised": "UPDATE", "forgotten": "DELETE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message that can be remembered."""
+
+    role: str
+    content: str
+    name: str | None = None
+
+
+def read_messages(messages: object) -> list[Said]:
+    """What is said in messages as mem0 takes them; those of the system, and without text, are left out."""
+    if isinstance(messages, str):
+        messages = {"role": "user", "content": messages}
+    if isinstance(messages, Mapping):
+        messages = [messages]
+    if not isinstance(messages, list):
+        raise BadInput("messages must be str, dict, or list[dict]")
+    found: list[Said] = []
+    for message in messages:
+        said = _read_message(message)
+        if said is not None:
+            found.append(said)
+    return found
+
+
+def _read_message(message: object) -> Said | None:
+    if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
+        LOG.warning("Skipping invalid message format: %s", type(message).__name__)
+        return None
+    content, name = read_content(message.get("content")), message.get("name")
+    if message["role"] == "system" or not content.strip():
+        return None
+    if not isinstance(name, str) or not name:
+        name = None
+    return Said(message["role"], content, name)
+
+
+def read_content(content: object) -> str:
+    """The text of a content; of several parts, the texts among them."""
+    if isinstance(content, str):
+        return content
+    texts: list[str] = []
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+    return " ".join(texts)
+
+
+def read_expiration(value: object) -> str | None:
+    """A date as YYYY-MM-DD; None stays None."""
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if not isinstance(value, str):
+        raise BadInput("expiration_date must be a date string in YYYY-MM-DD format.")
+    try:
+        return date.fromisoformat(value).isoformat()
+    except ValueError:
+        raise BadInput("expiration_date must be a valid date in YYYY-MM-DD format.") from None
+
+
+def today_of(now: float) -> str:
+    """The day in UTC; what expires before it has expired."""
+    return datetime.fromtimestamp(now, UTC).date().isoformat()
+
+
+def clean_metadata(metadata: object, what: str) -> dict[str, Any]:
+    """Without what names a user, agent, app or run: metadata moves no memory to somebody else."""
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping):
+        raise BadInput(f"metadata must be a dict, not {type(metadata).__name__}")
+    kept: dict[str, Any] = {}
+    for key, value in metadata.items():
+        if key in IDENTITY:
+            LOG.warning(
+                "%s: ignoring metadata[%r]: identity fields cannot be set through metadata", what, key
+            )
+        else:
+            kept[key] = value
+    return kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """What is said of all memories of one `add`."""
+
+    entities: Entities
+    metadata: Mapping[str, Any]
+    expiration_date: str | None = None
+    now: float = 0.0
+
+    def draft_message(self, said: Said, id: str, occurred: float) -> Draft:
+        """A message as it was said."""
+        message = Message(role=said.role, content=said.content, name=said.name)
+        (draft,), _ = drafts_of(message, {})
+        more = {"role": said.role}
+        if said.name is not None:
+            more["actor_id"] = said.name
+        return self._fill(draft, id, occurred, more)
+
+    def draft_fact(self, text: str, id: str, occurred: float, **more: str) -> Draft:
+        """What was read from messages."""
+        return self._fill(Draft(text=text, kind="fact"), id, occurred, more)
+
+    def _fill(self, draft: Draft, id: str, occurred: float, more: Mapping[str, str]) -> Draft:
+        updated = write_time(max(self.now, occurred))
+        meta = {**self.metadata, **more, **dict(self.entities.items()), "updated_at": updated}
+        if self.expiration_date is not None:
+            meta["expiration_date"] = self.expiration_date
+        return replace(
+            draft,
+            id=id,
+            agent=self.entities.agent_id,
+            session=self.entities.run_id,
+            occurred=occurred,
+            meta=meta,
+        )
+
+
+def tell_added(record: Record) -> dict[str, Any]:
+    """What `add` tells of a memory."""
+    told: dict[str, Any] = {"id": record.id, "memory": record.text, "event": "ADD"}
+    if "role" in record.meta:
+        told |= {"actor_id": record.meta.get("actor_id"), "role": record.meta["role"]}
+    return told
+
+
+def tell_memory(record: Record, home: Home) -> dict[str, Any]:
+    """A memory as mem0 tells it."""
+    text, meta = record.whole.text, record.meta
+    made = write_time(record.occurred)
+    told: dict[str, Any] = {
+        "id": record.id,
+        "memory": text,
+        "hash": hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(),
+        "metadata": None,
+        "created_at": made,
+        "updated_at": meta.get("updated_at", made),
+    }
+    told |= dict(Entities.of(record, home).items())
+    for key in _PROMOTED:
+        if key in meta:
+            told[key] = meta[key]
+    metadata: dict[str, Any] = {}
+    for key, value in meta.items():
+        if key not in _OURS:
+            metadata[key] = value
+    if metadata:
+        told["metadata"] = metadata
+    return told
+
+
+def tell_hit(hit: Hit, home: Home, *, explain: bool = False) -> dict[str, Any]:
+    """A memory that a search found, with its score."""
+    told = tell_memory(hit.record, home) | {"score": hit.score}
+    if explain:
+        details: dict[str, Any] = {"final_score": hit.score, "why": hit.why()}
+        for signal in hit.signals:
+            details[signal.name] = signal.value
+        told["score_details"] = details
+    return told
+
+
+def tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]]:
+    """What happened to a memory, oldest first, with what it said before and after."""
+    told: list[dict[str, Any]] = []
+    changes = [event for event in events if event.what in _EVENTS]
+    texts = _list_texts(changes, record)
+    for number, event in enumerate(changes):
+        told.append(
+            {
+                "id": f"{record.id}-{number + 1}",
+                "memory_id": record.id,
+                "old_memory": texts[number],
+                "new_memory": texts[number + 1],
+                "event": _EVENTS[event.what],
+                "created_at": write_time(record.occurred),
+                "updated_at": write_time(event.at),
+                "is_deleted": event.what == "forgotten",
+                "actor_id": record.meta.get("actor_id"),
+                "role": record.meta.get("role"),
+            }
+        )
+    return told
+
+
+def _list_texts(changes: Sequence[Event], record: Record) -> list[str | None]:
+    """What a memory said before each change, and in the end; a change of labels leaves the text."""
+    texts: list[str | None] = [record.whole.text]
+    for event in reversed(changes):
+        if event.what == "created":
+            texts.append(None)
+            continue
+        before = event.before or {}
+        said = before.get("text", texts[-1])
+        texts.append(said if isinstance(said, str) else None)
+    texts.reverse()
+    return texts

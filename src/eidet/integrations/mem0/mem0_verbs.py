@@ -1,0 +1,245 @@
+"""mem0's verbs as verbs of a memory, for the class and for the server alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ...core.errors import BadInput, Conflict, NotFound
+from ...core.hit import Hits
+from ...core.record import Record, Trust
+from ...core.scope import Scope
+from ...core.where import Condition, Where
+from ...memory import Memory as EidetMemory
+from .entities import NAMES, Entities, Home, join
+from .mem0_filters import NO_ENTITY, FilterReader, names_entity, take_user, write_time
+from .mem0_items import clean_metadata, tell_history, today_of
+
+PAGE: Final = 5000  # records that are read at once to list entities
+TRIES: Final = 100  # at a change that others are always faster with
+UNSET: Final[Any] = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which memories are meant: a scope, and what must hold of them."""
+
+    scope: Scope
+    where: Where | None
+
+    def narrow(self, *parts: Where | None) -> Selection:
+        """Those of them that fit the parts, too."""
+        given = [part for part in (self.where, *parts) if part is not None]
+        return replace(self, where=join(given))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChange:
+    """What a memory shall say from now on; None leaves the text, UNSET the date of expiry."""
+
+    text: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    expiration_date: Any = UNSET  # a day as YYYY-MM-DD, or None to clear it
+    occurred: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mem0Verbs:
+    """What mem0 can do, done by a memory, below one home."""
+
+    memory: EidetMemory
+    home: Home
+
+    def get(self, id: str) -> Record:
+        """The memory with an id, whosever it is; `NotFound` if there is none."""
+        return self.get_many([id])[0]
+
+    def get_many(self, ids: Sequence[str]) -> list[Record]:
+        """The memories with these ids, in their order; `NotFound` if one of them is missing."""
+        by_scope: dict[str, list[str]] = {}
+        for id, scope in self._locate(ids).items():
+            by_scope.setdefault(scope, []).append(id)
+        found: dict[str, Record] = {}
+        for scope, inside in by_scope.items():
+            for record in self.memory.get(inside, scope=scope):
+                if record is not None and record.trust is not Trust.QUARANTINED:
+                    found[record.id] = record
+        for id in ids:
+            if id not in found:
+                raise NotFound(f"Memory with id {id} not found")
+        return [found[id] for id in ids]
+
+    def select(self, filters: Mapping[str, Any] | None, *, show_expired: bool = False) -> Selection:
+        """What a filter asks for; `BadInput` if it names no user, agent, app or run."""
+        if not filters or not names_entity(filters):
+            raise BadInput(NO_ENTITY)
+        user, rest = take_user(filters)
+        wanted = FilterReader(self.home).read(rest)
+        selection = Selection(*self.home.everything())
+        if user is not None:
+            selection = Selection(self.home.scope_of("user_id", user), None)
+        if show_expired:
+            return selection.narrow(wanted)
+        return selection.narrow(wanted, self._not_expired())
+
+    def list_memories(self, selection: Selection, *, limit: int, offset: int = 0) -> list[Record]:
+        """Memories, the newest first."""
+        if not limit:
+            return []
+        return self.memory.find(
+            selection.where, scope=selection.scope, order="-occurred", limit=limit, offset=offset
+        )
+
+    def count(self, selection: Selection) -> int:
+        return self.memory.count(selection.where, scope=selection.scope)
+
+    def search(
+        self,
+        query: str,
+        selection: Selection,
+        *,
+        limit: int,
+        least: float,
+        now: float | None = None,
+    ) -> Hits:
+        """What matters for a query, best first."""
+        if not limit:
+            return Hits((), scope=selection.scope.path)
+        return self.memory.recall(
+            query, scope=selection.scope, limit=limit, where=selection.where, least=least, now=now
+        )
+
+    def update(self, id: str, change: MemoryChange) -> Record:
+        """The next version of a memory; metadata is added to what it has."""
+        for _ in range(TRIES):
+            with suppress(Conflict):
+                return self._revise(self.get(id), change)
+        raise Conflict(f"memory {id!r} kept changing; gave up after {TRIES} attempts")
+
+    def update_many(self, changes: Sequence[tuple[str, MemoryChange]]) -> None:
+        """Changes memories one by one; `NotFound`, and nothing is changed, if one is missing at the start."""
+        self.get_many([id for id, _ in changes])
+        for id, change in changes:
+            self.update(id, change)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Deletes memories, and what their history says of their content; `NotFound` if one is missing."""
+        if not self._forget(self.get_many(ids)):
+            raise NotFound(f"Memory with id {ids[0]} not found")
+
+    def judge(self, id: str, useful: bool | None) -> None:
+        """Counts whether a memory was useful; None takes no side."""
+        record = self.get(id)
+        if useful is not None:
+            self.memory.feedback(id, useful=useful, scope=record.scope)
+
+    def delete_all(self, entities: Entities) -> int:
+        """Deletes what belongs to all these entities; how many memories that were."""
+        where = entities.select()
+        scope, open_parts = self.home.everything()
+        if entities.user_id is not None:
+            scope, open_parts = self.home.scope_of("user_id", entities.user_id), None
+        if where is None:
+            return int(self.memory.forget(everything=True, scope=scope, for_good=False))
+        chosen = Selection(scope, open_parts).narrow(where)
+        return int(self.memory.forget(where=chosen.where, scope=scope, for_good=False))
+
+    def delete_everyone(self, names: Sequence[str]) -> None:
+        """Deletes what belongs to any user, agent, app or run; to one of each, if several are named."""
+        doomed: list[Record] = []
+        for record in self._each_record():
+            owners = dict(Entities.of(record, self.home).items())
+            if all(name in owners for name in names):
+                doomed.append(record)
+        self._forget(doomed)
+
+    def reset(self) -> None:
+        """Deletes everything below the home."""
+        self.memory.forget(everything=True, scope=Scope.under(self.home.path), for_good=False)
+
+    def history(self, id: str) -> list[dict[str, Any]]:
+        """What happened to a memory, oldest first; it goes when the memory goes."""
+        record = self.get(id)
+        return tell_history(self.memory.history(id, scope=record.scope), record)
+
+    def list_entities(self) -> list[dict[str, Any]]:
+        """Users, then agents, apps and runs, with how many memories each has, and since when."""
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for record in self._each_record():
+            for name, id in Entities.of(record, self.home).items():
+                _count_memory(found, name, id, record)
+        return sorted(found.values(), key=_entity_order)
+
+    def _locate(self, ids: Sequence[str]) -> dict[str, str]:
+        """The scopes of records. The store is asked: an index would have to be there for every user."""
+        wanted = self._confine(Where(ids=tuple(ids)))
+        found: dict[str, str] = {}
+        for record in self.memory.parts.store.find(wanted):
+            if found.setdefault(record.id, record.scope) != record.scope:  # ids are unique in a scope only
+                raise Conflict(f"several users have a memory with id {record.id}")
+        return found
+
+    def _confine(self, where: Where) -> Where:
+        """A filter for the store, confined to what is open."""
+        scope, parts = self.home.everything()
+        if parts is None:
+            return where.within(scope)
+        return (where & parts).within(scope)
+
+    def _each_record(self) -> Iterator[Record]:
+        """All memories, as the store has them."""
+        wanted, after = self._confine(Where(alive_at=self.memory.parts.clock())), 0
+        while page := self.memory.parts.store.find(wanted, limit=PAGE, after=after):
+            yield from page
+            after = page[-1].seq
+
+    def _forget(self, records: Sequence[Record]) -> int:
+        by_scope: dict[str, list[str]] = {}
+        for record in records:
+            by_scope.setdefault(record.scope, []).append(record.id)
+        count = 0
+        for scope, ids in by_scope.items():
+            count += int(self.memory.forget(ids, scope=scope, for_good=False))
+        return count
+
+    def _not_expired(self) -> Where:
+        today = today_of(self.memory.parts.clock())
+        return Where(never=(Where(conditions=(Condition(("meta", "expiration_date"), "<", today),)),))
+
+    def _revise(self, record: Record, change: MemoryChange) -> Record:
+        meta = {**record.meta, **clean_metadata(change.metadata, "update()")}
+        if change.expiration_date is None:
+            meta.pop("expiration_date", None)
+        elif change.expiration_date is not UNSET:
+            meta["expiration_date"] = change.expiration_date
+        meta["updated_at"] = write_time(self.memory.parts.clock())
+        changes: dict[str, Any] = {"meta": meta}
+        if change.text is not None:
+            changes["text"] = change.text
+        if change.occurred is not None:
+            changes["occurred"] = change.occurred
+        return self.memory.revise(
+            record.id, scope=record.scope, version=record.version, again=True, **changes
+        )
+
+
+def _count_memory(found: dict[tuple[str, str], dict[str, Any]], name: str, id: str, record: Record) -> None:
+    made = write_time(record.occurred)
+    blank = {
+        "id": f"{name.removesuffix('_id')}:{id}",
+        "name": id,
+        "type": name.removesuffix("_id"),
+        "total_memories": 0,
+        "created_at": made,
+        "updated_at": made,
+    }
+    told = found.setdefault((name, id), blank)
+    told["total_memories"] += 1
+    told["created_at"] = min(told["created_at"], made)
+    told["updated_at"] = max(told["updated_at"], str(record.meta.get("updated_at", made)))
+
+
+def _entity_order(told: Mapping[str, Any]) -> tuple[int, str]:
+    return NAMES.index(f"{told['type']}_id"), told["name"]

@@ -1,0 +1,86 @@
+"""The write path and the namespaces of a memory, each made when it is first used.
+
+Most programs never touch most of them, and many only read.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..parts import Parts
+from ..recall.path import ReadPath
+from ..trust.audit.reads import Auditing
+from ..trust.privacy.service import Guarding
+from ..upkeep.lifecycle import Life
+from ..write.echoes import EchoGuard
+from .forgetting import Forgetting
+from .records import Records
+
+if TYPE_CHECKING:
+    from ..write import WritePath
+    from .admin import AdminNamespace
+    from .facts import FactsNamespace
+    from .keys import KeysNamespace
+    from .trust import TrustNamespace
+    from .upkeep import UpkeepNamespace
+
+
+class Namespaces:
+    """Makes what one open memory may need later."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        records: Records,
+        reads: ReadPath,
+        guarding: Guarding,
+        echoes: EchoGuard,
+        life: Life,
+        forgetting: Forgetting,
+        auditing: Auditing,
+    ) -> None:
+        self._parts = parts
+        self._records = records
+        self._reads = reads
+        self._guarding = guarding
+        self._echoes = echoes
+        self._life = life
+        self._forgetting = forgetting
+        self._auditing = auditing
+
+    @cached_property
+    def writes(self) -> WritePath:
+        from ..write import WritePath
+
+        return WritePath(self._parts, self._guarding, self._echoes, self._life)
+
+    @cached_property
+    def facts(self) -> FactsNamespace:
+        from .facts import FactsNamespace
+
+        return FactsNamespace(self._parts, self.writes, self._reads, self._forgetting, self._auditing)
+
+    @cached_property
+    def upkeep(self) -> UpkeepNamespace:
+        from .upkeep import UpkeepNamespace
+
+        return UpkeepNamespace(self._parts, self._records, self._life, self._guarding, self._forgetting)
+
+    @cached_property
+    def trust(self) -> TrustNamespace:
+        from .trust import TrustNamespace
+
+        return TrustNamespace(self._records, self._guarding, self._forgetting, self._reads)
+
+    @cached_property
+    def keys(self) -> KeysNamespace:
+        from .keys import KeysNamespace
+
+        return KeysNamespace(self._parts)
+
+    @cached_property
+    def admin(self) -> AdminNamespace:
+        from .admin import AdminNamespace
+
+        return AdminNamespace(self._parts, self._reads, self._life)

@@ -1,0 +1,275 @@
+"""The model behind `WordLlama`: tokens of words, and their vectors, loaded as far as they are needed."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import EidetError, Misconfigured
+from ...core.validate import clean_text
+from . import Vectors
+from .weights import PackagedFile
+from .word_pieces import SPACE, read_pieces, split_word
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MEND: Final = "reinstall it: pip install --force-reinstall 'wordllama>=0.3.9,<0.5'"
+SUM_BLOCK: Final = 4_096  # token rows gathered at once: 4 MB
+WORD_RUN: Final = 2_000  # words tokenised at once
+KNOWN_WORDS: Final = 50_000  # remembered words: some 10 MB
+KNOWN_LENGTH: Final = 24
+FEW_WORDS: Final = 1_000  # split in Python, at 8 µs each, before the tokenizer is loaded
+FEW_ROWS: Final = 2_000  # token vectors widened one by one before all are
+_ENDS: Final = re.compile("[0-9A-Za-z]([,.?!;:])")
+_SIGNS: Final = ",.?!;:"
+
+
+def _is_absent() -> EidetError:
+    return Misconfigured(
+        "the default embedder needs the wordllama package: pip install wordllama, "
+        "or choose another, such as embedder='hashing'"
+    )
+
+
+TOKENIZER: Final = PackagedFile(
+    "wordllama",
+    "tokenizers/l2_supercat_tokenizer_config.json",
+    (
+        "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",  # of 0.4
+        "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83",  # of 0.3.9
+    ),
+    MEND,
+    _is_absent,
+)
+WEIGHTS: Final = PackagedFile(
+    "wordllama",
+    "weights/l2_supercat_256.safetensors",
+    ("64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",),
+    MEND,
+    _is_absent,
+)
+
+
+class TokenVectors:
+    """The vectors of the tokens, in float32. The file has them in half the width.
+
+    The first rows are widened when they are asked for. A process that asks for many widens all at once.
+    """
+
+    def __init__(self, half: NDArray[np.float16]) -> None:
+        self._half: NDArray[np.float16] | None = half
+        self._ready = bytearray(len(half))
+        self._count = 0
+        self.rows: Vectors = np.zeros(half.shape, np.float32)  # takes RAM only as far as it is filled
+
+    def prepare(self, tokens: Sequence[int]) -> None:
+        """Widens the rows of tokens. Several threads may do the same: they write the same numbers."""
+        half = self._half
+        if half is None:
+            return
+        new = [token for token in dict.fromkeys(tokens) if not self._ready[token]]
+        if self._count + len(new) > FEW_ROWS:
+            self.rows[:] = half
+            self._half = None
+            return
+        self.rows[new] = half[new]
+        for token in new:
+            self._ready[token] = 1
+        self._count += len(new)
+
+
+class StaticModel:
+    """The pieces of words, the token vectors, and the tokens of words met before.
+
+    No token of this vocabulary has a space after its first letter, so the tokens of a text are
+    those of its words. Looking words up is several times faster than tokenising the text.
+    """
+
+    def __init__(self, content: bytes, vectors: TokenVectors) -> None:
+        self._content = content
+        self._vectors = vectors
+        self._left = FEW_WORDS
+        self.pieces = read_pieces(content)
+        self.vectors = vectors.rows
+        self.known: dict[str, list[int]] = {}
+
+    @functools.cached_property
+    def tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_buffer(self._content)
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        self._left = 0
+        return tokenizer
+
+    @functools.cached_property
+    def starts(self) -> frozenset[int]:
+        """The tokens that begin a word."""
+        return frozenset(token for piece, token in self.pieces.items() if piece.startswith(SPACE))
+
+    @functools.cached_property
+    def ends(self) -> dict[str, int]:
+        """Signs that no token has after a letter of ASCII: they are tokens of their own."""
+        inside = set(_ENDS.findall("\n".join(self.pieces)))
+        return {sign: self.pieces[sign] for sign in _SIGNS if sign in self.pieces and sign not in inside}
+
+    def list_whole_words(self) -> Iterator[tuple[str, int]]:
+        """The words that are one token, in small letters, each with its first token; common ones first."""
+        listed = set()
+        for piece, token in self.pieces.items():
+            word = piece[1:].lower()
+            if piece[0] == SPACE and len(piece) > 2 and piece[1:].isalpha() and word not in listed:
+                listed.add(word)
+                yield word, token
+
+    def read_rows(self, tokens: Sequence[int]) -> Vectors:
+        """The vectors of tokens as the model has them, one row each."""
+        self._vectors.prepare(tokens)
+        return self.vectors.take(tokens, 0)
+
+    def sum_into(self, row: Vectors, text: str) -> None:
+        tokens = self.tokens(text)
+        if len(tokens) <= SUM_BLOCK:
+            np.add.reduce(self.vectors.take(tokens, 0, mode="clip"), 0, out=row)
+            return
+        for start in range(0, len(tokens), SUM_BLOCK):
+            row += np.add.reduce(self.vectors.take(tokens[start : start + SUM_BLOCK], 0, mode="clip"), 0)
+
+    def meet(self, texts: Sequence[str]) -> None:
+        """Learns the words of all texts that are new, many at once: each call of the tokenizer costs."""
+        words: set[str] = set()
+        for text in texts:
+            if splits_at_spaces(text):
+                words.update(text.split(" "))
+        words.difference_update(self.known)
+        new = sorted(filter(_is_ordinary, words))
+        for start in range(0, len(new), WORD_RUN):
+            self.learn(new[start : start + WORD_RUN])
+
+    def tokens(self, text: str) -> list[int]:
+        if not splits_at_spaces(text):
+            return self.tokenise(text)
+        words = text.split(" ")
+        if len(words) <= WORD_RUN:
+            return self.tokens_of(words)
+        tokens: list[int] = []
+        for start in range(0, len(words), WORD_RUN):
+            tokens += self.tokens_of(words[start : start + WORD_RUN])
+        return tokens
+
+    def tokens_of(self, words: list[str]) -> list[int]:
+        known, tokens = self.known, []
+        try:
+            for word in words:
+                tokens += known[word]
+        except KeyError:
+            return self.learn(words)
+        return tokens
+
+    def learn(self, words: list[str]) -> list[int]:
+        """The tokens of the words, of which some are new; new ones of an ordinary look are remembered."""
+        if len(self.known) > KNOWN_WORDS:
+            self.known = {}  # a new dict: other threads may be reading the old one
+        known = self.known
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        fresh = {word: [*known[word[:-1]], self.ends[word[-1]]] for word in new if self._only_ends(word)}
+        for parts in fresh.values():
+            self._vectors.prepare(parts)
+        rest = [word for word in new if word not in fresh]
+        if rest:
+            fresh.update(zip(rest, self.tokens_of_each(rest), strict=True))
+        known.update((word, parts) for word, parts in fresh.items() if _is_ordinary(word))
+        tokens: list[int] = []
+        for word in words:
+            tokens += fresh.get(word) or known[word]
+        return tokens
+
+    def _only_ends(self, word: str) -> bool:
+        """Whether it is a known word at the end of a sentence or a part of it."""
+        return (
+            word[-1:] in self.ends
+            and word[-2:-1].isascii()
+            and word[-2:-1].isalnum()
+            and word[:-1] in self.known
+        )
+
+    def tokens_of_each(self, words: list[str]) -> list[list[int]]:
+        if len(words) <= self._left:
+            return self._split_each(words)
+        tokens = self.tokenise(" ".join(words))
+        cuts = [at for at, token in enumerate(tokens) if token in self.starts]
+        if len(cuts) != len(words):
+            return [self.tokenise(word) for word in words]
+        return [tokens[start:end] for start, end in pairwise([*cuts, len(tokens)])]
+
+    def _split_each(self, words: list[str]) -> list[list[int]]:
+        """Without the tokenizer, as long as few words were split so."""
+        self._left -= len(words)
+        found = []
+        for word in words:
+            tokens = None
+            if _is_ordinary(word):
+                tokens = split_word(word, self.pieces)
+            if tokens is None:
+                tokens = self.tokenise(word)
+            self._vectors.prepare(tokens)
+            found.append(tokens)
+        return found
+
+    def tokenise(self, text: str) -> list[int]:
+        if not (isinstance(text, str) and text.isascii()):
+            clean_text(text, "a text to embed")  # some tokenizers take a lone surrogate
+        tokens: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        self._vectors.prepare(tokens)
+        return tokens
+
+
+def splits_at_spaces(text: str) -> bool:
+    """Whether single spaces part the words; '<' may begin a special token, which swallows none."""
+    return (
+        isinstance(text, str)
+        and text != ""
+        and "  " not in text
+        and "<" not in text
+        and SPACE not in text
+        and text[0] != " "
+        and text[-1] != " "
+    )
+
+
+def _is_ordinary(word: str) -> bool:
+    return len(word) <= KNOWN_LENGTH and word.isprintable()
+
+
+_loading = threading.Lock()
+
+
+def load_model() -> StaticModel:
+    """The model of this process, loaded by whoever asks first."""
+    with _loading:
+        return _load()
+
+
+@functools.cache
+def _load() -> StaticModel:
+    # The package itself is not imported: that sets up logging for the whole process and takes 150 ms.
+    return StaticModel(TOKENIZER.read(), TokenVectors(_read_weights(WEIGHTS.read())))
+
+
+def _read_weights(content: bytes) -> NDArray[np.float16]:
+    """The one table of the file: eight bytes of length, a description in JSON, then the numbers."""
+    size = int.from_bytes(content[:8], "little")
+    table = json.loads(content[8 : 8 + size])["embedding.weight"]
+    start, end = table["data_offsets"]
+    numbers = np.frombuffer(content, "<f2", (end - start) // 2, 8 + size + start)
+    return numbers.reshape(table["shape"])

@@ -1,0 +1,267 @@
+"""The routes of mem0's platform that its client asks: each turns a request into one verb."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import AfterValidator
+
+from ...core.errors import BadInput, NotFound
+from ...core.record import Record
+from ...core.validate import dump_json
+from ...integrations.mem0.entities import NAMES, Entities
+from ...integrations.mem0.mem0_config import check_query
+from ...integrations.mem0.mem0_filters import ANY
+from ...integrations.mem0.mem0_items import read_messages, tell_hit, tell_memory
+from ..errors import Problem
+from ..rest.drafts import check_records
+from .mem0_access import Enters, ForgetsMem0, Mem0Grant, ReadsMem0, WritesMem0
+from .mem0_bodies import (
+    AddBody,
+    BatchDeleteBody,
+    BatchUpdateBody,
+    JudgementBody,
+    ListBody,
+    SearchBody,
+    UpdateBody,
+    read_entities,
+)
+
+ORG: Final = "eidet"
+_BLANK: Final[dict[str, Any]] = {**dict.fromkeys(NAMES), "expiration_date": None, "categories": []}
+_ALWAYS: Final = ("id", "memory", "score")  # told whichever fields are asked for
+MemoryId = Annotated[str, Path(alias="id"), AfterValidator(unquote)]
+EntityName = Annotated[str, Path(alias="name"), AfterValidator(unquote)]
+EntityType = Annotated[Literal["user", "agent", "app", "run"], Path(alias="type")]
+Route = Callable[..., Any]
+
+
+def add_to(router: APIRouter) -> None:
+    for method, path, run in ROUTES:
+        router.add_api_route(path, run, methods=[method])
+    for path in NOT_OFFERED:
+        router.add_api_route(path, refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+
+
+def respond(told: Any) -> Response:
+    return Response(dump_json(told).encode(), media_type="application/json")
+
+
+async def ping(access: Enters) -> Response:
+    """Whether a key is valid. mem0's organisation and project are the server and the key's scope."""
+    told = {"status": "ok", "org_id": ORG, "project_id": access.home.path, "user_email": None}
+    return respond(told)
+
+
+async def add(body: AddBody, access: WritesMem0) -> Response:
+    """Remembers messages as they are."""
+    said, adding = read_messages(body.messages), access.adding
+    check_records(access.grant, len(said), "messages")
+    writing, at = body.read(adding.memory.parts.clock()), body.read_time()
+    return respond({"results": await access.run(lambda: adding.add(said, writing, at=at))})
+
+
+async def search(body: SearchBody, access: ReadsMem0) -> Response:
+    """What matters for a query, best first."""
+    check_records(access.grant, body.top_k, "top_k")
+    selection = access.verbs.select(body.read_filters(), show_expired=body.show_expired)
+    query, now = check_query(body.query), body.read_time()
+    hits = await access.search(
+        lambda: access.verbs.search(query, selection, limit=body.top_k, least=body.threshold, now=now)
+    )
+    told: list[dict[str, Any]] = []
+    for hit in hits:
+        if body.latest_only and hit.superseded_by is not None:
+            continue
+        told.append(_choose_fields({**_BLANK, **tell_hit(hit, access.home)}, body.fields))
+    return respond({"results": told})
+
+
+def _choose_fields(told: dict[str, Any], fields: list[str] | None) -> dict[str, Any]:
+    if not fields:
+        return told
+    chosen: dict[str, Any] = {}
+    for name, value in told.items():
+        if name in fields or name in _ALWAYS:
+            chosen[name] = value
+    return chosen
+
+
+async def list_memories(
+    request: Request,
+    body: ListBody,
+    access: ReadsMem0,
+    page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+    page_size: Annotated[int, Query(ge=1, le=10_000)] = 100,
+) -> Response:
+    """A page of memories, the newest first, and how many there are in all."""
+    check_records(access.grant, page_size, "page_size")
+    selection = access.verbs.select(body.read_filters(), show_expired=body.show_expired)
+    offset = (page - 1) * page_size
+    count = await access.run(lambda: access.verbs.count(selection))
+    records = await access.run(lambda: access.verbs.list_memories(selection, limit=page_size, offset=offset))
+    following = previous = None
+    if offset + len(records) < count:
+        following = str(request.url.include_query_params(page=page + 1, page_size=page_size))
+    if page > 1:
+        previous = str(request.url.include_query_params(page=page - 1, page_size=page_size))
+    told = [_tell(record, access) for record in records]
+    return respond({"count": count, "next": following, "previous": previous, "results": told})
+
+
+def _tell(record: Record, access: Mem0Grant) -> dict[str, Any]:
+    return {**_BLANK, **tell_memory(record, access.home)}
+
+
+async def get_one(id: MemoryId, access: ReadsMem0) -> Response:
+    """One memory."""
+    return respond(_tell(await access.run(lambda: access.verbs.get(id)), access))
+
+
+async def update(id: MemoryId, body: UpdateBody, access: WritesMem0) -> Response:
+    """The next version of a memory."""
+    change = body.read()
+    return respond(_tell(await access.run(lambda: access.verbs.update(id, change)), access))
+
+
+async def delete(id: MemoryId, access: ForgetsMem0) -> Response:
+    """Deletes a memory."""
+    await access.run(lambda: access.verbs.delete([id]))
+    return respond({"message": "Memory deleted successfully!"})
+
+
+async def history(id: MemoryId, access: ReadsMem0) -> Response:
+    """What happened to a memory, oldest first."""
+    return respond(await access.run(lambda: access.verbs.history(id)))
+
+
+async def delete_all(
+    access: ForgetsMem0,
+    user_id: str | None = None,
+    agent_id: str | None = None,
+    app_id: str | None = None,
+    run_id: str | None = None,
+    filters: str | None = None,
+) -> Response:
+    """Deletes what belongs to the entities that are named; `*` is every one of a type."""
+    named = _read_written(filters)
+    given = {"user_id": user_id, "agent_id": agent_id, "app_id": app_id, "run_id": run_id}
+    for name, value in given.items():
+        if value is not None:
+            named[name] = value
+    wide = [name for name in NAMES if named.get(name) == ANY]
+    if not wide:
+        entities = read_entities(named)
+        await access.run(lambda: access.verbs.delete_all(entities))
+    elif len(wide) == len([name for name in NAMES if named.get(name) is not None]):
+        await access.run(lambda: access.verbs.delete_everyone(wide))
+    else:
+        raise BadInput("`*` cannot be joined with the name of another entity")
+    return respond({"message": "Memories deleted successfully!"})
+
+
+def _read_written(filters: str | None) -> dict[str, Any]:
+    """Filters that stand in a query: as JSON, or as mem0's client writes a dict there."""
+    if filters is None:
+        return {}
+    for read in (json.loads, ast.literal_eval):
+        try:
+            said = read(filters)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(said, dict):
+            return said
+    raise BadInput("filters must be a dict")
+
+
+async def list_entities(access: ReadsMem0) -> Response:
+    """The users, agents, apps and runs that have memories."""
+    found = await access.run(access.verbs.list_entities)
+    return respond({"count": len(found), "next": None, "previous": None, "results": found})
+
+
+async def delete_entity(type: EntityType, name: EntityName, access: ForgetsMem0) -> Response:
+    """Deletes all memories of a user, agent, app or run.
+
+    404 for a user without memories. An agent, app or run may have lost them with a user just before.
+    """
+    entities: Entities = read_entities({f"{type}_id": name})
+    count = await access.run(lambda: access.verbs.delete_all(entities))
+    if type == "user" and not count:
+        raise NotFound(f"there is no user {name!r}")
+    return respond({"message": "Entity deleted successfully!"})
+
+
+async def update_many(body: BatchUpdateBody, access: WritesMem0) -> Response:
+    """Changes memories one by one, if all of them are there."""
+    check_records(access.grant, len(body.memories), "memories")
+    changes = [(one.memory_id, one.read()) for one in body.memories]
+    await access.run(lambda: access.verbs.update_many(changes))
+    return respond({"message": f"Successfully updated {len(changes)} memories"})
+
+
+async def delete_many(body: BatchDeleteBody, access: ForgetsMem0) -> Response:
+    """Deletes memories, if all of them are there."""
+    check_records(access.grant, len(body.memories), "memories")
+    ids = [one.memory_id for one in body.memories]
+    await access.run(lambda: access.verbs.delete(ids))
+    return respond({"message": f"Successfully deleted {len(ids)} memories"})
+
+
+async def judge(body: JudgementBody, access: WritesMem0) -> Response:
+    """Says whether a memory was useful. Only counted."""
+    useful = None
+    if body.feedback is not None:
+        useful = body.feedback == "POSITIVE"
+    await access.run(lambda: access.verbs.judge(body.memory_id, useful))
+    return respond({"message": "Feedback noted.", **body.model_dump()})
+
+
+async def get_project(access: ReadsMem0) -> Response:
+    """The one project that a key has; it has no settings."""
+    home = access.home.path
+    told = {"id": home, "name": home, "custom_instructions": None, "custom_categories": None}
+    return respond(told)
+
+
+async def refuse(_access: Enters) -> Response:
+    """For those parts of the API that need mem0's platform."""
+    raise Problem(
+        501,
+        "not_offered",
+        "Eidet does not offer this part of mem0's API",
+        hint="docs/integrations/mem0.md lists what there is",
+    )
+
+
+_PROJECT: Final = "/api/v1/orgs/organizations/{org}/projects/{project}/"
+ROUTES: Final[tuple[tuple[str, str, Route], ...]] = (
+    ("GET", "/v1/ping/", ping),
+    ("POST", "/v3/memories/add/", add),
+    ("POST", "/v3/memories/search/", search),
+    ("POST", "/v3/memories/", list_memories),
+    ("GET", "/v1/memories/{id}/history/", history),
+    ("GET", "/v1/memories/{id}/", get_one),
+    ("PUT", "/v1/memories/{id}/", update),
+    ("DELETE", "/v1/memories/{id}/", delete),
+    ("DELETE", "/v1/memories/", delete_all),
+    ("GET", "/v1/entities/", list_entities),
+    ("DELETE", "/v2/entities/{type}/{name}/", delete_entity),
+    ("PUT", "/v1/batch/", update_many),
+    ("DELETE", "/v1/batch/", delete_many),
+    ("POST", "/v1/feedback/", judge),
+    ("GET", _PROJECT, get_project),
+)
+NOT_OFFERED: Final = (
+    "/v1/exports/{rest:path}",
+    "/v1/summary/",
+    "/v2/profiles/{rest:path}",
+    "/v2/entities/{type}/{name}/profile/",
+    "/api/v1/webhooks/{rest:path}",
+    "/api/v1/orgs/{rest:path}",
+)

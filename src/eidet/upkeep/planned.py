@@ -1,0 +1,129 @@
+"""What planners say should change, and what upkeep tells of a round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from ..core.errors import BadInput
+from ..core.record import Record, Trust
+
+WORKS: Final = ("expire", "retain", "forget", "merge", "weigh", "promote", "move", "summarise", "consolidate")
+
+PINNED: Final = "pinned"
+HOLD: Final = "hold"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """Write `record`: instead of one that was read, or as a new one.
+
+    With `recast`, what it says stays the same and only tier and level differ (as `record` has them).
+    """
+
+    what: str
+    record: Record
+    because: str
+    instead: Record | None = None
+    recast: bool = False
+    absorbs: tuple[Record, ...] = ()  # deleted once it is written; their uses are added to its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop:
+    """Delete `record`, after it was archived if that is asked for."""
+
+    what: str
+    record: Record
+    because: str
+    archive: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """Make one record of several: an LLM may word it, the rules can. `record` lacks only its text."""
+
+    what: str
+    record: Record
+    sources: tuple[Record, ...]
+    because: str
+    rules: str = ""  # the text by the rules, where the planner knows it already
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stay:
+    """Leave `record` alone, and tell why: something wanted it gone."""
+
+    what: str
+    record: Record
+    because: str
+
+
+Change = Write | Drop | Ask | Stay
+
+
+class Noted(NamedTuple):
+    """A change in a few words: `move default/0651…: not used for 40 days`."""
+
+    what: str
+    scope: str
+    id: str
+    because: str
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.scope}/{self.id}: {self.because}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maintained:
+    """What upkeep did, or would do (`dry_run`).
+
+    `counts` are by what was done; `changes` tells each, as many as were to be told. `skipped` were
+    changed by somebody else meanwhile. `failed` says what could not be done; the rest went on.
+    """
+
+    dry_run: bool = False
+    examined: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    changes: tuple[Noted, ...] = ()
+    skipped: int = 0
+    failed: tuple[str, ...] = ()
+    archived: int = 0
+    freed_bytes: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        done = ", ".join(f"{what} {count:,}" for what, count in self.counts.items())
+        told = "nothing to do"
+        if done:
+            told = f"{'would ' if self.dry_run else ''}{done}"
+        return f"{told} ({self.examined:,} examined)"
+
+
+def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
+    if only is None:
+        return WORKS
+    if isinstance(only, str):
+        only = (only,)
+    chosen = set(only)
+    if unknown := chosen - set(WORKS):
+        raise BadInput(f"unknown upkeep steps {sorted(unknown)}; there are {', '.join(WORKS)}")
+    return tuple(work for work in WORKS if work in chosen)
+
+
+def is_protected(record: Record) -> bool:
+    """Whether upkeep leaves it alone: somebody pinned it, or the law holds it."""
+    return record.state.is_protected
+
+
+def is_aside(record: Record) -> bool:
+    """Whether it is in quarantine: upkeep makes nothing of it until somebody has approved it."""
+    return record.trust is Trust.QUARANTINED
+
+
+def resting_time(record: Record) -> float:
+    """Since when it lies unused: it was made then, or used last."""
+    if record.last_used is None:
+        return record.created
+    return max(record.created, record.last_used)

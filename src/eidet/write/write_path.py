@@ -1,0 +1,96 @@
+"""The write path of an open memory, stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..core.arguments import check_flag, one
+from ..core.draft import Details, Draft
+from ..core.record import Record
+from ..core.remembered import RememberedList
+from ..parts import Parts
+from .echoes import EchoGuard
+from .ingest import Ingest
+from .put import put_records, put_said
+from .renewed_facts import is_news
+from .revise import revise_record
+from .shape import Given, drafts_of
+
+if TYPE_CHECKING:
+    from ..trust.privacy.service import Guarding
+    from ..upkeep.lifecycle import Life
+
+
+class WritePath:
+    """What a record passes on its way into the store, stage by stage."""
+
+    def __init__(self, parts: Parts, guarding: Guarding, echoes: EchoGuard, life: Life) -> None:
+        self._parts = parts
+        self._guarding = guarding
+        self._echoes = echoes
+        self._life = life
+
+    def remember(self, what: Given | Sequence[Given] | None, details: Details) -> Record | RememberedList:
+        """Stores one thing or a list of things; answers in kind.
+
+        One thing that was forgotten for good is `Entombed`; a list is stored without such things.
+        """
+        now = self._parts.clock()
+        scope = one(details.pop("scope", "default"))
+        keep = details.pop("keep_duplicates", self._parts.settings.keep_duplicates)
+        again = check_flag(details.pop("again", False), "again")
+        said = {name: value for name, value in details.items() if value is not None}
+        drafts, single = drafts_of(what, said)
+        drafts, values = self._guarding.drafts(drafts)
+        records = Ingest.of(self._parts).records(drafts, scope=scope, now=now)
+        records = self._echoes.mark(self._weigh(drafts, records), now)
+        there = self._life.check_not_held(scope, _list_chosen_ids(drafts, records))
+        records = self._life.still_pinned(drafts, records, there)
+        records = self._guarding.check_records(records, now, values, there)
+        if single:
+            watch = self._parts.tombstones.over_said(records, again=again)
+            stored = put_records(self._parts, records, now=now, unique=not keep, watch=watch)
+            self._put_news(records, stored, now)
+            self._life.count_insertions(1)
+            return stored[0]
+        remembered = put_said(self._parts, records, now=now, unique=not keep, again=again)
+        left_out = {one.index for one in remembered.rejected}
+        self._put_news([one for at, one in enumerate(records) if at not in left_out], remembered, now)
+        self._life.count_insertions(len(remembered))
+        return remembered
+
+    def _put_news(self, said: Sequence[Record], stored: list[Record], now: float) -> None:
+        """Stores what was taken for a repetition although what it repeats no longer held."""
+        for at, (record, kept) in enumerate(zip(said, stored, strict=True)):
+            if is_news(self._parts, record, kept, now):
+                stored[at] = put_records(self._parts, [record], now=now)[0]
+
+    def revise(
+        self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None
+    ) -> Record:
+        """Stores the next version of a record; `Conflict` if somebody else has changed it meanwhile."""
+        now = self._parts.clock()
+        whole = self._life.detail(old)
+        kept, values = self._guarding.changes(changes)
+        new = revise_record(whole, kept, clear, Ingest.of(self._parts), now)
+        new = self._guarding.check_revision(new, whole, now, values)
+        watch = None
+        if new.digest != whole.digest:
+            watch = self._parts.tombstones.over_said([new], again=again)
+        return put_records(self._parts, [new], now=now, expect=old.version, by=by, watch=watch)[0]
+
+    def _weigh(self, drafts: Sequence[Draft], records: list[Record]) -> list[Record]:
+        """Gives an importance to records that the caller gave none, if the settings ask for it."""
+        if not self._parts.settings.weigh:
+            return records
+        from ..upkeep.reweigh import weigh_record
+
+        pairs = zip(drafts, records, strict=True)
+        return [weigh_record(record) if draft.importance is None else record for draft, record in pairs]
+
+
+def _list_chosen_ids(drafts: Sequence[Draft], records: Sequence[Record]) -> list[str]:
+    """The ids that callers chose: such records may exist already."""
+    pairs = zip(drafts, records, strict=True)
+    return [record.id for draft, record in pairs if draft.id is not None or draft.key is not None]

@@ -1,0 +1,84 @@
+"""The index reads along while much is written; whether it does changes no answer."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eidet import Memory, Unavailable
+from eidet.index.embedded import EmbeddedIndex
+from eidet.index.follower import MANY, Follower
+
+
+def wait_for(test: Callable[[], bool], seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not test():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def follows() -> bool:
+    return any(thread.name == "eidet-follower" for thread in threading.enumerate())
+
+
+def read_rows(memory: Memory, scope: str) -> int:
+    index = memory.parts.open_index
+    assert isinstance(index, EmbeddedIndex)
+    shard = index.cache.peek(scope)
+    return 0 if shard is None else shard.count
+
+
+def texts(count: int) -> list[str]:
+    return [f"Friend {number} lives in house {number}" for number in range(count)]
+
+
+@pytest.mark.parametrize("place", ["ram", "file"])
+def test_what_is_written_in_bulk_is_read_before_anybody_asks(place: str, tmp_path: Path) -> None:
+    with Memory(None if place == "ram" else tmp_path / "bulk.db", embedder="hashing:32") as memory:
+        memory.remember(texts(MANY), scope="ann")
+        wait_for(lambda: read_rows(memory, "ann") == MANY)
+        wait_for(lambda: not follows())
+        memory.remember("One more lives in a boat", scope="ann")
+        assert memory.recall("who lives in a boat?", scope="ann")[0].text == "One more lives in a boat"
+        assert memory.parts.index.check("ann") == []
+
+
+def test_a_small_write_starts_no_thread() -> None:
+    with Memory(embedder="hashing:32") as memory:
+        memory.remember(texts(MANY - 1))
+        assert not follows()
+        assert read_rows(memory, "default") == 0
+
+
+def test_answers_are_the_same_as_without(tmp_path: Path) -> None:
+    with Memory(tmp_path / "bulk.db", embedder="hashing:32", clock=lambda: 5.0) as memory:
+        for start in range(0, 4 * MANY, MANY):
+            memory.remember(texts(4 * MANY)[start : start + MANY])
+        along = [(hit.text, hit.score) for hit in memory.recall("who lives in house 77?")]
+    with Memory(tmp_path / "bulk.db", embedder="hashing:32", clock=lambda: 5.0) as memory:
+        assert [(hit.text, hit.score) for hit in memory.recall("who lives in house 77?")] == along
+
+
+def test_closing_ends_the_thread(tmp_path: Path) -> None:
+    with Memory(tmp_path / "bulk.db", embedder="hashing:32") as memory:
+        memory.remember(texts(2 * MANY))
+    assert not follows()
+
+
+def test_a_scope_that_cannot_be_read_is_left_to_the_next_recall() -> None:
+    asked: list[str] = []
+
+    def take_in(scope: str) -> None:
+        asked.append(scope)
+        if scope == "broken":
+            raise Unavailable("the store is away")
+
+    follower = Follower(take_in)
+    follower.note(["fine", "broken"])
+    wait_for(lambda: sorted(asked) == ["broken", "fine"])
+    follower.close()
+    assert not follows()
