@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
@@ -67,6 +67,7 @@ BEGINNING: Final = (
     "init`) names another one. "
     "Every command has --help, and most have --json for programs."
 )
+COMPLETING: Final = "_EIDET_COMPLETE"  # set by the script that completes commands in a shell
 EXIT_CODES: Final = {NotFound: 3, Conflict: 4, Unavailable: 5, Corrupt: 6, Misconfigured: 7}
 
 
@@ -148,8 +149,19 @@ def modules_for(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(COMMANDS)
 
 
+def read_words(given: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """The words of the command line; while a shell completes, those before the one that is being typed."""
+    if COMPLETING not in environment:
+        return list(given)
+    typed = environment.get("_TYPER_COMPLETE_ARGS") or environment.get("COMP_WORDS") or ""
+    words = typed.split()[1:]
+    if len(words) < 2 and not typed.endswith(" "):
+        return []
+    return words
+
+
 def main() -> None:
-    make_app(modules_for(sys.argv[1:]))(prog_name="eidet")
+    make_app(modules_for(read_words(sys.argv[1:], os.environ)))(prog_name="eidet")
 
 
 if TYPE_CHECKING:

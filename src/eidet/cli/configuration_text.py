@@ -1,4 +1,4 @@
-"""The text of a configuration: what was chosen, and the other settings that matter, ready to be switched on."""
+"""The text of a configuration: what was chosen, and other settings that matter, ready to be changed."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, Final
 
-import click
 import typer
 
 from ..core.errors import BadInput
@@ -58,7 +57,9 @@ def init(
     check_target(file, yes=yes, overwrite=overwrite)
     choices = Choices(
         memory=answer(at, USUAL.memory, "1/3  Where should memories live?", WHERE, yes=yes),
-        language=answer(language, USUAL.language, "2/3  Which language are your texts in?", LANGUAGE, yes=yes),
+        language=answer(
+            language, USUAL.language, "2/3  Which language are your texts in?", LANGUAGE, yes=yes
+        ),
         guard=answer(guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, yes=yes),
         embedder=embedder,
     )
@@ -89,7 +90,7 @@ def answer(given: str | None, usual: str, question: str, hint: str, *, yes: bool
     err.print(style_text((f"     {hint}", "dim")))
     try:
         said: str = typer.prompt("    ", default=usual, err=True)
-    except click.Abort as error:
+    except typer.Abort as error:
         raise no_answer(error) from error
     return said.strip()
 
@@ -97,11 +98,11 @@ def answer(given: str | None, usual: str, question: str, hint: str, *, yes: bool
 def ask_whether(question: str) -> bool:
     try:
         return typer.confirm(question, default=False, err=True)
-    except click.Abort as error:
+    except typer.Abort as error:
         raise no_answer(error) from error
 
 
-def no_answer(error: click.Abort) -> Exception:
+def no_answer(error: typer.Abort) -> Exception:
     """Ctrl-C aborts, as everywhere; the end of a pipe is explained."""
     if sys.stdin.isatty():
         return error
@@ -138,7 +139,9 @@ def tell_next(file: Path, choices: Choices) -> None:
     from .serve_command import hide_login
 
     out = console()
-    out.print(f"wrote {plain(str(file))}; the memory is {plain(hide_login(choices.memory))}\n", soft_wrap=True)
+    out.print(
+        f"wrote {plain(str(file))}; the memory is {plain(hide_login(choices.memory))}\n", soft_wrap=True
+    )
     extra = find_missing_extra(choices.memory)
     steps = grid("", "dim")
     if extra is not None:
@@ -158,5 +161,3 @@ def hint_variables(choices: Choices) -> None:
     told = os.environ.get("EIDET_MEMORY")
     if told and told != choices.memory:
         typer.echo("note: EIDET_MEMORY is set to another memory, and wins over the file", err=True)
-
-

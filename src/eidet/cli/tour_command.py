@@ -40,7 +40,7 @@ NEXT: Final = (
 )
 
 
-class Stop(Exception):  # noqa: N818  # no error: somebody has seen enough
+class Stop(Exception):  # no error: somebody has seen enough
     """Somebody ends the tour."""
 
 

@@ -65,22 +65,22 @@ def change(memory: Memory) -> None:
 
 
 def forget(memory: Memory) -> None:
-    secret = "The safe in the cellar opens with 4711-0815."
-    record = memory.remember(secret, scope="ann")
+    code = "The safe in the cellar opens with 4711-0815."
+    record = memory.remember(code, scope="ann")
     gone = memory.forget(record.id, scope="ann", why="she asked for it")
     print("records erased: ", gone.receipt.counts["records"])
     print("receipt valid:  ", memory.trust.verify_receipt(gone.receipt))
     absence = memory.trust.verify_forgotten("4711-0815", scope="ann")
     print("gone everywhere:", bool(absence))
     try:
-        memory.remember(secret, scope="ann")
+        memory.remember(code, scope="ann")
     except Refused:
         print("told again:      refused")
 
 
 def ask_server(url: str) -> None:
     with connect(url) as client:
-        hits = client.recall("Who gets a table?", scope="ann", limit=1)
+        hits = client.recall("What did I promise Mr. Lund?", scope="ann", limit=1)
         print(f"{hits[0].score:.2f}  {hits[0].text}")
 
 
