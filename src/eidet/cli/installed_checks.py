@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import sqlite3
 import warnings
 from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, distribution
@@ -14,6 +13,7 @@ from typing import Final
 from .. import __version__
 from ..core.environment import UnusedVariable, read_environment
 from ..core.errors import EidetError
+from ..store.sql.inspect_file import sqlite_version
 from .diagnosis import CheckResult, ok, warning
 from .memory_options import Which
 
@@ -24,7 +24,7 @@ _NEED: Final = re.compile(r"([A-Za-z0-9._-]+).*extra == ['\"]([a-z0-9-]+)['\"]")
 
 def describe_machine(on: Which) -> Iterator[CheckResult]:
     """Findings that need no memory."""
-    python, database = platform.python_version(), sqlite3.sqlite_version
+    python, database = platform.python_version(), sqlite_version()
     yield ok("installed", f"eidet {__version__}, Python {python}, SQLite {database}, {platform.system()}")
     yield describe_extras(find_extras())
     yield from describe_settings(on, os.environ)

@@ -69,18 +69,17 @@ def find_disk(path: Path) -> str:
 
 def check_line(place: str) -> Iterator[CheckResult]:
     """Whether texts travel to another machine in the clear."""
-    url = urlsplit(place)
-    if (url.hostname or "") in LOOPBACK:
+    url, options = urlsplit(place), parse_qs(urlsplit(place).query)
+    host = url.hostname or options.get("host", [""])[0]
+    if host in LOOPBACK or host.startswith("/"):  # a path is a socket of this machine
         return
     if url.scheme == "redis":
-        yield warning(
-            "store", f"texts go to {url.hostname} unencrypted", "use rediss:// in the address", "unsafe"
-        )
-    mode = parse_qs(url.query).get("sslmode", [""])[0]
+        yield warning("store", f"texts go to {host} unencrypted", "use rediss:// in the address", "unsafe")
+    mode = options.get("sslmode", [""])[0]
     if url.scheme in ("postgres", "postgresql") and mode not in CHECKED:
         yield warning(
             "store",
-            f"nobody checks that {url.hostname} is your server",
+            f"nobody checks that {host} is your server",
             "add sslmode=verify-full to the address",
             "unsafe",
         )

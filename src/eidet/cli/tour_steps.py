@@ -68,6 +68,7 @@ def forget(memory: Memory) -> None:
     code = "The safe in the cellar opens with 4711-0815."
     record = memory.remember(code, scope="ann")
     gone = memory.forget(record.id, scope="ann", why="she asked for it")
+    assert gone.receipt  # there is one for all that is forgotten for good
     print("records erased: ", gone.receipt.counts["records"])
     print("receipt valid:  ", memory.trust.verify_receipt(gone.receipt))
     absence = memory.trust.verify_forgotten("4711-0815", scope="ann")

@@ -317,6 +317,8 @@ def test_a_misspelt_variable_is_unsafe(filled: Shell) -> None:
         ("postgresql://ann@db.example.org/x?sslmode=require", "sslmode=verify-full"),
         ("postgresql://ann@db.example.org/x?sslmode=verify-full", None),
         ("postgresql:///x", None),
+        ("postgresql:///x?host=/run/postgresql", None),
+        ("postgresql:///x?host=db.example.org", "sslmode=verify-full"),
     ],
 )
 def test_a_line_that_others_can_read_is_unsafe(place: str, advice: str | None) -> None:
