@@ -35,8 +35,10 @@ def show_report(findings: Sequence[CheckResult], *, verbose: bool) -> None:
         elif finding.level == "ok":
             quiet.append(finding.check)
     if quiet:
-        rows.add_row(style_text(("ok", STYLES["ok"])), "and", ", ".join(list_once(quiet)))
+        rows.add_row(style_text(("ok", STYLES["ok"])), "others", ", ".join(list_once(quiet)))
     problems = find_problems(findings)
+    if problems:
+        rows.add_row()
     for finding in problems:
         add_row(rows, finding)
     console().print(rows)

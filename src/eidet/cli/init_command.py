@@ -25,9 +25,9 @@ EXTRAS: Final = {  # by the scheme of a URL: the package that its store needs, a
     "redis": ("redis", "redis"),
     "rediss": ("redis", "redis"),
 }
-WHERE: Final = "a file; or the URL of a server, such as postgresql://user@host/name or redis://host"
+WHERE: Final = "a file, or a URL such as postgresql://user@host/name or redis://host"
 LANGUAGE: Final = "en, de, fr, es, it … (none: any mixture)"
-PERSONAL: Final = "off: store texts as they are; redact: store [EMAIL] instead of an address; refuse"
+PERSONAL: Final = "off: stored as it is; redact: [EMAIL] instead of an address; refuse"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -63,6 +63,8 @@ def init(
         guard=answer(guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, yes=yes),
         embedder=embedder,
     )
+    if not yes:
+        typer.echo(err=True)
     check_choices(choices)
     write_private(file, make_text(choices))
     tell_next(file, choices)

@@ -101,4 +101,4 @@ def check_protection(memory: Memory, settings: Settings) -> Iterator[CheckResult
     yield ok("protection", ", ".join(said))
     waiting = memory.admin.stats().get("quarantined")
     if waiting:
-        yield warning("quarantine", f"{waiting:,} records wait for a review", "eidet quarantine", "unsafe")
+        yield warning("quarantine", f"{waiting:,} records wait for a review", "eidet review", "unsafe")

@@ -348,4 +348,4 @@ def test_records_in_quarantine_are_named_with_the_command(eidet: Shell) -> None:
     with Memory(eidet.file, embedder="hashing", settings=Settings(quarantine_above=0.1)) as memory:
         memory.remember(text, trust="web")
     (unsafe,) = concerns(eidet, "unsafe")
-    assert (unsafe["check"], unsafe["todo"]) == ("quarantine", "eidet quarantine")
+    assert (unsafe["check"], unsafe["todo"]) == ("quarantine", "eidet review")
