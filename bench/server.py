@@ -89,6 +89,7 @@ def serve(path: str, port: int, told: Any) -> None:
     import uvicorn
 
     from eidet.server.app import create_app
+    from eidet.server.calm_process import calm_process
     from eidet.server.patience import PatientProtocol
     from eidet.server.server_settings import ServerSettings
 
@@ -103,7 +104,7 @@ def serve(path: str, port: int, told: Any) -> None:
         watching.cancel()
         told.send((sorted(late)[-200:], time.process_time() - before))
 
-    app.state.serving.lifespans.append(watch)
+    app.state.serving.lifespans.extend([calm_process, watch])
     config = uvicorn.Config(
         app, port=port, http=PatientProtocol, ws="none", access_log=False, log_level="error"
     )

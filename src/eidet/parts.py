@@ -20,6 +20,7 @@ from .core.settings import Settings
 from .core.validate import Json
 from .graph import Graphs, ScopeGraph
 from .index import Index
+from .index.change_pages import SharesChanges
 from .index.follower import MANY, Follower
 from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, Watch, verbs
@@ -116,10 +117,8 @@ class Binding:
 
     def check(self) -> None:
         """Raises `Misconfigured` if another embedder or language made the store's vectors and terms."""
-        name, language = (
-            verbs.get_setting(self._store, "embedder"),
-            verbs.get_setting(self._store, "language"),
-        )
+        name = verbs.get_setting(self._store, "embedder")
+        language = verbs.get_setting(self._store, "language")
         if name is not None and name != self.embedder.name:
             raise Misconfigured(
                 f"this memory was written with the embedder {name!r}, not {self.embedder.name!r}: open it "
@@ -314,9 +313,12 @@ class Parts:
 
     def _open_index(self) -> Index:
         width = verbs.get_setting(self.store, "width")
-        return self._indexes.open(
+        index = self._indexes.open(
             int(width) if width else self.embedder.width, self.binding.check, self.embedder, self.analyzer
         )
+        if self.settings.facts and isinstance(index, SharesChanges):
+            index.share_changes(self._graphs.pages.offer)
+        return index
 
     def follow(self, scope: str) -> None:
         """Lets the index learn what upkeep changed, if there is one."""

@@ -144,7 +144,7 @@ class Visit:
         for error in self.errors:
             if not any(part in error for part in self.expected):
                 wrong.append(error)
-        assert not wrong
+        assert not wrong, wrong
         away = [url for url in self.requests if not url.startswith((f"{self.base}/", "blob:"))]
         assert not away
 

@@ -60,6 +60,14 @@ def test_weights_filters_and_time_move_the_ranking(site: str, visiting: Visiting
     page.get_by_role("searchbox", name="Question").fill("What happened last week?")
     page.keyboard.press("Enter")
     page.get_by_text("2026-07-13 to 2026-07-19").wait_for()
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_role("searchbox", name="Question").fill("Where does Jonas live?")
+    page.keyboard.press("Enter")
+    visit.wait()
+    page.get_by_label("What was true at").fill("2026-06-20T12:00")
+    visit.until("document.querySelector('.hit-text').innerText === one", "Jonas lives in Kiel.")
+    page.get_by_label("What was known at").fill("2020-01-01T12:00")
+    visit.until("!document.querySelector('.hit-text')")
 
 
 def test_a_judged_question_becomes_part_of_an_evaluation_set(own_site: Own, visiting: Visiting) -> None:
@@ -272,6 +280,36 @@ def test_health_plans_upkeep_runs_it_and_verifies_the_audit_log(own_site: Own, v
         assert memory.count(scope=MARA, tiers="short") < memory.count(scope=MARA)
     page.get_by_role("button", name="Verify the audit log").click()
     page.get_by_text("all unchanged").wait_for()
+
+
+def test_a_scope_is_exported_and_loaded_with_progress(own_site: Own, visiting: Visiting) -> None:
+    base, file = own_site
+    visit = visiting(base)
+    visit.go("health")
+    page = visit.page
+    page.evaluate(
+        "window.seen = []; new MutationObserver(() => document.querySelectorAll('.progress b')"
+        ".forEach((one) => window.seen.push(one.innerText)))"
+        ".observe(document, {subtree: true, childList: true, characterData: true})"
+    )
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Export this scope").click()
+    saved = Path(saving.value.path())
+    assert saving.value.suggested_filename == "tidewater-mara.jsonl"
+    with open_memory(file) as memory:
+        count = memory.count(scope=MARA)
+        assert json.loads(saved.read_text().splitlines()[-1])["count"] == count
+        page.get_by_text(f"Exported {count} records.").wait_for()
+        memory.forget(everything=True, scope=MARA, for_good=False)
+        page.get_by_label("A file to load").set_input_files(saved)
+        page.get_by_text(f"Loaded {count} records of this scope.").wait_for()
+        assert memory.count(scope=MARA) == count
+    assert "100 %" in page.evaluate("window.seen")
+    broken = file.with_name("broken.jsonl")
+    broken.write_bytes(saved.read_bytes()[:-30])
+    page.get_by_label("A file to load").set_input_files(broken)
+    page.get_by_role("alert").wait_for()
+    assert "That did not work" in page.get_by_role("alert").inner_text()
 
 
 def test_what_another_process_writes_appears_by_itself(own_site: Own, visiting: Visiting) -> None:

@@ -28,6 +28,7 @@ from eidet.core.errors import EidetError, NotFound, Unavailable
 from eidet.core.settings import Settings, Upkeep
 from eidet.memory import Memory
 from eidet.memory.admin import AdminNamespace
+from eidet.memory.facts import FactsNamespace
 from eidet.memory.keys import KeysNamespace
 from eidet.memory.trust import TrustNamespace
 from eidet.memory.upkeep import UpkeepNamespace
@@ -246,6 +247,7 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]
 def test_no_verb_is_left_out() -> None:
     kinds = (Memory, UpkeepNamespace, TrustNamespace, KeysNamespace, AdminNamespace)
     found = [(name, verb) for kind in kinds for name, verb in vars(kind).items()]
+    found += [(f"facts.{name}", verb) for name, verb in vars(FactsNamespace).items() if name[0] != "_"]
     verbs = [name for name, verb in found if inspect.isfunction(verb) and name[0] != "_"]
     assert sorted(verbs) == sorted([*VERBS, *SEALED, *LAST])
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.fact_verbs import FACT_VERBS, FactCase, FactVerb, FindsOne
+
 from eidet.core.errors import BadInput
 from eidet.memory import Memory
 from eidet.models.embed import Embedder
@@ -30,6 +32,7 @@ class Case:
         for verb in VERBS:
             memory.remember(f"the note about {verb}", id=verb, who="ann", session="today")
         memory.remember("said today", kind="message", session="today")
+        self.facts.prepare()
         self.renew()
         memory.remember("the note about receipts", id=RECEIPT)
         self.kept[RECEIPT] = memory.forget(RECEIPT).receipt
@@ -44,6 +47,14 @@ class Case:
         self.memory.trust.quarantine("approve")
         self.memory.upkeep.pin("unpin")
         self.memory.remember("the note about forget", id="forget", again=True)
+        if "fact" in self.kept:
+            self.facts.renew()
+
+    @property
+    def facts(self) -> FactCase:
+        """The same memory for the verbs of facts."""
+        llm = self.how.get("maintain", {}).get("llm") or FindsOne()
+        return FactCase(memory=self.memory, folder=self.folder, llm=llm, kept=self.kept)
 
     def file(self, name: str) -> Path:
         return self.folder / name
@@ -110,6 +121,14 @@ VERBS: dict[str, Verb] = {
     "reembed": lambda c, _: c.memory.admin.reembed(c.embedder),
     "check": lambda c, _: c.memory.admin.check(),
 }
+
+
+def _on_facts(verb: FactVerb) -> Verb:
+    return lambda case, _: verb(case.facts)
+
+
+for _name, _verb in FACT_VERBS.items():
+    VERBS[f"facts.{_name}"] = _on_facts(_verb)
 SEALED: dict[str, Verb] = {
     "rotate": lambda c, _: c.memory.keys.rotate(),
     "shred": lambda c, _: c.memory.keys.shred("other"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,9 @@ need("langgraph.store", "langgraph")
 from langgraph.store.base import InvalidNamespaceError, PutOp, SearchOp  # noqa: E402
 from langgraph.store.memory import InMemoryStore  # noqa: E402
 
-from eidet import Memory  # noqa: E402
+from eidet import Memory, Upkeep  # noqa: E402
 from eidet.integrations.langgraph import EidetStore  # noqa: E402
+from eidet.models.embed.adapt import adapt  # noqa: E402
 
 SHIM = """
 import os
@@ -205,3 +208,27 @@ def test_reads_of_a_batch_see_what_was_there_before() -> None:
         put = PutOp(namespace=("n",), key="k", value={"text": "tea"})
         found, _ = store.batch([SearchOp(namespace_prefix=("n",)), put])
         assert found == []
+
+
+def _embed(texts: list[str]) -> list[list[float]]:
+    vectors = []
+    for text in texts:
+        source = random.Random(text)
+        vectors.append([source.gauss(0, 1) for _ in range(64)])
+    return vectors
+
+
+def test_scores_of_a_lower_tier_are_about_those_of_before() -> None:
+    with Memory(embedder=adapt(_embed, name="drinks", width=64, batch=True)) as memory:
+        store = EidetStore(memory, index={"dims": 64, "embed": _embed, "fields": ["text"]})
+        store.put(("n",), "a", {"text": "tea"})
+        store.put(("n",), "b", {"text": "coffee"})
+        before = {item.key: item.score for item in store.search(("n",), query="tea")}
+        settings = Upkeep(short_age_days=1, middle_age_days=10)
+        for days in (5, 50):
+            memory.upkeep.maintain(settings=settings, only="move", now=time.time() + days * 86_400)
+        (scope,) = memory.scopes()
+        assert {record.level for record in memory.find(scope=scope)} == {2}
+        after = {item.key: item.score for item in store.search(("n",), query="tea")}
+        assert before["a"] == pytest.approx(1.0)
+        assert after == {key: pytest.approx(score, abs=0.25) for key, score in before.items()}

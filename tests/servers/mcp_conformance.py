@@ -1,6 +1,7 @@
 """Serves a memory over HTTP for the MCP conformance suite: `python -m tests.servers.mcp_conformance PORT`.
 
-With `--fixtures`, what the suite calls by name is registered beside our own tools.
+With `--fixtures`, what the suite calls by name is registered beside our own tools. With `--keys FILE`, the
+server needs a key. The suite cannot send one, so a step before the server adds it, as a proxy would.
 """
 
 from __future__ import annotations
@@ -8,17 +9,24 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
 from eidet import AsyncMemory
 from eidet.server.app import create_app
+from eidet.server.keys_file import add_key
 from eidet.server.server_settings import ServerSettings
 
 
 def main() -> None:
     port = int(sys.argv[1])
-    app = create_app(AsyncMemory(), ServerSettings(port=port), closes=True)
+    keys = None
+    if "--keys" in sys.argv:
+        keys = Path(sys.argv[sys.argv.index("--keys") + 1])
+    app = create_app(AsyncMemory(), ServerSettings(port=port, keys=keys), closes=True)
     if "--fixtures" in sys.argv:
         from .mcp_fixtures import RememberedEvents, add_fixtures
 
@@ -26,7 +34,23 @@ def main() -> None:
         app.state.mcp.session_manager.event_store = RememberedEvents()
         app.state.mcp.session_manager.retry_interval = 100
     app.state.serving.lifespans.append(tell_ready)
-    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")
+    served: Any = app
+    if keys is not None:
+        served = KeyAdding(app, add_key(keys, "suite", ["**"], ["read", "write", "forget"]))
+    uvicorn.run(served, host="127.0.0.1", port=port, log_level="warning")
+
+
+class KeyAdding:
+    """Adds a key to each request that has none."""
+
+    def __init__(self, app: FastAPI, key: str) -> None:
+        self._app = app
+        self._header = (b"authorization", f"Bearer {key}".encode())
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and all(name != b"authorization" for name, _ in scope["headers"]):
+            scope = {**scope, "headers": [*scope["headers"], self._header]}
+        await self._app(scope, receive, send)
 
 
 @asynccontextmanager

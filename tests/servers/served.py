@@ -34,7 +34,7 @@ class Running:
         self.memory = memory
         self.port = settings.port
         self.url = f"http://127.0.0.1:{self.port}"
-        self.app = create_app(memory, settings)
+        self.app = create_app(memory, settings, closes=True)
         config = uvicorn.Config(
             self.app,
             host="127.0.0.1",

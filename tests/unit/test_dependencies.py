@@ -14,7 +14,8 @@ UNBOUND = {"rich", "cryptography", "redis", "sentence-transformers", "splintr-rs
 FOR_USERS = (
     *("sentence-transformers", "fastembed", "minilm", "splintr", "tiktoken", "plot", "seal"),
     *("qdrant", "milvus", "postgres", "redis", "s3", "mcp", "otel", "client", "server"),
-    *("langgraph", "langchain", "openai-agents", "anthropic", "claude-agent"),
+    *("langgraph", "langchain", "openai-agents", "anthropic", "claude-agent", "adk", "agent-framework"),
+    *("strands", "llama-index", "pydantic-ai", "crewai", "haystack", "llm", "parquet"),
 )
 WANTED = re.compile(r"([\w.-]+)(?:\[\w+\])?(?:==([\d.]+)|>=([\d.]+)(?:,<([\d.]+))?)")
 

@@ -11,7 +11,8 @@
     mcp_command.py       mcp
     key_commands.py      keys new, rotate, check, shred; seal
     serve_command.py     serve; keys api, revoke, callers
-    admin_commands.py    export, load, rebuild, reembed, doctor
+    admin_commands.py    load, rebuild, reembed, doctor
+    exchange_commands.py import, export
     audit.py, retention.py, copy.py, bench.py, demo.py, evaluate.py    the commands of these names
     show.py, json_output.py, panels.py    answers for people, answers as JSON, the headings of --help
 
@@ -56,7 +57,8 @@ COMMANDS: Final = {
     "retention": ("retention",),
     "key_commands": ("seal", "keys"),
     "mcp_command": ("mcp",),
-    "admin_commands": ("export", "load", "rebuild", "reembed", "doctor"),
+    "exchange_commands": ("import", "export"),
+    "admin_commands": ("load", "rebuild", "reembed", "doctor"),
     "copy": ("copy",),
     "bench": ("bench",),
     "evaluate": ("eval",),

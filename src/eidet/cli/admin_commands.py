@@ -1,4 +1,4 @@
-"""`eidet export`, `load`, `rebuild`, `reembed` and `doctor`."""
+"""`eidet load`, `rebuild`, `reembed` and `doctor`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from ..core.errors import BadInput
 from .json_output import emit
-from .memory_options import Below, Which, command
+from .memory_options import Which, command
 from .panels import CARE
 from .show import progress_bar
 
@@ -18,31 +18,8 @@ File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 
 def add_to(app: typer.Typer) -> None:
-    for run in (export, load, rebuild, reembed, doctor):
+    for run in (load, rebuild, reembed, doctor):
         command(app, CARE)(run)
-
-
-def export(
-    on: Which,
-    file: File,
-    below: Below = False,
-    every: Annotated[bool, typer.Option("--all", help="Every scope; this is the default.")] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
-) -> None:
-    """Write all memories, or those of a scope, to a file of JSON lines, losslessly.
-
-    The file is sealed if the memory is.
-    """
-    if every and (below or on.scope is not None):
-        raise BadInput("--all means every scope: drop --scope and --below")
-    scope = on.reach_or_all(below)
-    with on.open_memory() as memory, progress_bar("exporting") as tell:
-        count = memory.export(file, scope=scope, plain=plain, progress=tell)
-    _tell(
-        on,
-        {"exported": count, "file": str(file)},
-        f"exported {count:,} records of {scope or 'every scope'} to {file}",
-    )
 
 
 def load(

@@ -108,14 +108,14 @@ def _copy_memories(
 class ProgressLines:
     """Progress for a log, where nobody sees a bar: a line now and then."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock, self._said = clock, clock()
+    def __init__(self, clock: Callable[[], float], label: str = "copying") -> None:
+        self._clock, self._said, self._label = clock, clock(), label
 
     def __call__(self, done: int, total: int) -> None:
         now = self._clock()
         if now - self._said >= LINE_SECONDS:
             self._said = now
-            typer.echo(f"copying: {done:,} of {total:,} ({done / max(total, 1):.0%})", err=True)
+            typer.echo(f"{self._label}: {done:,} of {total:,} ({done / max(total, 1):.0%})", err=True)
 
 
 def _tell(copied: Copied) -> None:

@@ -132,23 +132,30 @@ class Which:
         self.check_exists()
         return Memory(self.at, settings=replace(self.settings(), language=None))
 
-    def check_exists(self) -> None:
+    def missing_file(self) -> Path | None:
+        """The file that is not there yet; None if it is, or if the memory lives elsewhere."""
         from ..store.sql.inspect_file import file_of
 
         file = file_of(self.at)
-        if file is not None and not file.exists():
+        if file is None or file.exists():
+            return None
+        return file
+
+    def check_exists(self) -> None:
+        file = self.missing_file()
+        if file is not None:
             raise NotFound(
                 f"there is no memory {file}; `eidet remember` creates one, --at or EIDET_MEMORY names another"
             )
 
 
 def command(
-    app: typer.Typer, panel: str
+    app: typer.Typer, panel: str, *, name: str | None = None
 ) -> Callable[[Callable[Concatenate[Which, P], None]], Callable[Concatenate[Which, P], None]]:
     """Makes a function a command: its first argument is filled from the options of `Which`."""
 
     def add(run: Callable[Concatenate[Which, P], None]) -> Callable[Concatenate[Which, P], None]:
-        app.command(rich_help_panel=panel)(_with_options(run))
+        app.command(name, rich_help_panel=panel)(_with_options(run))
         return run
 
     return add

@@ -1,6 +1,7 @@
 """The verbs of a memory that a server keeps: `Client` and `AsyncClient`.
 
     requests_of.py   each verb as the requests it makes and what it does with the answers
+    mark_requests.py, fact_requests.py   the same for `client.upkeep` and `client.facts`
     packing.py       what a caller gives, as JSON          unpacking.py   JSON as records, hits, contexts
     sending.py       one request over the wire, and what an error of the server means here
 
@@ -15,7 +16,7 @@ from functools import update_wrapper
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from . import requests_of
+from . import fact_requests, mark_requests, requests_of
 from .requests_of import Steps
 from .sending import AsyncSender, Sender, Sending
 
@@ -63,6 +64,38 @@ class ClientTrust(Sync):
     preview_forget = _ask(requests_of.preview_forget)
 
 
+class ClientUpkeep(Sync):
+    """`client.upkeep`: marks on single records."""
+
+    pin = _ask(mark_requests.pin)
+    unpin = _ask(mark_requests.unpin)
+    hold = _ask(mark_requests.hold)
+    release = _ask(mark_requests.release)
+
+
+class ClientFacts(Sync):
+    """`client.facts`: what held when, and who is who."""
+
+    add = _ask(fact_requests.add)
+    about = _ask(fact_requests.about)
+    match = _ask(fact_requests.match)
+    neighbours = _ask(fact_requests.neighbours)
+    paths = _ask(fact_requests.paths)
+    timeline = _ask(fact_requests.timeline)
+    entities = _ask(fact_requests.entities)
+    profile = _ask(fact_requests.profile)
+    why = _ask(fact_requests.why)
+    instructions = _ask(fact_requests.instructions)
+    contradictions = _ask(fact_requests.contradictions)
+    resolve = _ask(fact_requests.resolve)
+    retract = _ask(fact_requests.retract)
+    merge = _ask(fact_requests.merge)
+    split = _ask(fact_requests.split)
+    undo = _ask(fact_requests.undo)
+    decisions = _ask(fact_requests.decisions)
+    export = _ask(fact_requests.export)
+
+
 class ClientAdmin(Sync):
     """`client.admin`: how the memory on the server does."""
 
@@ -80,6 +113,8 @@ class Client(Sync):
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         super().__init__(Sender(Sending.of(url, key, timeout)))
+        self.facts = ClientFacts(self._sender)
+        self.upkeep = ClientUpkeep(self._sender)
         self.trust = ClientTrust(self._sender)
         self.admin = ClientAdmin(self._sender)
 
@@ -119,6 +154,38 @@ class AsyncClientTrust(Async):
     preview_forget = _await(requests_of.preview_forget)
 
 
+class AsyncClientUpkeep(Async):
+    """`client.upkeep` for asyncio."""
+
+    pin = _await(mark_requests.pin)
+    unpin = _await(mark_requests.unpin)
+    hold = _await(mark_requests.hold)
+    release = _await(mark_requests.release)
+
+
+class AsyncClientFacts(Async):
+    """`client.facts` for asyncio."""
+
+    add = _await(fact_requests.add)
+    about = _await(fact_requests.about)
+    match = _await(fact_requests.match)
+    neighbours = _await(fact_requests.neighbours)
+    paths = _await(fact_requests.paths)
+    timeline = _await(fact_requests.timeline)
+    entities = _await(fact_requests.entities)
+    profile = _await(fact_requests.profile)
+    why = _await(fact_requests.why)
+    instructions = _await(fact_requests.instructions)
+    contradictions = _await(fact_requests.contradictions)
+    resolve = _await(fact_requests.resolve)
+    retract = _await(fact_requests.retract)
+    merge = _await(fact_requests.merge)
+    split = _await(fact_requests.split)
+    undo = _await(fact_requests.undo)
+    decisions = _await(fact_requests.decisions)
+    export = _await(fact_requests.export)
+
+
 class AsyncClientAdmin(Async):
     """`client.admin` for asyncio."""
 
@@ -131,6 +198,8 @@ class AsyncClient(Async):
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         super().__init__(AsyncSender(Sending.of(url, key, timeout)))
+        self.facts = AsyncClientFacts(self._sender)
+        self.upkeep = AsyncClientUpkeep(self._sender)
         self.trust = AsyncClientTrust(self._sender)
         self.admin = AsyncClientAdmin(self._sender)
 

@@ -234,7 +234,7 @@ def revise(
             body |= pack_field(name, value)
     answer = yield WireRequest(
         method="PATCH",
-        path=_path_of(id),
+        path=path_of_record(id),
         params=pack_scope(scope),
         body=body,
         headers=headers,
@@ -245,13 +245,13 @@ def revise(
 
 def _tag_of(id: str, scope: str | Scope, version: int | None, digest: str | None) -> Steps[str]:
     """The ETag of the record, if it is still at that version, or says that."""
-    answer = yield WireRequest(method="GET", path=_path_of(id), params=pack_scope(scope))
+    answer = yield WireRequest(method="GET", path=path_of_record(id), params=pack_scope(scope))
     check_unchanged(unpack_record(answer), version, digest)
     tag: str = answer["etag"]
     return tag
 
 
-def _path_of(id: str) -> str:
+def path_of_record(id: str) -> str:
     """Dots are encoded, too: a path segment of dots alone would mean another path."""
     encoded = quote(clean_text(id, "an id"), safe="").replace(".", "%2E")
     return f"/v1/memories/{encoded}"
@@ -309,7 +309,9 @@ def _wish(
 def history(id: str, *, scope: str | Scope = "default") -> Steps[list[Event]]:
     """What happened to a record, oldest first; nothing if it never was."""
     try:
-        answer = yield WireRequest(method="GET", path=f"{_path_of(id)}/history", params=pack_scope(scope))
+        answer = yield WireRequest(
+            method="GET", path=f"{path_of_record(id)}/history", params=pack_scope(scope)
+        )
     except NotFound:
         return []
     return unpack_events(answer)

@@ -169,6 +169,7 @@ UPKEEP_RULES: Final[Mapping[str, SettingRule]] = {
     "episode_messages": OrNone(COUNT),
     "episode_tokens": COUNT,
     "fact_episodes": COUNT,
+    "fact_texts": Whole(0, 1_000_000),
     "every_insertions": OrNone(COUNT),
     "moves_told_days": TIME,
     "history_days": OrNone(TIME),

@@ -6,6 +6,7 @@ assertion.py  stored_statements.py  statements_index.py   statements as it keeps
 names.py  name_book.py  identities.py  entity_names.py  antecedents.py   who is who
 validity.py        what held when: closing, reopening, contradictions
 scope_graph.py     one scope, without store and clock
+updates.py  shared_pages.py   how changes of the store reach it
 inference.py  joins.py  routes.py  asking.py  explaining.py  wording.py   questions and answers
 """
 
@@ -16,17 +17,23 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ..core.errors import EidetError
-from ..core.record import Kind, Record, Trust
+from ..core.lazy_names import lazy_names
+from ..core.record import Record
 from ..core.scope import Scope
-from ..store import Changes, Entry, Head, Store, verbs
-from .fact import Contradiction, Entity, Explanation, Fact, Quotation
+from ..store import Changes, Head, Store, verbs
 from .names import name_key
 from .scope_graph import ScopeGraph, View
-from .stored_statements import statements_of
-from .triple_data import Decision, StoredDecision, read_triple
+from .shared_pages import SharedPages
+from .updates import GraphUpdate
+
+if TYPE_CHECKING:
+    from .fact import Contradiction, Entity, Explanation, Fact, Quotation
+else:
+    _ANSWERS = ("Contradiction", "Entity", "Explanation", "Fact", "Quotation")
+    __getattr__ = lazy_names(__name__, {"fact": _ANSWERS})
 
 __all__ = [
     "Contradiction",
@@ -41,7 +48,6 @@ __all__ = [
 
 T = TypeVar("T")
 BATCH: Final = 5_000  # entries read from the store at once
-DECIDING: Final = frozenset((Trust.TRUSTED.value, Trust.USER.value))  # whose decisions count
 
 
 class _Slot:
@@ -64,6 +70,7 @@ class Graphs:
     def __init__(self, store: Store, *, memory_mb: int = 256) -> None:
         self._store = store
         self._most = memory_mb * 2**20
+        self.pages = SharedPages()
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -104,6 +111,7 @@ class Graphs:
 
     def follow(self, scope: str) -> None:
         """Learns what changed in a scope, if its graph is in RAM: what is forgotten leaves it at once."""
+        self.pages.drop(scope)
         with self._lock:
             slot = self._slots.get(scope)
         if slot is None:
@@ -116,10 +124,12 @@ class Graphs:
 
     def drop(self, scope: str) -> None:
         """Lets a graph go; it is made anew when it is asked for."""
+        self.pages.drop(scope)
         with self._lock:
             self._slots.pop(scope, None)
 
     def close(self) -> None:
+        self.pages.clear()
         with self._lock:
             self._slots.clear()
 
@@ -152,28 +162,25 @@ class Graphs:
         slot.graph, slot.nbytes = graph, graph.nbytes
 
     def _read_on(self, graph: ScopeGraph, head: Head, away: int) -> ScopeGraph:
+        update = GraphUpdate(graph, self.read)
         while graph.head.seq < head.seq or graph.head.epoch < head.epoch:
-            changes = self._store.changes(graph.scope, graph.head.seq, BATCH)
+            changes = self._read_changes(graph)
             stale = changes.head.epoch != graph.head.epoch and graph.head.seq > 0
             if stale or 0 < away < changes.pruned:  # of another epoch, or away for longer than is told
                 graph = ScopeGraph(graph.scope)
+                update = GraphUpdate(graph, self.read)
             else:
-                self._apply(graph, changes)
+                update.take(changes)
             away = 0
+        update.finish()
         return graph
 
-    def _apply(self, graph: ScopeGraph, changes: Changes) -> None:
-        for seq in changes.gone:
-            graph.remove(seq)
-        triples: dict[int, Entry] = {}
-        for entry in changes.entries:
-            if entry.kind == Kind.TRIPLE:
-                triples[entry.seq] = entry
-            elif statements := statements_of(entry.terms):
-                graph.add(entry, statements)
-        for record in self.read(graph.scope, list(triples)):
-            _add_triple(graph, triples[record.seq], record)
-        graph.head = changes.head
+    def _read_changes(self, graph: ScopeGraph) -> Changes:
+        """The next page: as an index has read it, or from the store."""
+        shared = self.pages.take(graph.scope, graph.head)
+        if shared is not None:
+            return shared
+        return self._store.changes(graph.scope, graph.head.seq, BATCH)
 
     def _apply_splits(self, graph: ScopeGraph) -> None:
         """Records may have been written anew since a split named them: their seqs are looked up again."""
@@ -205,18 +212,6 @@ def pause_collector(is_worth_it: bool) -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-def _add_triple(graph: ScopeGraph, entry: Entry, record: Record) -> None:
-    """A record of kind `triple` states or decides something; if its data does neither, its text may."""
-    stated = read_triple(record)
-    graph.ids[record.seq] = record.id
-    if stated is None:
-        graph.add(entry, statements_of(entry.terms))
-    elif not isinstance(stated, Decision):
-        graph.add(entry, [stated], is_told=True)
-    elif entry.trust in DECIDING:
-        graph.decide(StoredDecision(stated, entry.seq, entry.created, entry.expires))
 
 
 def _name_in(entity: str) -> str:

@@ -7,7 +7,7 @@ may have changed.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from ..text.facts.statement import VALUE, Mention, Reference
@@ -50,6 +50,14 @@ class Discourse:
         insort(self._turns, assertion, key=_order)
         return bisect_left(self._turns, assertion.order, key=_order)
 
+    def add_all(self, assertions: Iterable[Assertion]) -> None:
+        """Puts many statements in their places at once."""
+        self._turns += assertions
+        self._turns.sort(key=_order)
+
+    def __iter__(self) -> Iterator[Assertion]:
+        return iter(self._turns)
+
     def remove(self, assertion: Assertion) -> int:
         at = bisect_left(self._turns, assertion.order, key=_order)
         del self._turns[at]
@@ -91,7 +99,7 @@ class Resolver:
         if mention.reference in PRONOUNS:
             return self._resolve_pronoun(mention, conversation, at, turn)
         signature = sign_mention(mention, turn.source.speaker)
-        if self._needs_hint(signature):
+        if self.needs_hint(signature):
             hint = self._find_namesake(signature.name, conversation, at)
             return signature._replace(hint=hint)
         return signature
@@ -108,7 +116,8 @@ class Resolver:
         sort = "" if mention.reference in (Reference.IT, Reference.THEY) else PERSON
         return Signature(f"{mention.reference} ({turn.source.session or int(turn.source.occurred)})", sort)
 
-    def _needs_hint(self, signature: Signature) -> bool:
+    def needs_hint(self, signature: Signature) -> bool:
+        """Whether a name alone may mean several: then it depends on whom the session spoke of."""
         if signature.sort not in (PERSON, "") or signature.is_distinct or not signature.name:
             return False
         return self._is_distinguished(signature.name)

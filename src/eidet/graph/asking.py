@@ -266,12 +266,8 @@ def _list_entities(graph: ScopeGraph) -> list[Entity]:
 
 def list_special(graph: ScopeGraph, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
     """The preferences and instructions that hold."""
-    groups: dict[tuple[Node, str], None] = {}
-    for assertion in graph.index.special:
-        if assertion.nature in natures:
-            groups[graph.identities.root_of(assertion.subject), assertion.relation] = None
     found: list[Interval] = []
-    for subject, relation in groups:
+    for subject, relation in graph.list_special():
         for interval in graph.trace(subject, relation, moments.view):
             if interval.first.nature in natures and moments.admits(interval):
                 found.append(interval)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from ..core.record import Trust
 from ..store import Entry
 from ..text.facts.statement import Mention, Nature, Statement
-from .names import speaker_key
+from .names import Signature, leans_on_context, sign_by_name, speaker_key
 
 RANKS: Final = {
     Trust.TRUSTED.value: 3,
@@ -18,6 +19,14 @@ RANKS: Final = {
     Trust.QUARANTINED.value: -1,
 }
 WEIGHTS: Final = {3: 0.95, 2: 0.9, 1: 0.7, 0: 0.45, -1: 0.1}  # confidence in one plain sentence, by rank
+
+
+class Stated(NamedTuple):
+    """A record, and what it states; with `is_told`, somebody stated it directly."""
+
+    entry: Entry
+    statements: Sequence[Statement]
+    is_told: bool = False
 
 
 class SourceRow:
@@ -51,6 +60,17 @@ class SourceRow:
         self.assertions: tuple[Assertion, ...] = ()
 
 
+class KnownMention:
+    """A mention, and what it tells by itself: one object for all statements that mention it alike."""
+
+    __slots__ = ("leans", "mention", "signature")
+
+    def __init__(self, mention: Mention) -> None:
+        self.mention = mention
+        self.leans = leans_on_context(mention)  # whom it means depends on what was said before
+        self.signature: Signature | None = sign_by_name(mention)  # None where it depends on who says it
+
+
 class Assertion:
     """One statement of a record, with the numbers of the signatures that it names."""
 
@@ -62,18 +82,20 @@ class Assertion:
         "nature",
         "negated",
         "object",
-        "object_mention",
         "position",
         "relation",
         "since",
         "source",
         "start",
         "subject",
-        "subject_mention",
         "until",
+        "what",
+        "who",
     )
 
-    def __init__(self, source: SourceRow, position: int, said: Statement) -> None:
+    def __init__(
+        self, source: SourceRow, position: int, said: Statement, who: KnownMention, what: KnownMention
+    ) -> None:
         self.source = source
         self.position = position
         self.relation = said.relation
@@ -82,11 +104,18 @@ class Assertion:
         self.confidence = said.confidence
         self.nature: Nature = said.nature
         self.start, self.end = said.start, said.end
-        self.subject_mention: Mention = said.subject
-        self.object_mention: Mention = said.object
+        self.who, self.what = who, what
         self.subject = -1
         self.object = -1
-        self.leans = False  # whom it names depends on what was said before it
+        self.leans = who.leans or what.leans
+
+    @property
+    def subject_mention(self) -> Mention:
+        return self.who.mention
+
+    @property
+    def object_mention(self) -> Mention:
+        return self.what.mention
 
     @property
     def order(self) -> tuple[float, int, int, int]:

@@ -11,9 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..core.draft import Draft
 from ..core.errors import BadInput
+from ..core.record import Kind
 from ..core.validate import dump_json
+from ..text.facts import relation_of
+from ..text.facts.statement import Statement
 from .fact import Entity, Fact
+from .triple_data import mention_of, triple_data
 
 OBSERVATION: Final = "observation"
 KINDS: Final = frozenset(("person", "place", "organisation", "thing", "event"))
@@ -68,6 +73,17 @@ def _with_kinds(one: McpRelation, kinds: dict[str, str]) -> McpRelation:
         subject_kind=_kind_of(kinds.get(one.subject, "")),
         object_kind=one.object_kind or _kind_of(kinds.get(one.object, "")),
     )
+
+
+def draft_of(row: McpRelation) -> Draft:
+    """A fact to be stored."""
+    statement = Statement(
+        subject=mention_of(row.subject, row.subject_kind),
+        relation=row.relation,
+        object=mention_of(row.object, row.object_kind),
+    )
+    text = relation_of(row.relation).phrase.format(subject=row.subject, object=row.object)
+    return Draft(text=text, data=triple_data(statement), kind=Kind.TRIPLE)
 
 
 def _kind_of(kind: str) -> str:

@@ -85,6 +85,13 @@ def sign_mention(mention: Mention, speaker: str) -> Signature:
     return Signature(name_key(mention.name), _sort_of(mention), name_key(mention.role), owner)
 
 
+def sign_by_name(mention: Mention) -> Signature | None:
+    """The signature of a mention that means the same whoever says it; None for all others."""
+    if mention.reference is not Reference.NAME or mention.role:
+        return None
+    return sign_mention(mention, USER)
+
+
 def leans_on_context(mention: Mention) -> bool:
     """Whether whom it means may depend on what was said before: a pronoun, or a bare first name."""
     if mention.reference is Reference.NAME:

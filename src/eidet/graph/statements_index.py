@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ..store import Entry
-from ..text.facts.statement import VALUE, Mention, Nature, Reference, Statement
+from ..text.facts.statement import VALUE, Mention, Nature, Reference
 from .antecedents import Discourse, Resolver
-from .assertion import Assertion, SourceRow
+from .assertion import Assertion, KnownMention, SourceRow, Stated
 from .identities import Identities
-from .names import Signature, leans_on_context, name_key
+from .names import Signature, name_key
 from .subjects import name_person
 
 ALIASES: Final = frozenset(("name", "nickname"))  # relations whose object is another name of the subject
+FEW: Final = 64  # so many statements of a session are put in their places one by one
 
 
 class StatementsIndex:
@@ -28,29 +28,56 @@ class StatementsIndex:
         self._by_subject: defaultdict[int, list[Assertion]] = defaultdict(list)
         self._by_object: defaultdict[int, list[Assertion]] = defaultdict(list)
         self._discourses: dict[str | None, Discourse] = {}
-        self._mentions: dict[Mention, Mention] = {}
+        self._mentions: dict[Mention, KnownMention] = {}
         self._aliases: dict[Assertion, tuple[int, str]] = {}
         self._labels: dict[int, dict[str, str]] = {}
         self._resolver = Resolver(self._signature, self.identities.book.is_distinguished)
         self.size = 0
 
-    def add(self, entry: Entry, statements: Iterable[Statement], *, is_told: bool = False) -> None:
-        """Takes in what a record states."""
-        source = SourceRow(entry, is_told=is_told)
-        source.assertions = tuple(self._make_assertions(source, statements))
-        if source.assertions:
-            self.sources[source.seq] = source
-        for assertion in source.assertions:
-            self._add_assertion(assertion)
+    def add_all(self, stated: Iterable[Stated]) -> None:
+        """Takes in what records state: each conversation is put in order once."""
+        by_session: dict[str | None, list[Assertion]] = {}
+        for one in stated:
+            source = self._make_source(one)
+            by_session.setdefault(source.session, []).extend(source.assertions)
+        for session, assertions in by_session.items():
+            discourse = self._find_discourse(session)
+            if len(assertions) > FEW or not len(discourse):
+                self._add_conversation(discourse, assertions)
+                continue
+            for assertion in assertions:
+                self._add_assertion(assertion)
 
-    def _make_assertions(self, source: SourceRow, statements: Iterable[Statement]) -> Iterator[Assertion]:
-        for position, said in enumerate(statements):
-            assertion = Assertion(source, position, said)
-            subject = name_person(said.subject, said.relation)
-            assertion.subject_mention = self._mentions.setdefault(subject, subject)
-            assertion.object_mention = self._mentions.setdefault(said.object, said.object)
-            assertion.leans = leans_on_context(subject) or leans_on_context(said.object)
-            yield assertion
+    def _add_conversation(self, discourse: Discourse, assertions: Sequence[Assertion]) -> None:
+        """Puts many statements of one session in their places, and reads all of it in order."""
+        discourse.add_all(assertions)
+        for assertion in assertions:
+            self._file(assertion)
+        for at, assertion in enumerate(discourse):
+            if assertion.leans or assertion.subject < 0:
+                self._resolve(assertion, discourse, at)
+
+    def _make_source(self, stated: Stated) -> SourceRow:
+        source, assertions = SourceRow(stated.entry, is_told=stated.is_told), list[Assertion]()
+        for said in stated.statements:
+            who = self._know(name_person(said.subject, said.relation))
+            assertions.append(Assertion(source, len(assertions), said, who, self._know(said.object)))
+        source.assertions = tuple(assertions)
+        if assertions:
+            self.sources[source.seq] = source
+        return source
+
+    def _know(self, mention: Mention) -> KnownMention:
+        known = self._mentions.get(mention)
+        if known is None:
+            known = self._mentions[mention] = KnownMention(mention)
+        return known
+
+    def _find_discourse(self, session: str | None) -> Discourse:
+        discourse = self._discourses.get(session)
+        if discourse is None:
+            discourse = self._discourses[session] = Discourse(session)
+        return discourse
 
     def remove(self, seq: int) -> bool:
         """Takes out what a record stated; whether it stated anything."""
@@ -87,15 +114,15 @@ class StatementsIndex:
     def _signature(self, number: int) -> Signature:
         return self.identities.signatures[number]
 
-    def _add_assertion(self, assertion: Assertion) -> None:
+    def _file(self, assertion: Assertion) -> None:
         self.size += 1
-        session = assertion.source.session
-        discourse = self._discourses.get(session)
-        if discourse is None:
-            discourse = self._discourses[session] = Discourse(session)
         self.by_relation[assertion.relation][assertion] = None
         if assertion.nature is not Nature.FACT:
             self.special[assertion] = None
+
+    def _add_assertion(self, assertion: Assertion) -> None:
+        self._file(assertion)
+        discourse = self._find_discourse(assertion.source.session)
         at = discourse.add(assertion)
         self._resolve(assertion, discourse, at)
         self._read_again(discourse, at + 1)
@@ -116,8 +143,8 @@ class StatementsIndex:
 
     def _resolve(self, assertion: Assertion, discourse: Discourse, at: int) -> bool:
         """Finds out whom a statement names; whether that has changed."""
-        subject = self._sign(assertion.subject_mention, assertion, discourse, at)
-        thing = self._sign(assertion.object_mention, assertion, discourse, at)
+        subject = self._sign(assertion.who, assertion, discourse, at)
+        thing = self._sign(assertion.what, assertion, discourse, at)
         if assertion.subject >= 0:
             if subject == self._signature(assertion.subject) and thing == self._signature(assertion.object):
                 return False
@@ -125,8 +152,12 @@ class StatementsIndex:
         self._attach(assertion, subject, thing)
         return True
 
-    def _sign(self, mention: Mention, assertion: Assertion, discourse: Discourse, at: int) -> Signature:
-        signature = self._resolver.resolve(mention, discourse, at, assertion)
+    def _sign(self, known: KnownMention, assertion: Assertion, discourse: Discourse, at: int) -> Signature:
+        signature = known.signature
+        if signature is None or (known.leans and self._resolver.needs_hint(signature)):
+            signature = self._resolver.resolve(known.mention, discourse, at, assertion)
+        if not self._labels:
+            return signature
         labels = self._labels.get(assertion.source.seq)
         if labels and signature.name in labels:
             return signature._replace(label=labels[signature.name])

@@ -34,9 +34,13 @@ def _list_personal() -> frozenset[str]:
 PERSONAL: Final = _list_personal()
 
 
-@lru_cache(maxsize=65_536)
 def name_person(mention: Mention, relation: str) -> Mention:
     """The subject of a personal relation is a person, unless its text says what else it is."""
     if mention.kind or mention.reference is not Reference.NAME or relation not in PERSONAL:
         return mention
+    return _as_person(mention)
+
+
+@lru_cache(maxsize=65_536)
+def _as_person(mention: Mention) -> Mention:
     return replace(mention, kind=PERSON)

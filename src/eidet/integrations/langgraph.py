@@ -13,7 +13,6 @@ import asyncio
 import math
 import operator
 import re
-from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -27,7 +26,7 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import make_missing, quote_label
+from .extras import make_missing, quote_label, read_vectors
 
 try:
     from langgraph.store.base import (
@@ -299,11 +298,9 @@ def _score(hit: Hit, asked: Sequence[float] | None) -> float:
     """The cosine of the best text where the caller's embeddings rank, else how probably this answers."""
     if asked is None or hit.record.vector is None:
         return hit.score
-    kept = array("f", hit.record.vector)
-    width = len(asked)
     best = -1.0
-    for start in range(0, len(kept), width):
-        best = max(best, _cosine(asked, kept[start : start + width]))
+    for vector in read_vectors(hit.record, len(asked)):
+        best = max(best, _cosine(asked, vector))
     return best
 
 

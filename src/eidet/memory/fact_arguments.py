@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..core.errors import BadInput
 from ..core.scope import Scope
@@ -57,13 +57,13 @@ def split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fac
     return now, later
 
 
-def note_facts(auditing: Auditing, verb: str, scope: str | Scope, facts: Sequence[Fact]) -> list[Fact]:
+def note_facts(auditing: Auditing, verb: str, scope: str | Scope, facts: Iterable[Fact]) -> list[Fact]:
     """Notes in the audit log which records an answer comes from; the facts."""
-    sources: dict[str, None] = {}
-    for fact in facts:
+    noted, sources = list(facts), dict[str, None]()
+    for fact in noted:
         sources.update(dict.fromkeys(fact.sources))
     auditing.read(verb, scope, list(sources))
-    return list(facts)
+    return noted
 
 
 def moments_of(

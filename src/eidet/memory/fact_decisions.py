@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.draft import Draft
-from ..core.errors import BadInput, NotFound
+from ..core.actor import acts
+from ..core.errors import BadInput
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.validate import clean_text, local
 from ..graph.asking import Asking
 from ..graph.explaining import list_decisions, list_rivals
 from ..graph.fact import Entity, Fact
-from ..graph.mcp_memory import McpRelation
-from ..graph.names import name_key
+from ..graph.mcp_memory import McpRelation, draft_of
 from ..graph.scope_graph import View
-from ..graph.stored_statements import statements_of
-from ..graph.triple_data import Decision, DecisionKind, decision_data, mention_of, triple_data
+from ..graph.triple_data import Decision, DecisionKind, decision_data, triple_data
 from ..models.llm import LLM, llm_of
 from ..parts import Parts
-from ..text.facts import relation_of
 from ..text.facts.statement import Statement
 from ..upkeep.fact_reading import read_facts_with
+from ..upkeep.model_facts import BY_MODEL, list_unread, phrase_statement
 from ..write import WritePath
 from .forgetting import Forgetting
 
@@ -40,7 +38,7 @@ class FactDecisions:
     def resolve(self, kept: Fact, view: View, because: str | None) -> Record:
         rivals = list_rivals(self._asking, kept, view)
         if not rivals:
-            raise NotFound(f"nothing contradicts {kept.text!r}: there is nothing to resolve")
+            raise self._parts.absence_error(f"contradiction of {kept.text!r} to resolve")
         return self._reject(DecisionKind.RESOLVE, rivals, because)
 
     def retract(self, fact: Fact, because: str | None) -> Record:
@@ -72,8 +70,8 @@ class FactDecisions:
     def undo(self, id: str, scope: Scope) -> None:
         known = list_decisions(self._parts.store, scope, self._parts.clock())
         if not any(record.id == id for record in known):
-            raise NotFound(f"there is no decision {id!r} in scope {scope}")
-        self._forgetting.delete(id, None, False, scope, by=None, why="undone")
+            raise self._parts.absence_error(f"decision {id!r} in scope {scope}")
+        self._forgetting.delete(id, None, False, scope, by=None, why=acts().why or "undone")
 
     def store(
         self,
@@ -91,16 +89,7 @@ class FactDecisions:
 
     def load(self, rows: Sequence[McpRelation], scope: str | Scope, source: str) -> int:
         """Stores facts of another memory, all or none."""
-        drafts: list[Draft] = []
-        for row in rows:
-            statement = Statement(
-                subject=mention_of(row.subject, row.subject_kind),
-                relation=row.relation,
-                object=mention_of(row.object, row.object_kind),
-            )
-            phrase = relation_of(row.relation).phrase
-            text = phrase.format(subject=row.subject, object=row.object)
-            drafts.append(Draft(text=text, data=triple_data(statement), kind=Kind.TRIPLE))
+        drafts = [draft_of(row) for row in rows]
         if drafts:
             self._writes.remember(drafts, {"scope": scope, "source": source})
         return len(drafts)
@@ -112,9 +101,7 @@ class FactDecisions:
             if record is None or record.trust is Trust.QUARANTINED:
                 continue
             for number, statement in enumerate(self._list_more(model, record)):
-                text = relation_of(statement.relation).phrase.format(
-                    subject=statement.subject.name or record.who or "I", object=statement.object.name
-                )
+                text = phrase_statement(statement, record)
                 details = _details_of(record) | {"key": f"fact {record.id} {record.version} {number}"}
                 added.append(self.store(scope, text, triple_data(statement), [record.id], details))
         return added
@@ -122,16 +109,9 @@ class FactDecisions:
     def _list_more(self, model: LLM, record: Record) -> list[Statement]:
         said, language = local(record.occurred), self._parts.analyzer.language
         outcome = read_facts_with(model, record.whole.text, said=said, language=language)
-        if outcome.by != "llm":
+        if outcome.by != BY_MODEL:
             return []
-        known: set[tuple[str, str]] = set()
-        for statement in statements_of(record.terms):
-            known.add((statement.relation, name_key(statement.object.name)))
-        more: list[Statement] = []
-        for statement in outcome.value:
-            if (statement.relation, name_key(statement.object.name)) not in known:
-                more.append(statement)
-        return more
+        return list_unread(outcome.value, record)
 
     @property
     def _asking(self) -> Asking:
@@ -140,7 +120,7 @@ class FactDecisions:
     def _require_entity(self, name: str, scope: Scope) -> Entity:
         found = self._asking.find_entities(scope, name)
         if not found:
-            raise NotFound(f"nothing in scope {scope} is called {name!r}")
+            raise self._parts.absence_error(f"entity called {name!r} in scope {scope}")
         if len(found) > 1:
             names = ", ".join(entity.name for entity in found)
             raise BadInput(f"{name!r} may be {names}: name one of them")

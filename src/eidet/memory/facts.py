@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -143,8 +144,7 @@ class FactsNamespace:
             infer=check_flag(infer, "infer"),
             limit=check_limit(limit),
         )
-        for match in matches:
-            note_facts(self._auditing, "facts.match", scope, match.facts)
+        note_facts(self._auditing, "facts.match", scope, chain.from_iterable(one.facts for one in matches))
         return matches
 
     def neighbours(
@@ -177,8 +177,7 @@ class FactsNamespace:
             raise BadInput(f"hops must be a whole number from 1 to {HOPS}, not {hops!r}")
         moments = moments_of(self._parts.clock, as_of, known_at)
         found = self._ask(scope, known_at).paths(Scope.of(scope), id_of(start), id_of(goal), moments, hops)
-        for path in found:
-            note_facts(self._auditing, "facts.paths", scope, path)
+        note_facts(self._auditing, "facts.paths", scope, chain.from_iterable(found))
         return found
 
     def timeline(
@@ -204,10 +203,11 @@ class FactsNamespace:
 
         With a `name`, those that it may mean: several, where namesakes are told apart.
         """
-        place = Scope.of(scope)
+        place, asking = Scope.of(scope), self._ask(scope)
+        self._auditing.read("facts.entities", scope, [], query=name)
         if name is None:
-            return self._ask(scope).list_entities(place, kind)
-        found = self._ask(scope).find_entities(place, clean_text(name, "a name"))
+            return asking.list_entities(place, kind)
+        found = asking.find_entities(place, clean_text(name, "a name"))
         return [entity for entity in found if kind is None or entity.kind == kind]
 
     def profile(
@@ -220,9 +220,10 @@ class FactsNamespace:
     ) -> str:
         """A short text of what holds of an entity, and of what is to come; empty if nothing is known."""
         place, name, texts = Scope.of(scope), id_of(entity), list[str]()
-        moments = moments_of(self._parts.clock, as_of, known_at)
-        facts = self.timeline(entity, scope=scope, known_at=known_at)
-        for one_meant in self._ask(scope, known_at).find_entities(place, name):
+        moments, asking = moments_of(self._parts.clock, as_of, known_at), self._ask(scope, known_at)
+        facts = asking.timeline(place, name, moments.view)
+        note_facts(self._auditing, "facts.profile", scope, facts)
+        for one_meant in asking.find_entities(place, name):
             now, later = split_by(facts, one_meant, moments.at or 0.0)
             texts.append(phrase_profile(one_meant.name, one_meant.aliases, now, later))
         return "\n\n".join(texts)
@@ -256,8 +257,8 @@ class FactsNamespace:
         found = self._ask(scope, known_at).contradictions(
             Scope.of(scope), moments_of(self._parts.clock, None, known_at).view
         )
-        for contradiction in found:
-            note_facts(self._auditing, "facts.contradictions", scope, contradiction.facts)
+        disputed = chain.from_iterable(contradiction.facts for contradiction in found)
+        note_facts(self._auditing, "facts.contradictions", scope, disputed)
         return found
 
     def resolve(
@@ -305,7 +306,9 @@ class FactsNamespace:
 
     def decisions(self, *, scope: str | Scope = "default") -> list[Record]:
         """What was decided about facts and entities, the oldest first."""
-        return list_decisions(self._parts.store, Scope.of(scope), self._parts.clock())
+        found = list_decisions(self._parts.store, Scope.of(scope), self._parts.clock())
+        self._auditing.read("facts.decisions", scope, [record.id for record in found])
+        return found
 
     def export(
         self,
@@ -323,7 +326,7 @@ class FactsNamespace:
         write = FORMATS.get(format)
         if write is None:
             raise BadInput(f"facts are exported as {', '.join(FORMATS)}, not {format!r}")
-        return write(*self._list_all(scope, as_of, known_at, ever))
+        return write(*self._list_all("facts.export", scope, as_of, known_at, ever))
 
     def networkx(
         self,
@@ -334,7 +337,7 @@ class FactsNamespace:
         ever: bool = False,
     ) -> Any:
         """The same as a `networkx.MultiDiGraph`; needs networkx."""
-        return to_networkx(*self._list_all(scope, as_of, known_at, ever))
+        return to_networkx(*self._list_all("facts.networkx", scope, as_of, known_at, ever))
 
     def load(self, path: str | Path, *, scope: str | Scope = "default") -> int:
         """Adds what a file of the MCP reference server for memory holds; how many facts. All or nothing."""
@@ -344,12 +347,12 @@ class FactsNamespace:
     # what the verbs share
 
     def _list_all(
-        self, scope: str | Scope, as_of: Moment | None, known_at: Moment | None, ever: bool
+        self, verb: str, scope: str | Scope, as_of: Moment | None, known_at: Moment | None, ever: bool
     ) -> tuple[list[Entity], list[Fact]]:
         asking = self._ask(scope, known_at)
         moments = moments_of(self._parts.clock, as_of, known_at, ever=check_flag(ever, "ever"))
         facts = asking.list_all(Scope.of(scope), moments)
-        return asking.list_entities(Scope.of(scope)), note_facts(self._auditing, "facts.export", scope, facts)
+        return asking.list_entities(Scope.of(scope)), note_facts(self._auditing, verb, scope, facts)
 
     def _ask(self, scope: str | Scope, known_at: Moment | None = None) -> Asking:
         """Asks what is known, or what was known at a time."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..upkeep.archive import Archive
     from ..upkeep.fit import Fitted
     from ..upkeep.retain import Standing
+    from ..upkeep.run import Progress
     from ..upkeep.service import Keeping
     from ..upkeep.worker import UpkeepWorker
 
@@ -53,18 +54,20 @@ class UpkeepNamespace:
         archive: Archive | str | Path | None = None,
         llm: object = None,
         now: Moment | None = None,
+        progress: Progress | None = None,
     ) -> Maintained:
         """Keeps memories in order: see `docs/life.md`. Every scope, unless one is named.
 
         `only` names works of `eidet.upkeep.WORKS`; `dry_run` changes nothing and tells what would be
         done and why. Recalls and writes go on meanwhile; what they change is left as they made it.
-        An `llm` words summaries and facts; where it fails, the rules do.
+        An `llm` words summaries and facts; where it fails, the rules do. `progress` is told how much is
+        done, of how much.
         """
         from ..upkeep.service import Chore
 
         chore = Chore(scope=one_or_all(scope), only=only, settings=settings, archive=archive, llm=llm)
         at = self._parts.clock() if now is None else moment(now, "now")
-        done = self.keeping.maintain(chore, now=at, dry_run=dry_run)
+        done = self.keeping.maintain(chore, now=at, dry_run=dry_run, progress=progress)
         if not dry_run:
             self._forgetting.clean_up()
         return done

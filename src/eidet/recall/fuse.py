@@ -33,6 +33,7 @@ class Ranked:
     shares: dict[str, NDArray[Any]] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
     alone: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+    ordered: dict[str, NDArray[Any]] = field(default_factory=dict)  # values of arms, rising, once asked for
 
     def signals(self, at: int) -> tuple[Signal, ...]:
         """What made the score of the hit at a place, largest share first; what gave nothing is left out."""
@@ -53,8 +54,16 @@ class Ranked:
         values = self.values[name]
         rank = None
         if name in RANKED:
-            rank = 1 + int((values > values[row]).sum())
+            rank = self._rank(name, values[row])
         return Signal(name=name, value=float(values[row]), share=share, rank=rank)
+
+    def _rank(self, name: str, value: Any) -> int:
+        """The place of a value among all candidates. They are put in order once for all hits."""
+        ordered = self.ordered.get(name)
+        if ordered is None:
+            ordered = np.sort(self.values[name])
+            self.ordered[name] = ordered
+        return 1 + len(ordered) - int(ordered.searchsorted(value, "right"))
 
 
 def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: str = "record") -> Ranked:

@@ -32,10 +32,19 @@ def explain_hit(
 ) -> Reasons:
     """The signals of a hit, the words of the query that it has, and what they come to in words."""
     held = terms_in(record.terms)
-    matched = tuple(_as_typed(asked.text, term) for term in terms if term_id(term) in held)
+    matched = _list_matched(asked.text, terms, held)
     signals = ranked.signals(at)
     words = _in_words({signal.name: signal for signal in signals}, record, asked, matched, held, analyzer)
     return Reasons(signals=signals, matched=matched, words=tuple(words))
+
+
+def _list_matched(text: str, terms: tuple[str, ...], held: set[int]) -> tuple[str, ...]:
+    typed = [word.strip(_MARKS) for word in text.casefold().split()]
+    matched = []
+    for term in terms:
+        if term_id(term) in held:
+            matched.append(_as_typed(typed, term))
+    return tuple(matched)
 
 
 def _in_words(
@@ -114,10 +123,9 @@ def _name_range(dates: tuple[Dated, ...], day: int) -> str:
     return "within the time asked for"
 
 
-def _as_typed(text: str, term: str) -> str:
+def _as_typed(typed: list[str], term: str) -> str:
     """The word of the query that a term stands for, as it was typed."""
-    words = [word.strip(_MARKS) for word in text.casefold().split()]
-    for word in words:
+    for word in typed:
         if word == term or word.startswith(term[: max(3, len(term) - 1)]):
             return term if _joins_parts(word, term) else word
     return term

@@ -24,7 +24,7 @@ from ..graph.names import PERSON, name_key
 from ..graph.scope_graph import Moments, ScopeGraph, View
 from ..index import Candidates, Floats
 from ..models.embed import embed_checked
-from ..text.analysis import terms_in
+from ..text.analysis import has_any_term
 from ..text.facts.statement import Nature
 from ..trust.privacy.quoting import is_untrusted
 
@@ -80,11 +80,12 @@ def list_standing(
     for one, record in _read_records(recall, _list_latest(recall.graphs, scope, moments)):
         if seen.matches(record) and _may_instruct(one, record):
             told.setdefault(record.id, (one, record))
-    alike = _list_alike(recall, query, [pair for pair in told.values() if pair[0].is_particular])
-    chosen = []
+    unlike: list[Record] = []
     for one, record in told.values():
-        if not one.is_particular or record.id in alike or terms & terms_in(record.terms):
-            chosen.append((one, record))
+        if one.is_particular and not has_any_term(record.terms, terms):
+            unlike.append(record)
+    left_out = {record.id for record in unlike} - _list_alike(recall, query, unlike)
+    chosen = [pair for pair in told.values() if pair[1].id not in left_out]
     return [record for _, record in sorted(chosen, key=_order)[:MOST]]
 
 
@@ -133,9 +134,9 @@ def _may_instruct(one: StandingWish, record: Record) -> bool:
     return one.nature is Nature.INSTRUCTION or one.subject in (USER_NODE, speaker)
 
 
-def _list_alike(recall: Recall, query: str, pairs: Sequence[tuple[StandingWish, Record]]) -> set[str]:
+def _list_alike(recall: Recall, query: str, records: Sequence[Record]) -> set[str]:
     """The ids of records of which a unit is close to the query; a tier may have lowered their vectors."""
-    whole = [record for _, record in pairs if record.vector is not None and not record.level]
+    whole = [record for record in records if record.vector is not None and not record.level]
     if not whole:
         return set()
     from ..models.embed.quantise import row_of

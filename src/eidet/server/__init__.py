@@ -7,5 +7,6 @@ doorway.py          what every request passes: host, origin, key, pace, size, wh
 serving.py          what a route needs: the memory, the keys, the settings, and `needs(right)`
 errors.py           one shape for every error
 rest/               the routes under /v1
-run.py              `eidet serve`: workers, TLS, stopping
+serve.py            `eidet serve`: workers, TLS, stopping
+calm_process.py     what keeps the loop from waiting: short garbage collections, quick switches of threads
 """

@@ -11,6 +11,7 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from .. import __version__
 from ..aio import AsyncMemory
+from ..models.embed import Embedder, WordEmbedder
 from .access import KeyRing
 from .dashboard import add_dashboard
 from .doorway import Doorway
@@ -42,6 +43,7 @@ def create_app(
             await memory.threads.open()
             if closes:
                 stack.push_async_callback(memory.close)
+            await memory.threads.run(lambda: load_model(memory.parts.embedder))
             for enter in serving.lifespans:
                 await stack.enter_async_context(enter())
             yield
@@ -52,7 +54,7 @@ def create_app(
         description=ABOUT,
         lifespan=live,
         openapi_url="/openapi.json",
-        docs_url="/docs",
+        docs_url=None,
         redoc_url=None,
     )
     app.state.serving = serving
@@ -64,6 +66,12 @@ def create_app(
         allow_origins(app, chosen.cors_origins)
     surround(app)
     return app
+
+
+def load_model(embedder: Embedder) -> None:
+    """Loads a model that runs here and costs nothing, so that no request waits for it."""
+    if isinstance(embedder, WordEmbedder):
+        embedder.embed(["ready"])
 
 
 def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:

@@ -18,6 +18,7 @@ from ..core.errors import Misconfigured, Unavailable
 from ..core.settings import Settings
 from ..open import RAM
 from .app import create_app
+from .calm_process import calm_process
 from .patience import PatientProtocol
 from .server_settings import ServerSettings
 from .telemetry.exporting import export_spans
@@ -43,7 +44,9 @@ class Opening:
 
     def __call__(self) -> FastAPI:
         export_spans(os.environ)
-        return create_app(self.open_memory(), self.server, closes=True)
+        app = create_app(self.open_memory(), self.server, closes=True)
+        app.state.serving.lifespans.append(calm_process)
+        return app
 
 
 def serve(opening: Opening) -> None:

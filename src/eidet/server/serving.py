@@ -14,6 +14,7 @@ from fastapi.security import HTTPBearer
 from ..aio import AsyncMemory
 from ..core.errors import BadInput
 from ..core.scope import ALL, Scope
+from ..models.embed import Embedder, WarmableEmbedder
 from .access import Caller, KeyRing, Right
 from .errors import Problem, make_not_found
 from .server_settings import ServerSettings
@@ -34,6 +35,11 @@ ScopeQuery = Annotated[
 ScopeHeader = Annotated[str | None, Header(alias="Eidet-Scope", description="The same as a header.")]
 
 
+def waits(embedder: Embedder) -> bool:
+    """Whether an embedder may wait for a model that takes long; those can fetch rows ahead."""
+    return isinstance(embedder, WarmableEmbedder)
+
+
 class Turns:
     """How many searches run at once. More of them would only keep each other, and the loop, from running."""
 
@@ -41,10 +47,12 @@ class Turns:
         self._searches: asyncio.Semaphore | None = None
 
     def search(self, memory: AsyncMemory) -> asyncio.Semaphore:
-        """Searches in this process take turns; those that a database server makes may be more."""
+        """Searches in this process take turns; those that wait for a database or a model may be more."""
         if self._searches is None:
-            is_local = memory.parts.has_embedded_index
-            self._searches = asyncio.Semaphore(LOCAL_SEARCHES if is_local else REMOTE_SEARCHES)
+            most = REMOTE_SEARCHES
+            if memory.parts.has_embedded_index and not waits(memory.parts.embedder):
+                most = LOCAL_SEARCHES
+            self._searches = asyncio.Semaphore(most)
         return self._searches
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -66,8 +67,12 @@ def list_changes(
     rows: dict[int, Record], gone: dict[int, int], head: Head, since: int, limit: int
 ) -> Changes:
     """As `Store.changes`, from the rows of a scope and what went (at which seq: which), by rising seq."""
-    fresh = list(takewhile(lambda seq: seq > since, reversed(rows)))
-    seqs = fresh[::-1][:limit]
+    fresh = list(islice(takewhile(lambda seq: seq > since, reversed(rows)), limit))
+    seqs = fresh[::-1]
+    if len(seqs) == limit:  # more may be older than these
+        every = list(rows)
+        start = bisect_right(every, since)
+        seqs = every[start : start + limit]
     if len(seqs) == limit:
         head = Head(head.epoch, seqs[-1])
     late = takewhile(lambda at: at > since, reversed(gone))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -29,7 +30,8 @@ DAYS_KEPT: Final = 16
 _HEAD: Final = struct.Struct("<BBH")
 _LENGTH: Final = struct.Struct("<I")
 _STATED: Final = 0x80  # in the number of days: the facts that the text states follow
-_PLAIN: Final = b"\0\1\0"  # no days and one unit, as most texts have
+_ONE_UNIT: Final = b"\1\0"
+_PLAIN: Final = b"\0" + _ONE_UNIT  # no days and one unit, as most texts have
 
 Days = tuple[int, int]  # the first and the last, as ordinals
 
@@ -113,6 +115,28 @@ def is_question(blob: bytes) -> bool:
 def has_statements(blob: bytes) -> bool:
     """Whether facts were read in a text; a look at one byte."""
     return len(blob) > 1 and bool(blob[1] & _STATED)
+
+
+def facts_in(blob: bytes) -> bytes:
+    """The packed statements of a text that has some; none if its bytes are damaged."""
+    if blob[2:4] == _ONE_UNIT:  # as nearly all texts have
+        start = 12 + 5 * int.from_bytes(blob[4:8], "little") + 8 * (blob[1] & ~_STATED)
+        if len(blob) == start + int.from_bytes(blob[start - 4 : start], "little"):
+            return blob[start:]
+    try:
+        return _cut_facts(blob)[1]
+    except Corrupt:
+        return b""
+
+
+def has_any_term(blob: bytes, ids: AbstractSet[int]) -> bool:
+    """Whether a text has one of these terms, by their ids."""
+    return any(not ids.isdisjoint(_list_ids(unit)) for unit in read_analysis(blob).units)
+
+
+def _list_ids(unit: bytes) -> tuple[int, ...]:
+    """The ids of the terms of a unit; their counts, which follow, are left out."""
+    return struct.unpack_from(f"<{len(unit) // 5}I", unit)
 
 
 def terms_in(blob: bytes) -> set[int]:

@@ -9,7 +9,10 @@ from typing import Final, NamedTuple
 from ..core.errors import BadInput
 from ..core.record import Record, Trust
 
-WORKS: Final = ("expire", "retain", "forget", "merge", "weigh", "promote", "move", "summarise", "consolidate")
+WORKS: Final = (
+    *("expire", "retain", "forget", "merge", "weigh", "promote", "move"),
+    *("summarise", "consolidate", "read_facts"),
+)
 
 PINNED: Final = "pinned"
 HOLD: Final = "hold"

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -35,6 +36,7 @@ TRIM_BYTES: Final = 1 << 20
 PRUNED: Final = 500  # notes of the history that are removed at once
 Groups = Callable[[str, str], Iterator[Change]]  # work, scope
 Pause = Callable[[], bool]  # called between batches: may rest for a while; whether to stop
+Progress = Callable[[int, int], None]  # done, of how many
 
 
 def never() -> bool:
@@ -83,6 +85,20 @@ class _Tally:
             self.failed.append(f"{change.what} {change.record.scope}/{change.record.id}: {error}")
 
 
+@dataclass(slots=True)
+class _Track:
+    """How far an upkeep is, told after each work on each scope; a larger scope counts for more."""
+
+    tell: Progress | None
+    total: int
+    done: int = 0
+
+    def advance(self, records: int) -> None:
+        self.done += records
+        if self.tell is not None:
+            self.tell(self.done, self.total)
+
+
 def maintain(
     parts: UpkeepParts,
     settings: Upkeep,
@@ -93,14 +109,17 @@ def maintain(
     dry_run: bool = False,
     told: int = 1_000_000,
     stops: Pause = never,
+    progress: Progress | None = None,
 ) -> Maintained:
     """Does the works on a scope (None: on all), or says what it would do."""
     began = time.perf_counter()
-    tally = _Tally(told)
-    for path, held in verbs.count_scopes(parts.store, scope).items():
+    tally, scopes = _Tally(told), verbs.count_scopes(parts.store, scope)
+    track = _Track(progress, sum(scopes.values()) * _count_stages(works))
+    for path, held in scopes.items():
         if any(work in PLANNERS for work in works):
             tally.examined += held
-        for changes in _plan_scope(parts, settings, path, now, works, tally):
+        advance = partial(track.advance, held)
+        for changes in _plan_scope(parts, settings, path, now, works, tally, advance):
             if dry_run:
                 _tell(changes, tally)
             elif changes:
@@ -132,8 +151,20 @@ def _report(tally: _Tally, dry_run: bool, began: float, freed: int) -> Maintaine
     )
 
 
+def _count_stages(works: Sequence[str]) -> int:
+    """Works that look at single records are done in one walk, the others in one each."""
+    others = [work for work in works if work not in PLANNERS]
+    return len(others) + (len(others) < len(works))
+
+
 def _plan_scope(
-    parts: UpkeepParts, settings: Upkeep, scope: str, now: float, works: Sequence[str], tally: _Tally
+    parts: UpkeepParts,
+    settings: Upkeep,
+    scope: str,
+    now: float,
+    works: Sequence[str],
+    tally: _Tally,
+    advance: Callable[[], None],
 ) -> Iterator[list[Change]]:
     """The changes of a scope in batches, empty ones included: each is a moment to rest."""
     single = [work for work in works if work in PLANNERS]
@@ -146,8 +177,10 @@ def _plan_scope(
         where = candidates(single, now, settings, bounds)
         for page in () if where is None else _pages(parts.store, where.within(Scope(scope)), settings.batch):
             yield list(plan(page, now, settings, bounds, single))
+        advance()
     for work in (work for work in works if work not in PLANNERS):
         yield from in_batches(_readable(parts.groups(work, scope), f"{work} {scope}", tally), settings.batch)
+        advance()
 
 
 def _readable(changes: Iterator[Change], what: str, tally: _Tally) -> Iterator[Change]:

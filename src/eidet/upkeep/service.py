@@ -31,9 +31,10 @@ from .archive import Archive, FolderArchive, archive_of, list_archives, list_unn
 from .bounds import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .fit import Fitted, fit
+from .model_facts import FactReadings
 from .retain import Standing, standings, unkept
 from .reweigh import reweigh
-from .run import Pause, UpkeepParts, maintain, never
+from .run import Pause, Progress, UpkeepParts, maintain, never
 from .summary import Passage, gist, summarise
 from .tier_form import Forms
 from .tier_plan import curve_of
@@ -83,6 +84,7 @@ class Keeping:
         self._compared: dict[str, MergeProgress] = {}  # by scope
         self._given: list[Archive] = []  # archives that are no folders
         self.ledger = Ledger()
+        self._readings = FactReadings(parts, self.ledger)
 
     def maintain(
         self,
@@ -92,6 +94,7 @@ class Keeping:
         dry_run: bool = False,
         told: int = 1_000_000,
         stops: Pause = never,
+        progress: Progress | None = None,
     ) -> Maintained:
         """Does a chore, or says what it would do; `told` limits how many changes the answer lists."""
         chosen = chore.settings or self._parts.settings.upkeep
@@ -111,7 +114,8 @@ class Keeping:
             else:
                 epoch = self._parts.binding.epoch
             kept = self._archive(archive, dry_run=dry_run)
-            return maintain(
+            self._readings.begin()
+            done = maintain(
                 self._needs(chosen, kept, model, now, epoch, dry_run),
                 chosen,
                 scope=chore.scope,
@@ -120,7 +124,10 @@ class Keeping:
                 dry_run=dry_run,
                 told=told,
                 stops=stops,
+                progress=progress,
             )
+            self._readings.note_progress()
+            return done
 
     def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
         """The archive to use; which ones there were is noted, because forgetting must look into them."""
@@ -154,7 +161,7 @@ class Keeping:
             store=self._parts.store,
             forms=self.forms(settings),
             write=self._write,
-            groups=partial(self._groups, settings=settings, now=now, dry_run=dry_run),
+            groups=partial(self._groups, settings=settings, llm=llm, now=now, dry_run=dry_run),
             answer=partial(self._write_text, settings=settings, llm=llm),
             archive=archive,
             manifest=self._parts.manifest(now),
@@ -215,7 +222,7 @@ class Keeping:
             self._compared[scope] = MergeProgress(head, alike)
 
     def _groups(
-        self, work: str, scope: str, *, settings: Upkeep, now: float, dry_run: bool
+        self, work: str, scope: str, *, settings: Upkeep, llm: LLM | None, now: float, dry_run: bool
     ) -> Iterator[Change]:
         store, place, width = self._parts.store, Scope(scope), self._parts.embedder.width
         match work:
@@ -232,6 +239,9 @@ class Keeping:
                 for ask in consolidate(told, settings, self._parts.embedder.embed, now):
                     if store.read(scope, [ask.record.id])[0] is None:
                         yield ask
+            case "read_facts":
+                most = settings.fact_texts
+                yield from self._readings.plan(scope, llm, most=most, now=now, dry_run=dry_run)
 
     def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
         said = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)

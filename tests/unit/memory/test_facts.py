@@ -113,7 +113,7 @@ def test_contradictions_are_listed_resolved_and_reopened(memory: Memory) -> None
     assert len(memory.facts.contradictions()) == 1
     with pytest.raises(NotFound, match="no decision"):
         memory.facts.undo(decision)
-    with pytest.raises(NotFound, match="nothing contradicts"):
+    with pytest.raises(NotFound, match="there is no contradiction of"):
         memory.facts.resolve(memory.facts.add("Bob", "lives_in", "Rome"))
 
 
@@ -141,7 +141,7 @@ def test_namesakes_are_asked_for_by_what_tells_them_apart(memory: Memory) -> Non
     assert sorted(entity.name for entity in memory.facts.entities("Alex")) == ["Alex Miller", "Alex Smith"]
     with pytest.raises(BadInput, match="Alex Miller, Alex Smith"):
         memory.facts.merge("Alex", "Alex Smith")
-    with pytest.raises(NotFound, match="is called"):
+    with pytest.raises(NotFound, match="no entity called"):
         memory.facts.merge("Alex Smith", "Zoe")
 
 

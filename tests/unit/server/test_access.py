@@ -42,6 +42,10 @@ DOORS = (
     Door("GET", "/v1/memories/home", Right.READ),
     Door("GET", "/v1/memories/home/history", Right.READ),
     Door("PATCH", "/v1/memories/home", Right.WRITE, {"importance": 0.4}),
+    Door("PUT", "/v1/memories/home/pin", Right.WRITE),
+    Door("DELETE", "/v1/memories/home/pin", Right.WRITE),
+    Door("PUT", "/v1/memories/home/hold", Right.ADMIN),
+    Door("DELETE", "/v1/memories/home/hold", Right.ADMIN),
     Door("POST", "/v1/recall", Right.READ, {"query": "Ann"}),
     Door("POST", "/v1/context", Right.READ, {"query": "Ann"}),
     Door("POST", "/v1/find", Right.READ, {}),
@@ -63,6 +67,15 @@ DOORS = (
     Door("POST", "/v1/facts/contradictions", Right.READ),
     Door("POST", "/v1/facts/instructions", Right.READ, {}),
     Door("POST", "/v1/facts/add", Right.WRITE, {"subject": "Ann", "relation": "likes", "object": "tea"}),
+    Door("POST", "/v1/facts/why", Right.READ, {"id": "home#0"}, may_lack=True),
+    Door("POST", "/v1/facts/neighbours", Right.READ, {"entity": "Ann"}),
+    Door("POST", "/v1/facts/export", Right.READ, {"format": "mermaid"}),
+    Door("POST", "/v1/facts/decisions", Right.READ),
+    Door("POST", "/v1/facts/merge", Right.WRITE, {"entity": "Ann", "others": ["Anna"]}, may_lack=True),
+    Door(
+        "POST", "/v1/facts/split", Right.WRITE, {"entity": "A", "sources": ["b"], "name": "c"}, may_lack=True
+    ),
+    Door("POST", "/v1/facts/undo", Right.WRITE, {"id": "none"}, may_lack=True),
     Door("POST", "/v1/facts/resolve", Right.WRITE, {"id": "home#0"}, may_lack=True),
     Door("POST", "/v1/facts/retract", Right.WRITE, {"id": "home#0"}, may_lack=True),
 )
@@ -102,8 +115,11 @@ def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
 
 
 def restore(keyed: Keyed) -> None:
+    memory = keyed.server.memory.core
     for scope in ("acme/ann", "acme", "other"):
-        keyed.server.memory.core.remember("Ann lives in Lisbon", id="home", scope=scope, again=True)
+        if memory.get("home", scope=scope) is not None:
+            memory.upkeep.release("home", scope=scope)
+        memory.remember("Ann lives in Lisbon", id="home", scope=scope, again=True)
 
 
 @each_door

@@ -39,3 +39,18 @@ def test_a_question_is_explained_signal_by_signal(running: Running) -> None:
         assert "home" in str(told)
         assert "dense" in str(told)
         assert "Lisbon" in str(told)
+
+
+@pytest.mark.point(40)
+def test_a_question_is_explained_as_of_another_time(running: Running) -> None:
+    memory = running.memory.core
+    memory.remember("Ben lives in Oslo.", occurred="2026-01-10", scope="ben")
+    memory.remember("Ben moved to Rome.", occurred="2026-06-03", scope="ben")
+    with running.http(params={"scope": "ben"}) as http:
+        first = {}
+        for time in ("", "2026-03-01"):
+            asked = {"query": "where does Ben live?", "as_of": time}
+            first[time] = http.post("/v1/debug/why", json=asked).json()["hits"][0]["record"]["text"]
+        assert first == {"": "Ben moved to Rome.", "2026-03-01": "Ben lives in Oslo."}
+        asked = {"query": "where does Ben live?", "known_at": "2000-01-01"}
+        assert http.post("/v1/debug/why", json=asked).json()["hits"] == []

@@ -131,8 +131,64 @@ def test_other_questions_are_none(text: str) -> None:
     assert read_fact_question(text, asked=ASKED) is None
 
 
-def test_only_english_questions_are_understood() -> None:
-    assert read_fact_question("Wo wohnt Anna?", asked=ASKED, language="de") is None
+def test_questions_of_languages_without_tables_are_not_understood() -> None:
+    assert read_fact_question("¿Dónde vive Ana?", asked=ASKED, language="es") is None
+
+
+GERMAN = {
+    "Wo wohnt Ann?": ("Ann", "lives_in", "", Asks.OBJECT, Tense.NOW),
+    "Wo wohnt Ann jetzt?": ("Ann", "lives_in", "", Asks.OBJECT, Tense.NOW),
+    "In welcher Stadt wohnt Ann?": ("Ann", "lives_in", "", Asks.OBJECT, Tense.NOW),
+    "Wohin ist Ann gezogen?": ("Ann", "lives_in", "", Asks.OBJECT, Tense.NOW),
+    "Wo wohne ich?": ("me", "lives_in", "", Asks.OBJECT, Tense.NOW),
+    "Wo wohnte Ann früher?": ("Ann", "lives_in", "", Asks.OBJECT, Tense.BEFORE),
+    "Wo hat Ann früher gewohnt?": ("Ann", "lives_in", "", Asks.OBJECT, Tense.BEFORE),
+    "Wo hat Ann vor März gewohnt?": ("Ann", "lives_in", "", Asks.OBJECT, Tense.BEFORE),
+    "Wo wohnte Ann?": ("Ann", "lives_in", "", Asks.OBJECT, Tense.EVER),
+    "Wo wohnte Ann im März?": ("Ann", "lives_in", "", Asks.OBJECT, Tense.AT),
+    "Wo hat Ann im März 2023 gearbeitet?": ("Ann", "works_at", "", Asks.OBJECT, Tense.AT),
+    "Bei wem arbeitet Ann?": ("Ann", "works_at", "", Asks.OBJECT, Tense.NOW),
+    "Für wen arbeitet sie jetzt?": ("she", "works_at", "", Asks.OBJECT, Tense.NOW),
+    "Als was arbeitet Ann?": ("Ann", "works_as", "", Asks.OBJECT, Tense.NOW),
+    "Was ist Ann von Beruf?": ("Ann", "works_as", "", Asks.OBJECT, Tense.NOW),
+    "Woher kommt Ann?": ("Ann", "from", "", Asks.OBJECT, Tense.NOW),
+    "Mit wem ist Ann verheiratet?": ("Ann", "married_to", "", Asks.OBJECT, Tense.NOW),
+    "Wie heißt Anns Schwester?": ("Ann", "sibling", "", Asks.OBJECT, Tense.NOW),
+    "Wie heißt mein Hund?": ("me", "pet", "", Asks.OBJECT, Tense.NOW),
+    "Wie alt ist Ann?": ("Ann", "age", "", Asks.OBJECT, Tense.NOW),
+    "Was ist Anns Telefonnummer?": ("Ann", "phone", "", Asks.OBJECT, Tense.NOW),
+    "Welche Sprachen spricht Ann?": ("Ann", "speaks", "", Asks.OBJECT, Tense.NOW),
+    "Wogegen ist Ann allergisch?": ("Ann", "allergic_to", "", Asks.OBJECT, Tense.NOW),
+    "Was mag Ann?": ("Ann", "likes", "", Asks.OBJECT, Tense.NOW),
+    "Wer arbeitet bei Acme?": ("", "works_at", "Acme", Asks.SUBJECT, Tense.NOW),
+    "Wer ist mit Tom verheiratet?": ("", "married_to", "Tom", Asks.SUBJECT, Tense.NOW),
+    "Wohnt Ann noch in Porto?": ("Ann", "lives_in", "Porto", Asks.WHETHER, Tense.NOW),
+    "Ist Ann mit Tom verheiratet?": ("Ann", "married_to", "Tom", Asks.WHETHER, Tense.NOW),
+}
+
+
+@pytest.mark.parametrize("text", GERMAN)
+def test_german_questions_are_understood(text: str) -> None:
+    found = read_fact_question(text, asked=ASKED, language="de")
+    assert found is not None
+    subject, relation, item, asks, tense = GERMAN[text]
+    assert (spell(found.subject), spell(found.object)) == (subject, item)
+    assert (found.relations[0], found.asks, found.tense) == (relation, asks, tense)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wie geht es dir?",
+        "Wann kommt der Zug?",
+        "Was ist los?",
+        "Warum regnet es?",
+        "Ann wohnt in Porto.",
+        "",
+    ],
+)
+def test_other_german_questions_are_none(text: str) -> None:
+    assert read_fact_question(text, asked=ASKED, language="de") is None
 
 
 WORDS = [

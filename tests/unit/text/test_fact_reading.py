@@ -232,6 +232,35 @@ def test_german_is_read_by_the_same_rules(text: str, facts: list[tuple[str, str,
     assert read(text, language="de") == facts
 
 
+@pytest.mark.parametrize(
+    ("text", "month", "year", "ended"),
+    [
+        ("Im März zog Ann nach Rom.", 3, 2024, False),
+        ("Ann ist im Oktober nach Rom gezogen.", 10, 2023, False),
+        ("Seit November wohnt Ann in Rom.", 11, 2023, False),
+        ("Ann wohnte im September in Rom.", 9, 2023, True),
+    ],
+)
+def test_german_months_of_the_past_are_the_last_ones(text: str, month: int, year: int, ended: bool) -> None:
+    (statement,) = read_facts(text, said=SAID, language="de")
+    assert (statement.relation, statement.object.name, statement.ended) == ("lives_in", "Rom", ended)
+    assert statement.since == datetime(year, month, 1, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann wohnte früher in Bonn.",
+        "Früher wohnte Ann in Bonn.",
+        "Ann hat früher in Bonn gewohnt.",
+        "Ann wohnt nicht mehr in Bonn.",
+    ],
+)
+def test_what_held_before_is_read_in_german(text: str) -> None:
+    (statement,) = read_facts(text, said=SAID, language="de")
+    assert (statement.subject.name, statement.object.name, statement.ended) == ("Ann", "Bonn", True)
+
+
 def test_german_endings_are_told_apart() -> None:
     for text in ("Ich wohne nicht mehr in Bonn.", "Früher wohnte ich in Bonn."):
         (statement,) = read_facts(text, said=SAID, language="de")

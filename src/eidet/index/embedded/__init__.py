@@ -13,6 +13,7 @@ from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe
+from ..change_pages import ChangeListener
 from .cache import BATCH, ScopeCache
 from .lexicon import Lexicon
 from .merge import merge_candidates
@@ -79,6 +80,10 @@ class EmbeddedIndex:
         keeper = SidecarKeeper(store, width, self.sidecars, how.sidecar_from)
         self.cache = ScopeCache(store, keeper, memory_mb=how.memory_mb, renewed=renewed)
         self.queries = ShardQueries(store, self.cache, lexicon, analyzer)
+
+    def share_changes(self, listener: ChangeListener) -> None:
+        """See `SharesChanges`."""
+        self.cache.share_changes(listener)
 
     def search(self, probe: Probe) -> Candidates:
         search = partial(self.queries.search, probe=probe)

@@ -11,6 +11,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from ...core.errors import Corrupt, EidetError
 from ...core.scope import Scope
 from ...store import Changes, Head, Store, verbs
+from ..change_pages import ChangeListener
 from .arms import VectorArm
 from .shard import Shard
 
@@ -70,6 +71,11 @@ class ScopeCache(Generic[V]):
         self._slots: OrderedDict[str, _Slot[V]] = OrderedDict()
         self._nbytes = 0
         self._lock = threading.Lock()
+        self._listener: ChangeListener | None = None
+
+    def share_changes(self, listener: ChangeListener) -> None:
+        """Shows each page of changes to a listener, before it is taken in."""
+        self._listener = listener
 
     def read_head(self, known: Head | None = None) -> Head:
         head = known or self._store.head()
@@ -153,7 +159,7 @@ class ScopeCache(Generic[V]):
             shard = self._keeper.load(shard, head)
         before, away = shard.count, shard.head.seq
         while shard.head.seq < head.seq or shard.head.epoch < head.epoch:
-            changes = self._store.changes(shard.scope, shard.head.seq, BATCH)
+            changes = self._read_changes(shard)
             stale = changes.head.epoch != shard.head.epoch and shard.head.seq > 0
             if stale or 0 < away < changes.pruned:  # of another epoch, or away for longer than is told
                 shard, before = self._keeper.create(shard.scope), 0
@@ -164,6 +170,12 @@ class ScopeCache(Generic[V]):
         self._weigh(slot)
         if self._keeper.is_worth_saving(shard.count - before):
             self._keeper.save(shard)
+
+    def _read_changes(self, shard: Shard[V]) -> Changes:
+        changes = self._store.changes(shard.scope, shard.head.seq, BATCH)
+        if self._listener is not None:
+            self._listener(shard.scope, shard.head.seq, changes)
+        return changes
 
     def _apply(self, shard: Shard[V], changes: Changes) -> None:
         try:

@@ -1,7 +1,7 @@
 """The dashboard: pages without a build step, and the routes that they ask.
 
     static/             the pages: HTML, CSS and ES modules; `vendor/` holds foreign ones with their licences
-    dashboard_routes.py   the routes under /v1 that only the pages use
+    dashboard_routes.py   the routes under /v1 that only the pages use; transfer_routes.py: export and load
     *_view.py           what each view asks of the memory, as JSON
     entry_scan.py       times and labels of a scope, for the timeline and the map
 
@@ -22,6 +22,7 @@ from starlette.types import Scope as Connection
 
 from ..serving import Serving
 from .dashboard_routes import ViewCaches, router
+from .transfer_routes import router as transfer_router
 
 STATIC: Final = Path(__file__).parent / "static"
 CSP: Final = (
@@ -55,14 +56,19 @@ class _Pages(StaticFiles):
 
 
 def add_dashboard(app: FastAPI, _serving: Serving) -> None:
-    """Adds the pages at `/` and `/dashboard`, and their routes under `/v1`."""
+    """Adds the pages at `/`, `/docs` and `/dashboard`, and their routes under `/v1`."""
     app.state.views = ViewCaches()
-    app.include_router(router)
+    for routes in (router, transfer_router):
+        app.include_router(routes)
     app.mount("/dashboard", _Pages(directory=STATIC), name="dashboard")
 
     @app.get("/", include_in_schema=False)
     async def read_index() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers=HEADERS)
+
+    @app.get("/docs", include_in_schema=False)
+    async def read_docs() -> FileResponse:
+        return FileResponse(STATIC / "docs.html", headers=HEADERS)
 
 
 __all__ = ["CSP", "HEADERS", "STATIC", "add_dashboard"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from ...core.errors import BadInput
@@ -17,7 +18,9 @@ from ...eval.saving import save_question
 from ...memory import Memory
 from ...store.traits import path_of
 from ..access import Right
-from ..serving import Grant, caller_of, needs, serving_of
+from ..errors import make_not_found
+from ..progress_stream import stream_work
+from ..serving import Grant, caller_of, check_right, needs, serving_of
 from . import facts_view, health_view, memories_view, timeline_view, why_view
 from .entry_scan import EntryScan
 from .map_view import MapCache
@@ -49,6 +52,12 @@ def caches_of(request: Request) -> ViewCaches:
 
 
 Caches = Annotated[ViewCaches, Depends(caches_of)]
+
+
+def check_sees_all(grant: Grant) -> None:
+    """404 for a key that is confined to some scopes."""
+    if not grant.caller.sees_all:
+        raise make_not_found()
 
 
 async def ask(grant: Grant, call: Callable[[Memory], T]) -> T:
@@ -139,6 +148,8 @@ async def read_record_at(grant: Reader, seq: int) -> dict[str, Any]:
 
 @router.post("/dashboard/act")
 async def act_on_record(grant: Writer, form: memories_view.ActForm) -> dict[str, Any]:
+    if form.act in memories_view.LEGAL_ACTS:
+        check_right(grant.caller, Right.ADMIN)
     record = await ask(grant, lambda memory: memories_view.act_on(memory, grant.single, form))
     return record_as_json(record)
 
@@ -211,24 +222,33 @@ async def draw_map(grant: Reader, caches: Caches) -> dict[str, Any]:
 
 @router.get("/quality")
 async def read_quality(grant: Reader) -> dict[str, Any]:
-    return await ask(grant, lambda memory: health_view.read_health(memory, grant.scope))
+    whole = grant.caller.sees_all
+    return await ask(grant, lambda memory: health_view.read_health(memory, grant.scope, whole=whole))
 
 
 @router.post("/dashboard/upkeep")
-async def run_upkeep(grant: Administrator, form: health_view.UpkeepForm) -> dict[str, Any]:
-    return await ask(grant, lambda memory: health_view.run_upkeep(memory, grant.scope, form))
+async def run_upkeep(grant: Administrator, form: health_view.UpkeepForm) -> StreamingResponse:
+    """Tells how far it is, and in the end what it did or would do."""
+    memory = grant.memory.core
+    return stream_work(
+        grant.serving, lambda report: health_view.run_upkeep(memory, grant.scope, form, report)
+    )
 
 
 @router.post("/dashboard/audit/verify")
 async def verify_audit(grant: Administrator) -> dict[str, Any]:
+    """The log is of all scopes, so only a key that sees all may read it."""
+    check_sees_all(grant)
     return await ask(grant, health_view.verify_audit)
 
 
 @router.get("/dashboard/keys")
 async def list_keys(grant: Administrator) -> dict[str, Any]:
-    """Who may use this server: names, scopes and rights, never a secret."""
+    """Who may use this server: names, scopes and rights, never a secret. A key of some scopes sees itself."""
     callers = []
     for caller in grant.serving.keys.list_callers():
+        if not grant.caller.sees_all and caller.name != grant.caller.name:
+            continue
         rights = sorted(right.value for right in caller.rights)
         callers.append({"name": caller.name, "scopes": list(caller.scopes), "rights": rights})
     return {"required": grant.serving.keys.required, "callers": callers}

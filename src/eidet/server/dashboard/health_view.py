@@ -13,6 +13,8 @@ from ...memory import Memory
 from ...quality.metrics import MEANINGS
 from ...store.traits import is_sealed
 from ...upkeep import WORKS, Maintained
+from ..progress_stream import Report
+from ..rest.admin_routes import OF_THE_SERVER
 from .record_json import records_as_json
 
 CHANGES: Final = 200  # changes of an upkeep run that are told
@@ -25,27 +27,34 @@ class UpkeepForm(BaseModel):
     only: list[str] = Field(default_factory=list, max_length=20)
 
 
-def read_health(memory: Memory, scope: Scope) -> dict[str, Any]:
+def read_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, Any]:
+    """How a scope does. Unless `whole`, nothing is told that concerns the server and all its scopes."""
     policies = []
     for standing in memory.upkeep.retention(scope):
         policies.append(asdict(standing) | {"policy": str(standing.policy)})
+    stats, health = memory.admin.stats(scope), memory.admin.health()
+    place: str | None = memory.parts.place
+    if not whole:
+        for name in OF_THE_SERVER:
+            stats.pop(name, None)
+        health, place = {"state": health["state"]}, None
     return {
-        "stats": memory.admin.stats(scope),
+        "stats": stats,
         "metrics": memory.admin.metrics(scope),
         "meanings": MEANINGS,
-        "health": memory.admin.health(),
+        "health": health,
         "retention": policies,
         "review": records_as_json(memory.trust.review(scope=scope, limit=20), 160),
         "audited": memory.audit is not None,
         "sealed": is_sealed(memory.parts.store),
         "writable": memory.parts.store.writable,
         "works": list(WORKS),
-        "place": memory.parts.place,
+        "place": place,
     }
 
 
-def run_upkeep(memory: Memory, scope: Scope, form: UpkeepForm) -> dict[str, Any]:
-    done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None)
+def run_upkeep(memory: Memory, scope: Scope, form: UpkeepForm, report: Report) -> dict[str, Any]:
+    done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None, progress=report)
     return upkeep_as_json(done)
 
 

@@ -23,6 +23,7 @@ from .why_view import FilterForm
 
 CURVE_POINTS: Final = 64
 LINKS: Final = 50  # records of each sort of link that are told
+LEGAL_ACTS: Final = ("hold", "release")  # these need the right admin, as they do over REST
 ORDERS: Final = ("occurred", "created", "importance", "step", "uses", "seq")
 
 

@@ -59,6 +59,8 @@ class WhyForm(FilterForm):
     weights: dict[str, float] = Field(default_factory=dict, max_length=40)
     least: float | None = None
     now: float | str | None = None
+    as_of: float | str | None = None
+    known_at: float | str | None = None
     understand: bool = True
     budget: int = Field(default=600, ge=1, le=100_000)
 
@@ -71,8 +73,9 @@ class WhyForm(FilterForm):
             "understand": self.understand,
             "budget": self.budget,
         }
-        if self.now not in (None, ""):
-            told["now"] = self.now
+        for name in ("now", "as_of", "known_at"):
+            if getattr(self, name) not in (None, ""):
+                told[name] = getattr(self, name)
         if self.least is not None:
             told["least"] = self.least
         return told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from mcp.types import CallToolResult
@@ -12,7 +13,7 @@ from ...graph.fact import Fact
 from ..access import Right
 from .agent_access import AgentAccess
 from .tool_answers import FactsAnswer, answer, make_fact, tell_fact
-from .tool_arguments import About, AsOf, EverHeld, Limit, Object, Relation, ScopeName, Subject
+from .tool_arguments import About, AsOf, EverHeld, KnownAt, Limit, Object, Relation, ScopeName, Subject
 
 
 class FactTools:
@@ -29,6 +30,7 @@ class FactTools:
         relation: Relation = None,
         object: Object = None,
         as_of: AsOf = None,
+        known_at: KnownAt = None,
         ever: EverHeld = False,
         limit: Limit = 50,
         scope: ScopeName = None,
@@ -36,27 +38,28 @@ class FactTools:
         """Tells facts with their times: who lives where, works at what, likes what, and since when.
 
         Ask `about` somebody or something, or give subject, relation or object. It answers what holds now;
-        `as_of` asks for another time, `ever` for everything that held. The memory reads facts out of what
-        it is told; use recall for what was said in other words.
+        `as_of` asks for another time, `known_at` for what the memory knew then, `ever` for everything that
+        held. The memory reads facts out of what it is told; use recall for what was said in other words.
         """
-        if about is None and subject is None and relation is None and object is None:
-            raise BadInput("facts needs about, or one of subject, relation and object")
+        check_asked(about, subject, relation, object)
+        times = FactsAskedAt(as_of, known_at, ever)
+        times.check()
         with self._access.enter(Right.READ, scope) as place:
             if about is not None:
-                found = await self._list_about(about, relation, as_of, ever, place)
+                found = await self._list_about(about, relation, times, place)
             else:
-                found = await self._match(subject, relation, object, as_of, ever, limit, place)
+                found = await self._match(subject, relation, object, times, limit, place)
         told = [tell_fact(fact) for fact in found[:limit]]
         values = FactsAnswer(facts=[make_fact(fact) for fact in found[:limit]])
         return answer("\n".join(told) or "no such fact is known", values)
 
     async def _list_about(
-        self, about: str, relation: str | None, as_of: str | None, ever: bool, place: str
+        self, about: str, relation: str | None, times: FactsAskedAt, place: str
     ) -> list[Fact]:
-        wanted = name_relation(relation)
-        if ever:
-            return await self._memory.facts.timeline(about, relation=wanted, scope=place)
-        facts = await self._memory.facts.about(about, scope=place, as_of=as_of)
+        wanted, known_at = name_relation(relation), times.known_at
+        if times.ever:
+            return await self._memory.facts.timeline(about, relation=wanted, scope=place, known_at=known_at)
+        facts = await self._memory.facts.about(about, scope=place, as_of=times.as_of, known_at=known_at)
         if wanted is None:
             return facts
         return [fact for fact in facts if fact.relation == wanted]
@@ -66,8 +69,7 @@ class FactTools:
         subject: str | None,
         relation: str | None,
         object: str | None,
-        as_of: str | None,
-        ever: bool,
+        times: FactsAskedAt,
         limit: int,
         place: str,
     ) -> list[Fact]:
@@ -76,8 +78,9 @@ class FactTools:
             relation=name_relation(relation),
             object=object,
             scope=place,
-            as_of=as_of,
-            ever=ever,
+            as_of=times.as_of,
+            known_at=times.known_at,
+            ever=times.ever,
             limit=limit,
         )
         found: dict[str, Fact] = {}
@@ -85,6 +88,27 @@ class FactTools:
             for fact in match.facts:
                 found.setdefault(f"{fact.id} {fact.text}", fact)
         return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class FactsAskedAt:
+    """Which time a question about facts means; the present, unless it says otherwise."""
+
+    as_of: str | None
+    known_at: str | None
+    ever: bool
+
+    def check(self) -> None:
+        if self.ever and self.as_of is not None:
+            raise BadInput("facts takes as_of or ever, not both")
+
+
+def check_asked(about: str | None, subject: str | None, relation: str | None, object: str | None) -> None:
+    """A call must name something, and every part of it must count."""
+    if about is None and subject is None and relation is None and object is None:
+        raise BadInput("facts needs about, or one of subject, relation and object")
+    if about is not None and (subject is not None or object is not None):
+        raise BadInput("facts takes about, or subject and object, not both")
 
 
 def name_relation(relation: str | None) -> str | None:

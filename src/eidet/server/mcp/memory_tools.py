@@ -31,12 +31,14 @@ from .tool_answers import (
 )
 from .tool_arguments import (
     Again,
+    AsOf,
     Budget,
     ExpectedVersion,
     Importance,
     Key,
     KindOfText,
     Kinds,
+    KnownAt,
     Limit,
     MoreTexts,
     NewText,
@@ -112,15 +114,26 @@ class MemoryTools:
         session: Session = None,
         since: Since = None,
         until: Until = None,
+        as_of: AsOf = None,
+        known_at: KnownAt = None,
         scope: ScopeName = None,
     ) -> Annotated[CallToolResult, RecallAnswer]:
         """Finds what matters for a question, best first, each with its id, score and reason.
 
         Call it before you answer anything that may depend on earlier conversations, and before you
-        remember something that may already be known. An empty answer means that nothing fits.
+        remember something that may already be known. An empty answer means that nothing fits. `as_of`
+        asks what was true at another time, `known_at` what the memory knew by then.
         """
         with self._access.enter(Right.READ, scope) as place:
-            filters = drop_absent(kinds=kinds, who=who, session=session, since=since, until=until)
+            filters = drop_absent(
+                kinds=kinds,
+                who=who,
+                session=session,
+                since=since,
+                until=until,
+                as_of=as_of,
+                known_at=known_at,
+            )
             hits = await self._memory.recall(query, scope=place, limit=limit, **filters)
         values = RecallAnswer(memories=[make_recalled(hit) for hit in hits])
         lines = [tell_hit(hit) for hit in hits]
@@ -131,6 +144,8 @@ class MemoryTools:
         query: Question,
         budget: Budget = 1000,
         session: Session = None,
+        as_of: AsOf = None,
+        known_at: KnownAt = None,
         scope: ScopeName = None,
     ) -> Annotated[CallToolResult, ContextAnswer]:
         """Makes one block of text from all that matters for a question, never over a token budget.
@@ -140,7 +155,9 @@ class MemoryTools:
         """
         with self._access.enter(Right.READ, scope) as place:
             tokens = min(budget, self._access.caller.limits.context_tokens)
-            made = await self._memory.context(query, scope=place, budget=tokens, session=session)
+            made = await self._memory.context(
+                query, scope=place, budget=tokens, session=session, as_of=as_of, known_at=known_at
+            )
         values = ContextAnswer(
             text=made.text,
             tokens=made.tokens,

@@ -78,4 +78,7 @@ Relation = Annotated[
 ]
 Object = Annotated[str | None, Field(description="Only facts whose object this is.")]
 AsOf = Annotated[str | None, Field(description="What was true then: ISO 8601. Default: what is true now.")]
+KnownAt = Annotated[
+    str | None, Field(description="What the memory knew then: ISO 8601. Default: what it knows now.")
+]
 EverHeld = Annotated[bool, Field(description="True: what ever held, earliest first, with its times.")]

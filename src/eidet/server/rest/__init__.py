@@ -2,10 +2,12 @@
 
 bodies.py, replies.py   what requests and answers hold          drafts.py    from bodies to arguments
 memory_routes.py        remember, get, revise, forget by id     once.py      idempotency keys
+mark_routes.py          pins and legal holds
 search_routes.py        recall, context, find, feedback         cursors.py   pages
 forget_routes.py        forget by a filter, with a preview      respond.py   answers as bytes
 admin_routes.py         scopes, stats, health, export, load
-facts_routes.py         what held when, and who is who
+facts_routes.py         what held when, and who is who          large_json.py   JSON in pieces
+decision_routes.py       why a fact is believed, and decisions about facts
 """
 
 from __future__ import annotations
@@ -13,16 +15,35 @@ from __future__ import annotations
 from fastapi import APIRouter, FastAPI
 
 from ..serving import Secured, Serving
-from . import admin_routes, facts_routes, forget_routes, health_routes, memory_routes, search_routes
+from . import (
+    admin_routes,
+    decision_routes,
+    facts_routes,
+    forget_routes,
+    health_routes,
+    mark_routes,
+    memory_routes,
+    search_routes,
+)
+from .large_json import PatientRoute
 from .once import clear_old_keys
 
 
 def add_rest(app: FastAPI, serving: Serving) -> None:
     """Adds every route under /v1."""
     needed = [Secured] if serving.keys.required else []
-    router, open_router = APIRouter(prefix="/v1", dependencies=needed), APIRouter(prefix="/v1")
+    router = APIRouter(prefix="/v1", dependencies=needed, route_class=PatientRoute)
+    open_router = APIRouter(prefix="/v1")
     health_routes.add_to(open_router)
-    for part in (memory_routes, search_routes, forget_routes, admin_routes, facts_routes):
+    for part in (
+        memory_routes,
+        mark_routes,
+        search_routes,
+        forget_routes,
+        admin_routes,
+        facts_routes,
+        decision_routes,
+    ):
         part.add_to(router)
     # Each route by itself, so that a 405 can list what a path allows.
     app.router.routes.extend([*open_router.routes, *router.routes])

@@ -23,7 +23,7 @@ from .respond import answer, errors
 TAGS: Final[list[Any]] = ["memory"]
 PIECE: Final = 1 << 16
 LINES: Final = "application/x-ndjson"
-_OF_THE_SERVER: Final = ("store_bytes", "index", "stores", "embedder", "language")
+OF_THE_SERVER: Final = ("store_bytes", "index", "stores", "embedder", "language")
 
 
 class Figures(BaseModel):
@@ -113,7 +113,7 @@ async def stats(grant: ReadsWidely) -> Response:
     """Figures of the scope; `**` means all. What concerns the whole server is for keys that see all."""
     found = await grant.memory.admin.stats(grant.scope)
     if not grant.caller.sees_all:
-        for name in _OF_THE_SERVER:
+        for name in OF_THE_SERVER:
             found.pop(name, None)
     return await answer(grant.serving, lambda: found)
 
@@ -129,31 +129,28 @@ async def export(
     plain: Annotated[bool, Query(description="Open what a sealed memory keeps sealed.")] = False,
 ) -> Response:
     """Every memory of the scope as JSON lines, losslessly; `**` means all scopes."""
-    file = await _new_file(grant.serving)
+    file = await grant.memory.threads.run(make_file)
     try:
         await grant.memory.export(file, scope=grant.scope, plain=plain)
     except BaseException:
         file.unlink(missing_ok=True)
         raise
     return StreamingResponse(
-        _read_pieces(grant.serving, file),
+        read_pieces(grant.serving, file),
         media_type=LINES,
         headers={"Content-Disposition": 'attachment; filename="eidet.jsonl"'},
     )
 
 
-async def _new_file(serving: Serving) -> Path:
-    return await serving.memory.threads.run(_make_file)
-
-
-def _make_file() -> Path:
+def make_file() -> Path:
     """A file that only this server can read; whoever uses it removes it."""
     handle, name = tempfile.mkstemp(prefix="eidet-", suffix=".jsonl")
     os.close(handle)
     return Path(name)
 
 
-async def _read_pieces(serving: Serving, file: Path) -> AsyncIterator[bytes]:
+async def read_pieces(serving: Serving, file: Path) -> AsyncIterator[bytes]:
+    """What is in a file, which is removed then."""
     run = serving.memory.threads.run
     source = await run(lambda: file.open("rb"))
     try:
@@ -173,15 +170,26 @@ async def load(
 
     If one line is damaged, nothing is loaded.
     """
-    run, file = grant.memory.threads.run, await _new_file(grant.serving)
+    file = await receive_upload(request, grant.serving)
     try:
-        with await run(lambda: file.open("wb")) as target:
-            async for piece in request.stream():
-                await run(lambda: target.write(piece))  # noqa: B023  # awaited before the next piece comes
         count = await grant.memory.load(file, scope=grant.scope, unverified=unverified)
     except Corrupt as error:
         message = str(error).replace(str(file), "the upload")
         raise Problem(422, "damaged_export", message, field="body") from None
     finally:
-        await run(lambda: file.unlink(missing_ok=True))
+        await grant.memory.threads.run(lambda: file.unlink(missing_ok=True))
     return await answer(grant.serving, lambda: {"count": count})
+
+
+async def receive_upload(request: Request, serving: Serving) -> Path:
+    """The body of a request in a file of its own, which the caller removes."""
+    run = serving.memory.threads.run
+    file = await run(make_file)
+    try:
+        with await run(lambda: file.open("wb")) as target:
+            async for piece in request.stream():
+                await run(lambda: target.write(piece))  # noqa: B023  # awaited before the next piece comes
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
+    return file

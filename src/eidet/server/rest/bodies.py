@@ -110,6 +110,10 @@ class NewMessage(RequestBody):
 class NewMemories(RequestBody):
     """One or many memories: all are stored, or none."""
 
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"memories": [{"text": "Ann lives in Lisbon", "who": "Ann"}]}}
+    )
+
     memories: Annotated[list[NewMemory | NewMessage], Field(min_length=1)]
     keep_duplicates: bool | None = Field(None, description="Store facts again that the scope has already.")
     again: bool = Field(False, description="Store even what was forgotten for good.")
@@ -155,6 +159,8 @@ class Filters(RequestBody):
 
 class RecallBody(Filters):
     """A question, and how to answer it."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"query": "where does Ann live?", "limit": 5}})
 
     query: str | dict[str, Any] = Field("", description="A text, or a state that others should resemble.")
     limit: Annotated[int, Field(ge=1, le=10_000)] = 10

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from ...graph.fact import Entity, Fact
 from ..serving import Reads, Writes
-from .bodies import RequestBody, Time
+from .bodies import Label, RequestBody, SourceTrust, Time
+from .replies import StoredMemory, tell_record
 from .respond import answer, errors
 
 TAGS: Final[list[Any]] = ["facts"]
@@ -25,6 +26,12 @@ class FactTimes(RequestBody):
     known_at: Time | None = Field(None, description="What the memory knew then.")
 
 
+class KnownBody(RequestBody):
+    """At which time the memory is asked, if not now."""
+
+    known_at: Time | None = Field(None, description="What the memory knew then.")
+
+
 class EntityBody(FactTimes):
     """Who or what is asked about: a name, or the id of an entity."""
 
@@ -35,7 +42,21 @@ class TimelineBody(RequestBody):
     """Whose facts are told, and what the memory knew of them at a time."""
 
     entity: Name
+    relation: Name | None = Field(None, description="Only facts of this relation, such as lives_in.")
     known_at: Time | None = Field(None, description="What the memory knew then.")
+
+
+class EntitiesBody(RequestBody):
+    """Which entities are meant: all, unless a name or a kind is given."""
+
+    name: Name | None = None
+    kind: Literal["person", "place", "organisation", "thing", "event"] | None = None
+
+
+class InstructionsBody(FactTimes):
+    """Which standing wishes are asked for."""
+
+    preferences: bool = Field(True, description="false: instructions only.")
 
 
 class PathsBody(FactTimes):
@@ -69,12 +90,18 @@ class NewFact(RequestBody):
     sources: Annotated[list[str], Field(max_length=1_000)] = Field(
         default_factory=list, description="Ids of the memories that it was read from."
     )
+    who: Label | None = None
+    session: Label | None = None
+    agent: Label | None = None
+    occurred: Time | None = Field(None, description="When it was said; now if you give none.")
+    trust: SourceTrust | None = None
 
 
 class FactId(RequestBody):
     """The id of a fact, from an answer."""
 
     id: Name
+    because: Annotated[str, Field(max_length=10_000)] | None = Field(None, description="Why, for later.")
 
 
 class FactBody(BaseModel):
@@ -163,8 +190,8 @@ def add_to(router: APIRouter) -> None:
         ("/contradictions", contradictions, DisputeList),
         ("/instructions", instructions, FactList),
         ("/add", add, FactBody),
-        ("/resolve", resolve, StoredDecisionBody),
-        ("/retract", retract, StoredDecisionBody),
+        ("/resolve", resolve, StoredMemory),
+        ("/retract", retract, StoredMemory),
     ):
         router.post(
             f"/facts{path}",
@@ -175,17 +202,11 @@ def add_to(router: APIRouter) -> None:
         )(run)
 
 
-class StoredDecisionBody(BaseModel):
-    """The id of the memory that keeps a decision: to forget it is to undo it."""
-
-    id: str
-
-
-def _tell_facts(facts: Sequence[Fact]) -> list[dict[str, Any]]:
+def tell_facts(facts: Sequence[Fact]) -> list[dict[str, Any]]:
     return [fact.to_dict() for fact in facts]
 
 
-def _tell_entities(found: Sequence[Entity]) -> list[dict[str, Any]]:
+def tell_entities(found: Sequence[Entity]) -> list[dict[str, Any]]:
     return [entity.to_dict() for entity in found]
 
 
@@ -194,19 +215,22 @@ async def about(body: EntityBody, grant: Reads) -> Response:
     facts = await grant.memory.facts.about(
         body.entity, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
     )
-    return await answer(grant.serving, lambda: {"facts": _tell_facts(facts)}, size=len(facts))
+    return await answer(grant.serving, lambda: {"facts": tell_facts(facts)}, size=len(facts))
 
 
 async def timeline(body: TimelineBody, grant: Reads) -> Response:
     """All that ever held of an entity, the earliest first."""
-    facts = await grant.memory.facts.timeline(body.entity, scope=grant.scope, known_at=body.known_at)
-    return await answer(grant.serving, lambda: {"facts": _tell_facts(facts)}, size=len(facts))
+    facts = await grant.memory.facts.timeline(
+        body.entity, relation=body.relation, scope=grant.scope, known_at=body.known_at
+    )
+    return await answer(grant.serving, lambda: {"facts": tell_facts(facts)}, size=len(facts))
 
 
-async def entities(grant: Reads) -> Response:
-    """Everybody and everything that is spoken of, the most often named first."""
-    found = await grant.memory.facts.entities(scope=grant.scope)
-    return await answer(grant.serving, lambda: {"entities": _tell_entities(found)}, size=len(found))
+async def entities(grant: Reads, body: EntitiesBody | None = None) -> Response:
+    """Everybody and everything that is spoken of, most often named first; or those that a name may mean."""
+    asked = body or EntitiesBody()
+    found = await grant.memory.facts.entities(asked.name, kind=asked.kind, scope=grant.scope)
+    return await answer(grant.serving, lambda: {"entities": tell_entities(found)}, size=len(found))
 
 
 async def profile(body: EntityBody, grant: Reads) -> Response:
@@ -232,7 +256,7 @@ async def match(body: MatchBody, grant: Reads) -> Response:
     def tell() -> dict[str, Any]:
         matches = []
         for one in found:
-            matches.append({"bindings": dict(one.bindings), "facts": _tell_facts(one.facts)})
+            matches.append({"bindings": dict(one.bindings), "facts": tell_facts(one.facts)})
         return {"matches": matches}
 
     return await answer(grant.serving, tell, size=len(found))
@@ -243,25 +267,29 @@ async def paths(body: PathsBody, grant: Reads) -> Response:
     found = await grant.memory.facts.paths(
         body.start, body.goal, hops=body.hops, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
     )
-    return await answer(
-        grant.serving, lambda: {"paths": [_tell_facts(way) for way in found]}, size=len(found)
-    )
+    return await answer(grant.serving, lambda: {"paths": [tell_facts(way) for way in found]}, size=len(found))
 
 
-async def contradictions(grant: Reads) -> Response:
+async def contradictions(grant: Reads, body: KnownBody | None = None) -> Response:
     """What cannot hold together and is not decided."""
-    found = await grant.memory.facts.contradictions(scope=grant.scope)
+    known_at = None
+    if body is not None:
+        known_at = body.known_at
+    found = await grant.memory.facts.contradictions(scope=grant.scope, known_at=known_at)
     return await answer(grant.serving, lambda: {"contradictions": [one.to_dict() for one in found]})
 
 
-async def instructions(body: FactTimes, grant: Reads) -> Response:
+async def instructions(body: InstructionsBody, grant: Reads) -> Response:
     """Standing instructions and preferences that hold."""
-    facts = await grant.memory.facts.instructions(scope=grant.scope, as_of=body.as_of, known_at=body.known_at)
-    return await answer(grant.serving, lambda: {"facts": _tell_facts(facts)}, size=len(facts))
+    facts = await grant.memory.facts.instructions(
+        preferences=body.preferences, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
+    )
+    return await answer(grant.serving, lambda: {"facts": tell_facts(facts)}, size=len(facts))
 
 
 async def add(body: NewFact, grant: Writes) -> Response:
     """States a fact."""
+    details = body.model_dump(include={"who", "session", "agent", "occurred", "trust"}, exclude_none=True)
     fact = await grant.memory.facts.add(
         body.subject,
         body.relation,
@@ -273,17 +301,18 @@ async def add(body: NewFact, grant: Writes) -> Response:
         negated=body.negated,
         confidence=body.confidence,
         sources=body.sources,
+        **details,
     )
     return await answer(grant.serving, fact.to_dict)
 
 
 async def resolve(body: FactId, grant: Writes) -> Response:
-    """Decides a contradiction: the fact with this id is kept, its rivals are not."""
-    stored = await grant.memory.facts.resolve(body.id, scope=grant.single)
-    return await answer(grant.serving, lambda: {"id": stored.id})
+    """Decides a contradiction: the fact with this id stays, its rivals never held. `undo` undoes it."""
+    stored = await grant.memory.facts.resolve(body.id, scope=grant.single, because=body.because)
+    return await answer(grant.serving, lambda: tell_record(stored))
 
 
 async def retract(body: FactId, grant: Writes) -> Response:
     """Takes a fact back; the texts that say so stay."""
-    stored = await grant.memory.facts.retract(body.id, scope=grant.single)
-    return await answer(grant.serving, lambda: {"id": stored.id})
+    stored = await grant.memory.facts.retract(body.id, scope=grant.single, because=body.because)
+    return await answer(grant.serving, lambda: tell_record(stored))

@@ -31,7 +31,7 @@ from .replies import (
     tell_record,
     tell_remembered,
 )
-from .respond import answer, errors
+from .respond import MANY, answer, errors
 
 TAGS: Final[list[Any]] = ["memories"]
 MemoryId = Annotated[str, Path(alias="id", description="The id of a memory."), AfterValidator(unquote)]
@@ -99,7 +99,7 @@ async def remember(
     not stored twice. With an `Idempotency-Key`, the same request is done once, however often it is sent.
     """
     check_records(grant, len(body.memories), "memories")
-    drafts = read_drafts(body)
+    drafts = await _read_drafts(grant, body)
     details = {"scope": grant.single, "again": body.again}
     if body.keep_duplicates is not None:
         details["keep_duplicates"] = body.keep_duplicates
@@ -107,6 +107,12 @@ async def remember(
         return await _tell_stored(grant, await _store(grant, drafts, details))
     attempt = await begin(grant, idempotency_key, await request.body())
     return await _store_once(grant, attempt.place(drafts), details, attempt)
+
+
+async def _read_drafts(grant: Grant, body: NewMemories) -> list[Draft]:
+    if len(body.memories) > MANY:
+        return await grant.memory.threads.run(lambda: read_drafts(body))
+    return read_drafts(body)
 
 
 async def _store(grant: Grant, drafts: list[Draft], details: dict[str, Any]) -> RememberedList:

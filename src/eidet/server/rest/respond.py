@@ -10,6 +10,7 @@ from fastapi import Response
 from ...core.validate import dump_json
 from ..errors import ErrorBody
 from ..serving import Serving
+from .large_json import dump_pieces
 
 MANY: Final = 20  # records; more of them are told in a thread
 _ERRORS: Final = {
@@ -44,7 +45,7 @@ async def answer(
 ) -> Response:
     """JSON of what `tell` says; `size` is how many records that is about."""
     if size > MANY:
-        content = await serving.memory.threads.run(lambda: dump_json(tell()).encode())
+        content = await serving.memory.threads.run(lambda: dump_pieces(tell()))
     else:
         content = dump_json(tell()).encode()
     return Response(content, status, dict(headers or {}), media_type="application/json")

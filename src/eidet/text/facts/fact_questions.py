@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Final, NamedTuple
 
 from ..dates import Dated, dates_in
 from .mentions import MentionReader
@@ -12,8 +13,9 @@ from .question_parts import QuestionReader
 from .sentence_reading import times_by_start
 from .sentence_words import LONGEST, SentenceWords, split_words
 from .statement import Mention
-from .tables import english_questions as asked_words
+from .tables import english_questions, german_questions
 from .valid_times import moment
+from .verb_second import VerbSecondReader
 from .word_tables import WordTables, tables_of
 
 
@@ -55,23 +57,40 @@ class FactQuestion:
 def read_fact_question(text: str, *, asked: datetime, language: str = "en") -> FactQuestion | None:
     """The question about facts that a text asks, by rules; None where it asks none that Eidet understands.
 
-    Only English is understood. Pure; nothing is raised for any text.
+    English and German are understood. Pure; nothing is raised for any text.
     """
-    tables = tables_of(language)
-    if tables is None or language != "en":
+    tables, grammar = tables_of(language), _GRAMMARS.get(language)
+    if tables is None or grammar is None:
         return None
     text = text[:LONGEST]
     dated = dates_in(text, asked, language=language, past=True)
     for words in split_words(text):
-        found = _read_sentence(words, tables, dated)
+        found = _read_sentence(words, tables, grammar, dated)
         if found is not None:
             return _with_time(found, words, dated, asked)
     return None
 
 
-def _read_sentence(words: SentenceWords, tables: WordTables, dated: tuple[Dated, ...]) -> FactQuestion | None:
+class _Grammar(NamedTuple):
+    """How a language asks: its reader, and its words for time."""
+
+    reader: type[QuestionReader | VerbSecondReader]
+    before: frozenset[str]
+    now: frozenset[str]
+    ever: frozenset[str]
+
+
+_GRAMMARS: Final = {
+    "en": _Grammar(QuestionReader, english_questions.BEFORE, english_questions.NOW, english_questions.EVER),
+    "de": _Grammar(VerbSecondReader, german_questions.BEFORE, german_questions.NOW, german_questions.EVER),
+}
+
+
+def _read_sentence(
+    words: SentenceWords, tables: WordTables, grammar: _Grammar, dated: tuple[Dated, ...]
+) -> FactQuestion | None:
     mentions = MentionReader(words, tables, times_by_start(dated))
-    parts = QuestionReader(words, tables, mentions).read()
+    parts = grammar.reader(words, tables, mentions).read()
     if parts is None:
         return None
     return FactQuestion(
@@ -79,17 +98,17 @@ def _read_sentence(words: SentenceWords, tables: WordTables, dated: tuple[Dated,
         relations=tuple(dict.fromkeys(parts.relations)),
         object=parts.object,
         asks=Asks(parts.asks),
-        tense=_tense(words, parts.past),
+        tense=_tense(words, grammar, parts.past),
     )
 
 
-def _tense(words: SentenceWords, past: bool) -> Tense:
+def _tense(words: SentenceWords, grammar: _Grammar, past: bool) -> Tense:
     low = frozenset(words.low)
-    if not asked_words.BEFORE.isdisjoint(low) or _asks_for_habit(words):
+    if not grammar.before.isdisjoint(low) or _asks_for_habit(words):
         return Tense.BEFORE
-    if not asked_words.EVER.isdisjoint(low):
+    if not grammar.ever.isdisjoint(low):
         return Tense.EVER
-    if past and asked_words.NOW.isdisjoint(low):
+    if past and grammar.now.isdisjoint(low):
         return Tense.EVER
     return Tense.NOW
 
@@ -116,5 +135,5 @@ def _at(words: SentenceWords, one: Dated) -> Tense:
     for at in range(1, words.last + 1):
         if words.starts[at] >= one.start:
             before = words.low[at - 1]
-            return Tense.BEFORE if before in ("before", "until") else Tense.AT
+            return Tense.BEFORE if before in ("before", "until", "vor", "bis") else Tense.AT
     return Tense.AT

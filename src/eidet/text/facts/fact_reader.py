@@ -37,7 +37,7 @@ def read_facts(
         return ()
     text = text[:LONGEST]
     found: list[Statement] = []
-    for words in split_words(text):
+    for words in split_words(text, tables.triggers):
         if _is_telling(words, tables):
             if dated is None:
                 dated = dates_in(text, said, language=language, past=False)
@@ -48,8 +48,8 @@ def read_facts(
 
 
 def _is_telling(words: SentenceWords, tables: WordTables) -> bool:
-    """Whether a sentence may state anything: it has a word that rules know, asks nothing, tells no secret."""
-    if words.mark == "?" or tables.triggers.isdisjoint(words.low):
+    """Whether a sentence that has a word that rules know may state anything: no question, no secret."""
+    if words.mark == "?":
         return False
     if not tables.secrets.isdisjoint(words.low):
         return False
@@ -66,9 +66,7 @@ def _asks(words: SentenceWords, tables: WordTables) -> bool:
 def _read_sentence(
     words: SentenceWords, tables: WordTables, dated: Sequence[Dated], said: datetime
 ) -> list[Statement]:
-    low, high = words.starts[1], words.ends[words.last]
-    within = [one for one in dated if low <= one.start < high]
-    reading = SentenceReading(words, tables, within, said)
+    reading = SentenceReading(words, tables, _list_within(words, dated), said)
     if read_instruction(reading):
         return reading.statements
     try:
@@ -78,11 +76,21 @@ def _read_sentence(
     return reading.statements
 
 
+def _list_within(words: SentenceWords, dated: Sequence[Dated]) -> list[Dated]:
+    """The time expressions of a sentence."""
+    within: list[Dated] = []
+    for one in dated:
+        if words.starts[1] <= one.start < words.ends[words.last]:
+            within.append(one)
+    return within
+
+
 def _unreal_from(words: SentenceWords, tables: WordTables) -> int:
     """The word from which on a sentence supposes something; beyond its end if it does not."""
-    for at in range(1, words.last + 1):
-        if words.low[at] in tables.unreal:
-            return at
+    if not tables.unreal.isdisjoint(words.low):
+        for at in range(1, words.last + 1):
+            if words.low[at] in tables.unreal:
+                return at
     return words.last + 1
 
 

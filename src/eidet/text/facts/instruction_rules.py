@@ -85,10 +85,20 @@ _ANSWERS = frozenset({"answers", "replies", "responses", "explanations", "answer
 
 
 def _after_opening(low: list[str], at: int) -> int:
-    for opening in _OPENINGS:
-        if low[at] == opening[0] and tuple(low[at : at + len(opening)]) == opening:
+    for opening in _BY_FIRST_WORD.get(low[at], ()):
+        if tuple(low[at : at + len(opening)]) == opening:
             return at + len(opening)
     return 0
+
+
+def _sort_by_first_word() -> dict[str, list[tuple[str, ...]]]:
+    sorted_openings: dict[str, list[tuple[str, ...]]] = {}
+    for opening in _OPENINGS:
+        sorted_openings.setdefault(opening[0], []).append(opening)
+    return sorted_openings
+
+
+_BY_FIRST_WORD = _sort_by_first_word()
 
 
 def _if_action(low: list[str], at: int, actions: frozenset[str]) -> int:

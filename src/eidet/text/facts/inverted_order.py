@@ -28,7 +28,9 @@ def read_inverted(reading: SentenceReading, verb: int, form: str) -> InvertedCla
     at = verb
     if form == PAST:
         at = _find_auxiliary(reading, verb) or verb
-    subjects = reading.subjects_before(at - 1)
+    subjects: list[Mention] = []
+    if not _is_in_time(reading, at - 1):  # "im März zog Ann …"
+        subjects = reading.subjects_before(at - 1)
     begin = at + 1
     if not subjects and begin <= reading.words.last:
         found = _subject_after(reading, begin)
@@ -37,6 +39,12 @@ def read_inverted(reading: SentenceReading, verb: int, form: str) -> InvertedCla
             reading.subject = subjects
     effects, begin = _skip_middle(reading, begin)
     return InvertedClause(subjects, Mood(effects, 1.0, at - 1), begin)
+
+
+def _is_in_time(reading: SentenceReading, at: int) -> bool:
+    """Whether a word is part of a time expression."""
+    place = reading.words.starts[at]
+    return any(start <= place < end for start, end in reading.mentions.times.items())
 
 
 def _find_auxiliary(reading: SentenceReading, verb: int) -> int:
@@ -63,7 +71,9 @@ def _skip_middle(reading: SentenceReading, at: int) -> tuple[frozenset[str], int
             while at <= words.last and words.starts[at] < end:
                 at += 1
             continue
-        if tables.effects.get(word) == "not":
+        if word in tables.ties and at < words.last and words.starts[at + 1] in reading.mentions.times:
+            pass  # im März, vor 2023
+        elif tables.effects.get(word) == "not":
             effects.add("not")
         elif word == "mehr" and "not" in effects:
             effects = {"ended"}

@@ -118,7 +118,7 @@ class ObjectReader:
         word = self.words.low[at]
         if at > self.words.last or not word[0].isalnum() or word in self.tables.stops:
             return True
-        return word in ("since", "for", "in", "on", "and") or self.words.starts[at] in self.times
+        return word in ("since", "for", "in", "on", "and") or self._is_time(at)
 
     def _date(self, at: int) -> PhraseAt | None:
         words = self.words
@@ -174,7 +174,7 @@ class ObjectReader:
     def _is_part(self, at: int) -> bool:
         """Whether a noun goes on after a name: "the LGBTQ center" is not "LGBTQ"."""
         word, tables = self.words.low[at], self.tables
-        if not word[:1].isalpha() or self.words.starts[min(at, self.words.last)] in self.times:
+        if not word[:1].isalpha() or self._is_time(min(at, self.words.last)):
             return False
         known = word in tables.stops or word in tables.ties or word in tables.adverbs or word in tables.lists
         return (
@@ -186,7 +186,7 @@ class ObjectReader:
 
     def _name_after(self, first: int) -> int:
         at, low = first, self.words.low
-        while at <= self.words.last and at - first < LONGEST_NAME and self.words.starts[at] not in self.times:
+        while at <= self.words.last and at - first < LONGEST_NAME and not self._is_time(at):
             if self.is_name(at) or (at > first and low[at].isdigit()):
                 at += 1
             elif at > first and low[at] in self.tables.inner and self.is_name(at + 1):
@@ -194,6 +194,10 @@ class ObjectReader:
             else:
                 break
         return at
+
+    def _is_time(self, at: int) -> bool:
+        """Whether a time expression begins at a word."""
+        return bool(self.times) and self.words.starts[at] in self.times
 
     def _role_at(self, at: int) -> PhraseAt | None:
         """My sister · my older sister Maria."""
@@ -246,7 +250,7 @@ class ObjectReader:
     def _goes_on(self, at: int, first: int, ties: bool) -> bool:
         low, tables = self.words.low, self.tables
         word = low[at]
-        if self.words.starts[at] in self.times or (tables.inverts and word in tables.frames):
+        if self._is_time(at) or (tables.inverts and word in tables.frames):
             return False
         if word in tables.stops:
             if ties and at > first and word in ("my", "this", "these", "those"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
 
@@ -76,6 +76,9 @@ class Statement:
     end: int = 0
 
 
+KnownMentions = dict[tuple[object, ...], Mention]  # by the items of their JSON
+
+
 def pack_statements(statements: Sequence[Statement]) -> bytes:
     """Compact JSON; what has its default is left out. No statements are no bytes."""
     if not statements:
@@ -89,37 +92,78 @@ def read_statements(blob: bytes) -> tuple[Statement, ...]:
     if not blob:
         return ()
     try:
-        return tuple(_statement(row) for row in json.loads(blob))
-    except (ValueError, TypeError, KeyError) as error:
+        return _read_rows(json.loads(blob), {})
+    except _DAMAGE as error:
         raise Corrupt(f"the statements of a text are damaged: {error}") from error
 
 
+def read_all_statements(blobs: Sequence[bytes], known: KnownMentions) -> list[tuple[Statement, ...]]:
+    """Those of many texts in one pass; none for bytes that are damaged.
+
+    `known` has the mentions read so far, so that equal ones are one object.
+    """
+    try:
+        texts = json.loads(b"[" + b",".join(blobs) + b"]")
+        if len(texts) == len(blobs):
+            return [_read_rows(rows, known) for rows in texts]
+    except _DAMAGE:
+        pass  # one of them: each is read by itself
+    return [_read_or_skip(blob) for blob in blobs]
+
+
+def _read_or_skip(blob: bytes) -> tuple[Statement, ...]:
+    try:
+        return read_statements(blob)
+    except Corrupt:
+        return ()
+
+
 def _brief(statement: Statement) -> dict[str, Any]:
-    said = {name: value for name, value in asdict(statement).items() if value != _DEFAULTS.get(name)}
-    said["subject"] = _brief_mention(statement.subject)
-    said["object"] = _brief_mention(statement.object)
+    said: dict[str, Any] = {
+        "subject": _brief_mention(statement.subject),
+        "relation": statement.relation,
+        "object": _brief_mention(statement.object),
+    }
+    for name, plain in _OPTIONAL:
+        value = getattr(statement, name)
+        if value != plain:
+            said[name] = value
     return said
 
 
 def _brief_mention(mention: Mention) -> dict[str, str]:
-    return {name: value for name, value in asdict(mention).items() if value != _MENTIONED[name]}
+    said: dict[str, str] = {}
+    for name, plain in _MENTIONED:
+        value = getattr(mention, name)
+        if value != plain:
+            said[name] = value
+    return said
 
 
-def _statement(row: dict[str, Any]) -> Statement:
-    said = dict(row)
-    said["subject"] = _mention(row["subject"])
-    said["object"] = _mention(row["object"])
-    if "nature" in said:
-        said["nature"] = Nature(said["nature"])
-    return Statement(**said)
+def _read_rows(rows: list[dict[str, Any]], known: KnownMentions) -> tuple[Statement, ...]:
+    found: list[Statement] = []
+    for row in rows:
+        row["subject"] = _mention(row["subject"], known)
+        row["object"] = _mention(row["object"], known)
+        if "nature" in row:
+            row["nature"] = Nature(row["nature"])
+        found.append(Statement(**row))
+    return tuple(found)
 
 
-def _mention(row: dict[str, str]) -> Mention:
-    said: dict[str, Any] = dict(row)
-    if "reference" in said:
-        said["reference"] = Reference(said["reference"])
-    return Mention(**said)
+def _mention(row: dict[str, Any], known: KnownMentions) -> Mention:
+    key = tuple(row.items())
+    mention = known.get(key)
+    if mention is None:
+        if "reference" in row:
+            row["reference"] = Reference(row["reference"])
+        mention = known[key] = Mention(**row)
+    return mention
 
 
-_MENTIONED: Final = asdict(Mention())
-_DEFAULTS: Final = asdict(Statement(subject=Mention(), relation="", object=Mention()))
+_DAMAGE: Final = (ValueError, TypeError, KeyError, AttributeError)
+_MENTIONED: Final = tuple(asdict(Mention()).items())
+_REQUIRED: Final = frozenset(("subject", "relation", "object"))
+_OPTIONAL: Final = tuple(
+    (part.name, part.default) for part in fields(Statement) if part.name not in _REQUIRED
+)

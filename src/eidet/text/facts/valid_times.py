@@ -12,7 +12,7 @@ from ..dates.days import clip_day, move_day
 from ..dates.durations import read_count
 from ..dates.english_words import UNITS
 from .sentence_words import SentenceWords
-from .word_tables import WordTables
+from .word_tables import PAST, WordTables
 
 _UNIT_DAYS: Final = frozenset({"day", "week", "month", "year"})
 _LONG_AGO: Final = {"decade": ("year", 10), "fortnight": ("week", 2)}
@@ -42,10 +42,30 @@ def read_span(
     span = Validity()
     for found in dated:
         if low <= found.start < high:
-            span = _add_time(span, found, _word_before(words, found), tables, said)
+            before, meant = _word_before(words, found), found
+            if tables.inverts and (before == "seit" or _is_past(words, tables)):
+                meant = _move_back(found, said)
+            span = _add_time(span, meant, before, tables, said)
     if span.since is None and (began := _read_duration(words, said, low, high)) is not None:
         return replace(span, since=began, lasting=True)
     return span
+
+
+def _is_past(words: SentenceWords, tables: WordTables) -> bool:
+    """Whether a sentence has a verb in the past: "im März" is then the last one."""
+    forms: set[str] = set()
+    for word in words.low:
+        for frame in tables.frames.get(word, ()):
+            forms.add(frame.form)
+    return PAST in forms
+
+
+def _move_back(found: Dated, said: datetime) -> Dated:
+    """A time without a year that is still to come, a year earlier."""
+    if not found.yearless or found.first <= said.toordinal():
+        return found
+    first = move_day(found.first, -1, "year")
+    return replace(found, first=first, last=first + found.last - found.first)
 
 
 def _add_time(span: Validity, found: Dated, before: str, tables: WordTables, said: datetime) -> Validity:

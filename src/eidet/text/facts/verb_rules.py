@@ -15,6 +15,7 @@ from .word_tables import PAST, PRESENT, Frame
 _PLANNED_SURENESS: Final = 0.6
 _COMING_SURENESS: Final = 0.9
 _OMITTED_SURENESS: Final = 0.7
+_OF_THINGS: Final = frozenset({"thing", "only_thing"})
 _PEOPLE: Final = frozenset({Reference.SPEAKER, Reference.HE, Reference.SHE, Reference.THEY})
 _FOR: Final = frozenset({"at", "for"})
 _PLURAL: Final = frozenset({Reference.SPEAKER, Reference.THEY})
@@ -74,16 +75,21 @@ def _read_clause(reading: SentenceReading, verb: int, frames: tuple[Frame, ...])
     mood = read_mood(words, verb, tables, frame.form)
     if "unreal" in mood and "planned" not in mood and "wish" not in frame.marks:
         return None
-    sure = min(mood.confidence, reading.confidence_at(verb))
-    things = any({"thing", "only_thing"} & other.marks for other in frames)
-    subjects = reading.subjects_before(mood.subject_end, things)
+    subjects, sure = reading.subjects_before(mood.subject_end, _may_be_thing(frames)), mood.confidence
     if not subjects and mood.subject_end == 0 and frame.form == PAST and not mood.effects and verb == 1:
         subjects, sure = [SPEAKER], min(sure, _OMITTED_SURENESS)
     if not subjects or not _agrees(reading, verb, frame, mood, subjects):
         return None
+    sure = min(sure, reading.confidence_at(verb))
     if "may" in mood:
         sure = min(sure, 0.5)
     return _Clause(verb, mood, subjects, sure)
+
+
+def _may_be_thing(frames: tuple[Frame, ...]) -> bool:
+    """Whether a thing may be the subject."""
+    marks = frames[0].marks.union(*[frame.marks for frame in frames[1:]])
+    return not _OF_THINGS.isdisjoint(marks)
 
 
 def _read_inverted_clause(reading: SentenceReading, verb: int, frame: Frame) -> tuple[_Clause | None, int]:

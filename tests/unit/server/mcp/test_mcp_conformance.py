@@ -22,6 +22,8 @@ pytest.importorskip("fastapi", reason="needs fastapi: pip install 'eidet[server]
 
 from tests.servers import Child, free_port
 
+from eidet.server.keys_file import add_key
+
 ROOT = Path(__file__).parents[4]
 SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 RESULT = re.compile(r"^[✓✗] (\S+): (\d+) passed, (\d+) failed", re.MULTILINE)
@@ -91,6 +93,17 @@ def full_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield from start_server(tmp_path_factory.mktemp("full") / "log.txt", "--fixtures")
 
 
+@pytest.fixture(scope="module")
+def keyed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The same behind keys, with a step before it that adds one."""
+    folder = tmp_path_factory.mktemp("keyed")
+    keys = folder / "keys.toml"
+    add_key(keys, "other", ["nowhere"], ["read"])
+    text = keys.read_text().replace("[[key]]\n", "[[key]]\nrequests_per_second = 100000\n")
+    keys.write_text(text)
+    yield from start_server(folder / "log.txt", "--fixtures", "--keys", str(keys))
+
+
 def run_node(node: Path, *command: str, fails: bool = False) -> str:
     environment = {**os.environ, "PATH": f"{node / 'node_modules/.bin'}:{os.environ['PATH']}"}
     done = subprocess.run(
@@ -115,9 +128,12 @@ def run_suite(node: Path, url: str, revision: str, *, fails: bool = False) -> di
     return {name: (int(passed), int(failed)) for name, passed, failed in RESULT.findall(said)}
 
 
+@pytest.mark.parametrize("server", ["full_server", "keyed_server"])
 @pytest.mark.parametrize("revision", CHECKS)
-def test_every_scenario_of_a_revision_passes(node: Path, full_server: str, revision: str) -> None:
-    results = run_suite(node, full_server, revision)
+def test_every_scenario_of_a_revision_passes(
+    node: Path, server: str, revision: str, request: pytest.FixtureRequest
+) -> None:
+    results = run_suite(node, request.getfixturevalue(server), revision)
     scenarios, checks = CHECKS[revision]
     assert [name for name, (_, failed) in results.items() if failed] == []
     assert len(results) == scenarios

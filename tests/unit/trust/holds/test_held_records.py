@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.unit.trust.holds.verbs import (
     ENDS_IT,
+    FACTS_LEAVE,
     HELD,
     LAST,
     LEAVES,
@@ -26,6 +27,7 @@ from eidet import Memory, Refused
 from eidet.core.event import Event
 from eidet.core.record import Record
 from eidet.memory.admin import AdminNamespace
+from eidet.memory.facts import FactsNamespace
 from eidet.memory.keys import KeysNamespace
 from eidet.memory.trust import TrustNamespace
 from eidet.memory.upkeep import UpkeepNamespace
@@ -39,6 +41,7 @@ NAMESPACES = {
     "trust": TrustNamespace,
     "keys": KeysNamespace,
     "admin": AdminNamespace,
+    "facts": FactsNamespace,
 }
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 BACKENDS = ("ram", "sqlite", "postgres", "redis", "tiered", "tiered on redis", "sealed", "audited")
@@ -89,7 +92,7 @@ def list_verbs() -> set[str]:
 
 
 def test_somebody_has_decided_about_every_verb() -> None:
-    tables = (REFUSED, LEAVES, SEALED_REFUSED, SEALED_LEAVES, ENDS_IT, LAST)
+    tables = (REFUSED, LEAVES, FACTS_LEAVE, SEALED_REFUSED, SEALED_LEAVES, ENDS_IT, LAST)
     decided = {entry.partition(",")[0] for table in tables for entry in table}
     assert decided - {"eidet.copy"} == list_verbs()
 
@@ -113,11 +116,12 @@ def verbs_for(backend: str, always: dict[str, Any], sealed: dict[str, Any]) -> d
 
 
 def test_what_would_change_a_held_record_is_refused(case: Held, backend: str) -> None:
-    before = look_at(case.memory, HELD), case.memory.scopes()
+    ids = (HELD, case.kept["decision"].id)
+    before = [look_at(case.memory, id) for id in ids], case.memory.scopes()
     for verb, call in verbs_for(backend, REFUSED, SEALED_REFUSED).items():
         with pytest.raises(Refused, match="legal hold"):
             call(case)
-        assert (look_at(case.memory, HELD), case.memory.scopes()) == before, verb
+        assert ([look_at(case.memory, id) for id in ids], case.memory.scopes()) == before, verb
 
 
 @pytest.mark.parametrize("verb", LEAVES | SEALED_LEAVES)
@@ -125,13 +129,22 @@ def test_all_else_leaves_a_held_record_as_it_is(case: Held, backend: str, verb: 
     calls: dict[str, Callable[[Held], object]] = verbs_for(backend, LEAVES, SEALED_LEAVES)
     if verb not in calls:
         pytest.skip("only sealed memories have keys")
-    before = [look_at(case.memory, id) for id in (HELD, "fact")]
+    ids = (HELD, "fact", case.kept["decision"].id)
+    before = [look_at(case.memory, id) for id in ids]
     calls[verb](case)
-    after = [look_at(case.memory, id) for id in (HELD, "fact")]
+    after = [look_at(case.memory, id) for id in ids]
     if verb == "keys.rotate":  # sealed anew under another key, which history notes as a move
         before = [(record, []) for record, _ in before]
         after = [(record, []) for record, _ in after]
     assert after == before
+
+
+def test_no_verb_of_facts_changes_a_held_record(case: Held) -> None:
+    ids = (HELD, "fact", case.kept["decision"].id)
+    before = [look_at(case.memory, id) for id in ids]
+    for verb, call in FACTS_LEAVE.items():
+        call(case)
+        assert [look_at(case.memory, id) for id in ids] == before, verb
 
 
 def test_once_it_is_released_all_is_as_usual(case: Held) -> None:

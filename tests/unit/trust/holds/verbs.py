@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.fact_verbs import FACT_VERBS, FactCase, FactVerb
 from tests.making import Clock
 
 from eidet import Memory
 from eidet.core.draft import Draft
 from eidet.core.errors import BadInput
 from eidet.core.settings import Retention, Settings, Upkeep
+from eidet.graph.fact import Fact
 from eidet.models.embed.hashing import Hashing
 from eidet.store import Store
 from eidet.trust.seal.exports import archive_for
@@ -36,13 +38,20 @@ class Held:
     clock: Clock
     kept: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def facts(self) -> FactCase:
+        """The same memory for the verbs of facts."""
+        return FactCase(memory=self.memory, folder=self.folder, scope=SCOPE, kept=self.kept)
+
     def file(self, name: str) -> Path:
         return self.folder / name
 
     def prepare(self) -> None:
         """An export and an archive have earlier versions of the record; an episode is made of it."""
         memory = self.memory
-        first = memory.remember(f"{TEXT} ({VALUE})", id=HELD, scope=SCOPE, kind="message", session=SESSION)
+        first = memory.remember(
+            f"{TEXT} ({VALUE}). Ann lives in Lisbon.", id=HELD, scope=SCOPE, kind="message", session=SESSION
+        )
         memory.export(self.file("before.jsonl"), scope=SCOPE)
         archive = archive_for(memory.parts.store, FolderArchive(self.file("archive")))
         assert archive is not None
@@ -53,6 +62,9 @@ class Held:
         memory.revise(HELD, scope=SCOPE, importance=0.01, tier="long")
         memory.upkeep.hold(HELD, scope=SCOPE, by="court")
         memory.upkeep.hold("fact", scope=SCOPE, by="court")
+        self.facts.prepare()
+        self.kept["decision"] = memory.facts.merge("Ann", "Kimberly", scope=SCOPE)
+        memory.upkeep.hold(self.kept["decision"].id, scope=SCOPE, by="court")
         memory.admin.flush()
 
 
@@ -134,6 +146,7 @@ REFUSED: dict[str, Verb] = {  # all of it: nothing else of the call is done eith
     "trust.forget_value": lambda c: c.memory.trust.forget_value(VALUE),
     "trust.preview_forget": lambda c: c.memory.trust.preview_forget(HELD, scope=SCOPE),
 }
+REFUSED["facts.undo"] = lambda c: c.memory.facts.undo(c.kept["decision"], scope=SCOPE)
 SEALED_REFUSED: dict[str, Verb] = {
     "keys.shred": lambda c: c.memory.keys.shred(SCOPE),
 }
@@ -173,6 +186,25 @@ LEAVES: dict[str, Verb] = {  # does its work, and leaves the record as it is
     "admin.reembed": lambda c: c.memory.admin.reembed(Hashing(24)),
     "admin.phrase_query": lambda c: c.memory.admin.phrase_query("what did ann sign?", scope=SCOPE),
     "eidet.copy": _copy_into,
+}
+
+
+def _on_facts(verb: FactVerb) -> Verb:
+    return lambda case: verb(case.facts)
+
+
+def _list_held(case: Held) -> Sequence[Fact]:
+    """What the held record states."""
+    return case.memory.facts.match(subject="Ann", relation="lives_in", scope=SCOPE)[0].facts[:1]
+
+
+FACTS_LEAVE: dict[str, Verb] = {f"facts.{name}": _on_facts(verb) for name, verb in FACT_VERBS.items()} | {
+    "facts.retract, of the held": lambda c: c.memory.facts.retract(_list_held(c)[0], scope=SCOPE),
+    "facts.split, of the held": lambda c: c.memory.facts.split("Ann", sources=[HELD], name="B", scope=SCOPE),
+    "facts.add, from the held": lambda c: c.memory.facts.add(
+        "Ann", "likes", "tea", sources=[HELD], scope=SCOPE
+    ),
+    "facts.read, of the held": lambda c: c.memory.facts.read(c.facts.llm, [HELD], scope=SCOPE),
 }
 SEALED_LEAVES: dict[str, Verb] = {
     "keys.rotate": lambda c: c.memory.keys.rotate(),

@@ -1,5 +1,5 @@
 // The shell: which view, which scope, which theme, and whether the memory has changed.
-import { html, useEffect, useState, useRef, Icon, Dialog, Loading, Failure, count } from "./ui.js";
+import { html, useEffect, useState, useRef, Icon, Dialog, Loading, Failure, count, useTheme } from "./ui.js";
 import { render } from "./vendor/htm-preact-standalone.js";
 import { call, setKey } from "./api.js";
 import { Why } from "./views/why.js";
@@ -38,19 +38,6 @@ function useRoute() {
     return () => removeEventListener("hashchange", follow);
   }, []);
   return route;
-}
-
-function useTheme() {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const [theme, setTheme] = useState(localStorage.getItem("eidet-theme") || (dark.matches ? "dark" : "light"));
-  useEffect(() => {
-    document.documentElement.dataset.theme = theme;
-  }, [theme]);
-  return [theme, () => {
-    const next = theme === "dark" ? "light" : "dark";
-    localStorage.setItem("eidet-theme", next);
-    setTheme(next);
-  }];
 }
 
 // The number of the last write, asked for every two seconds while the page is seen.
@@ -156,6 +143,7 @@ function App() {
           <a href=${`#/${one.path}${route.params.get("scope") ? `?scope=${encodeURIComponent(chosen)}` : ""}`}
             aria-current=${one.path === view.path ? "page" : undefined}><${Icon} name=${one.path} />${one.name}</a></li>`)}</ul></nav>
         <div class="foot">
+          <a class="docs-link" href="/docs">REST documentation</a>
           <div class="live" role="status"><i class=${`dot ${head.state === "on" ? "" : head.state}`}></i>
             <span class="live-words">${head.state === "on" ? `Live, change ${head.seq.split(".")[1]}` : head.state === "off" ? "The server does not answer" : "Connecting"}</span></div>
           <button class="btn" onClick=${flipTheme} aria-label=${theme === "dark" ? "Light theme" : "Dark theme"}>

@@ -12,7 +12,7 @@ export const SIGNALS = ["dense", "words", "context", "speaker", "entity", "ident
 export const MEANING = {
   dense: "meaning", words: "words", context: "context", speaker: "speaker", entity: "names", identifier: "identifier",
   date: "time", form: "form", reply: "reply", question: "is a question", echo: "repeats", asked: "named",
-  importance: "importance", recency: "recency", uses: "uses",
+  importance: "importance", recency: "recency", uses: "uses", text: "how it answers", facts: "still holds",
 };
 export const SIGNAL_HELP = {
   dense: "How near the meaning is to the question.",
@@ -30,10 +30,13 @@ export const SIGNAL_HELP = {
   importance: "How important the record is.",
   recency: "How new it is.",
   uses: "How often it was used.",
+  text: "What a second look at the text tells of how well it answers.",
+  facts: "What facts tell of whether it still holds.",
 };
 const KIND_COLOURS = { message: 5, fact: 0, episode: 1, summary: 10, document: 2, state: 8, action: 12, interaction: 3, working: 13, triple: 6 };
 
-export const signalColour = (name) => `var(--c${Math.max(0, SIGNALS.indexOf(name)) % 15})`;
+const STAGE_COLOURS = { text: "var(--edge)", facts: "var(--good)" };
+export const signalColour = (name) => STAGE_COLOURS[name] || `var(--c${Math.max(0, SIGNALS.indexOf(name)) % 15})`;
 export const kindColour = (kind) => `var(--c${KIND_COLOURS[kind] ?? 9})`;
 
 const PATHS = {
@@ -90,6 +93,13 @@ export function Loading({ what = "Loading" }) {
   return html`<div class="loading" role="status"><i class="spin"></i><span>${what}…${seconds > 1 ? ` ${seconds} s` : ""}</span></div>`;
 }
 
+// How far long work is, in percent; before anything is told, only that it goes on.
+export function Progress({ what, done, of }) {
+  const share = of ? Math.min(100, Math.floor((100 * done) / of)) : null;
+  return html`<div class="progress"><div class="row spread small"><span role="status">${what}…</span><b class="num">${share === null ? "" : `${share} %`}</b></div>
+    <progress aria-label=${what} max="100" value=${share === null ? undefined : share}></progress></div>`;
+}
+
 export function Empty({ icon = "search", title, children }) {
   return html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children}</div>`;
 }
@@ -116,6 +126,19 @@ export function useLoad(load, deps) {
     return () => stop.abort();
   }, [...deps, again]);
   return { ...state, reload: () => setAgain((n) => n + 1) };
+}
+
+export function useTheme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const [theme, setTheme] = useState(localStorage.getItem("eidet-theme") || (dark.matches ? "dark" : "light"));
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  return [theme, () => {
+    const next = theme === "dark" ? "light" : "dark";
+    localStorage.setItem("eidet-theme", next);
+    setTheme(next);
+  }];
 }
 
 export function useWidth(fallback = 800) {

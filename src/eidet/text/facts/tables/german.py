@@ -118,7 +118,8 @@ GERMAN: Final = WordTables(
     articles=words_of("der die das den dem des ein eine einen einem einer"),
     lists=words_of("und oder"),
     adverbs=words_of(
-        "auch sehr gerne gern immer noch jetzt gerade aktuell derzeit schon seit wirklich meistens"
+        "auch sehr gerne gern immer noch jetzt gerade aktuell derzeit schon seit wirklich meistens "
+        "früher damals"
     ),
     effects=_EFFECTS,
     hedges={"vielleicht": 0.5, "wahrscheinlich": 0.7, "angeblich": 0.5, "glaube": 0.7, "vermutlich": 0.7},

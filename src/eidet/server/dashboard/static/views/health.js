@@ -1,6 +1,6 @@
 // Health: rates, drift, what lies where, upkeep, the audit log and keys.
-import { html, useState, useLoad, Bar, Empty, Failure, Loading, Text, bytes, count, kindColour, millis, percent, plural } from "../ui.js";
-import { call } from "../api.js";
+import { html, useState, useRef, useLoad, Bar, Empty, Failure, Loading, Progress, Text, bytes, count, kindColour, millis, percent, plural } from "../ui.js";
+import { call, upload, work } from "../api.js";
 import { RateBar } from "../charts.js";
 
 const TIER_COLOURS = { short: "var(--c5)", middle: "var(--c2)", long: "var(--c9)" };
@@ -17,6 +17,7 @@ export function Health({ scope, head, say, go, may, params, single }) {
       <div class="stack"><${Unused} data=${data} /><${Review} rows=${data.review} open=${open} /></div>
       <div class="stack"><${Storage} data=${data} /><${DriftCard} drift=${data.stats.retrieval.drift} /></div>
       <${UpkeepCard} scope=${scope} works=${data.works} may=${may} say=${say} onDone=${reload} go=${go} params=${params} />
+      <${Transfer} scope=${scope} may=${may} say=${say} onDone=${reload} />
       <${Audit} scope=${scope} audited=${data.audited} sealed=${data.sealed} may=${may} />
       <${Lines} health=${data.health} retention=${data.retention} />
       ${may("admin") && html`<${Keys} scope=${scope} />`}
@@ -35,7 +36,7 @@ function Figures({ data }) {
     <${Figure} name="Recalls" value=${count(quality.recalls)} tells=${`in ${quality.window_days} days`} />
     <${Figure} name="Median time" value=${quality.seconds_p50 === null ? "–" : millis(quality.seconds_p50 * 1000)} tells=${quality.seconds_p95 === null ? "no recall yet" : `95 % within ${millis(quality.seconds_p95 * 1000)}`} />
     <${Figure} name="Best score" value=${quality.top_score_median === null ? "–" : quality.top_score_median.toFixed(2)} tells="median of the best hits" />
-    <${Figure} name="Store" value=${bytes(data.stats.store_bytes)} tells=${`${data.stats.embedder}, ${data.stats.language}`} />
+    <${Figure} name="Store" value=${data.stats.store_bytes === undefined ? "–" : bytes(data.stats.store_bytes)} tells=${data.stats.embedder === undefined ? "for keys that see all scopes" : `${data.stats.embedder}, ${data.stats.language}`} />
     <${Figure} name="State" value=${data.health.state} tells=${data.writable ? "open for writing" : "open for reading only"} /></dl></section>`;
 }
 
@@ -80,10 +81,11 @@ function UpkeepCard({ scope, works, may, say, onDone, go, params }) {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(null);
   const run = async (dry) => {
-    setBusy(dry ? "Planning" : "Running");
+    const what = dry ? "Planning" : "Running";
+    setBusy({ what });
     setError(null);
     try {
-      const answer = await call("/dashboard/upkeep", { scope, body: { dry_run: dry } });
+      const { result: answer } = await work("/dashboard/upkeep", { scope, body: { dry_run: dry }, onProgress: (done, of) => setBusy({ what, done, of }) });
       setDone(answer);
       if (!dry) { say(`Upkeep examined ${plural(answer.examined, "record")}.`); onDone(); }
     } catch (failed) { setError(failed); }
@@ -93,7 +95,7 @@ function UpkeepCard({ scope, works, may, say, onDone, go, params }) {
   return html`<section class="card wide"><header><h2>Upkeep</h2><div class="row"><button class="btn" disabled=${!may("admin") || busy} onClick=${() => run(true)}>Dry run</button>
       <button class="btn main-act" disabled=${!may("admin") || busy || !planned} onClick=${() => run(false)}>Do it</button></div></header>
     <p class="small soft">Merges duplicates, moves what is unused to lower tiers, sums up sessions, forgets what policies say. A dry run changes nothing and gives the reasons. Steps: ${works.join(", ")}.</p>
-    ${busy && html`<${Loading} what=${busy} /><div class="bar-wait"><i></i></div>`}
+    ${busy && html`<${Progress} ...${busy} />`}
     ${error && html`<${Failure} error=${error} />`}
     ${done && !busy && html`<div class="stack tight"><div class="row">${Object.entries(done.counts).map(([what, n]) => html`<span class="chip accent">${done.dry_run ? "would " : ""}${what} <b class="num">${count(n)}</b></span>`)}
         ${Object.keys(done.counts).length === 0 && html`<span class="chip good">nothing to do</span>`}<span class="small soft">${plural(done.examined, "record")} examined in ${millis(done.seconds * 1000)}</span></div>
@@ -102,6 +104,47 @@ function UpkeepCard({ scope, works, may, say, onDone, go, params }) {
         <tbody>${done.changes.slice(0, 100).map((one, at) => html`<tr key=${at}><td>${one.what}</td><td><button class="btn quiet mono" onClick=${() => go("memories", { scope: params.get("scope"), id: one.id, at: one.scope })}>${one.id.slice(0, 18)}</button></td><td class="text" dir="auto">${one.because}</td></tr>`)}</tbody></table></div>`}
       ${(done.more > 0 || done.changes.length > 100) && html`<p class="small soft">${count(done.more + Math.max(0, done.changes.length - 100))} more.</p>`}</div>`}
   </section>`;
+}
+
+function Transfer({ scope, may, say, onDone }) {
+  const [busy, setBusy] = useState(null);
+  const [error, setError] = useState(null);
+  const picker = useRef(null);
+  const run = async (doing) => {
+    setError(null);
+    try { say(await doing()); } catch (failed) { setError(failed); }
+    setBusy(null);
+  };
+  const tell = (what) => (done, of, other) => setBusy({ what: other || what, done, of });
+  const save = () => run(async () => {
+    setBusy({ what: "Exporting" });
+    const { result, file } = await work("/dashboard/export", { scope, onProgress: tell("Exporting") });
+    offer(new Blob(file, { type: "application/x-ndjson" }), `${scope.replace("/**", "").replaceAll("/", "-")}.jsonl`);
+    return `Exported ${plural(result.count, "record")}.`;
+  });
+  const load = (event) => run(async () => {
+    const [file] = event.target.files;
+    event.target.value = "";
+    setBusy({ what: "Sending" });
+    const { count: loaded } = await upload("/dashboard/load", file, { scope, onSent: tell("Sending"), onProgress: tell("Loading") });
+    onDone();
+    return `Loaded ${plural(loaded, "record")} of this scope.`;
+  });
+  return html`<section class="card stack tight"><header><h2>Export and load</h2><div class="row">
+      <button class="btn" disabled=${!may("admin") || busy} onClick=${save}>Export this scope</button>
+      <button class="btn" disabled=${!may("admin") || busy} onClick=${() => picker.current.click()}>Load a file</button></div></header>
+    <input type="file" class="hidden" ref=${picker} accept=".jsonl" aria-label="A file to load" tabindex="-1" onChange=${load} />
+    <p class="small soft">An export holds every record with its history and vectors. Loading takes the records of this scope from a file; if one line is damaged, nothing is loaded.</p>
+    ${busy && html`<${Progress} ...${busy} />`}
+    ${error && html`<${Failure} error=${error} />`}</section>`;
+}
+
+function offer(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
 function Review({ rows, open }) {
@@ -122,7 +165,7 @@ function Audit({ scope, audited, sealed, may }) {
   const check = () => { setState({ busy: true }); call("/dashboard/audit/verify", { scope, body: {} }).then((data) => setState({ data }), (error) => setState({ error })); };
   return html`<section class="card stack tight"><header><h2>Audit and sealing</h2><button class="btn" disabled=${!audited || !may("admin")} onClick=${check}>Verify the audit log</button></header>
     <div class="row"><span class=${`chip ${audited ? "good" : ""}`}>${audited ? "audited" : "not audited"}</span><span class=${`chip ${sealed ? "good" : ""}`}>${sealed ? "sealed" : "not sealed"}</span></div>
-    ${!audited && html`<p class="small soft">Begin an audit log with <code>eidet serve --audit FILE</code> or the setting audit.</p>`}
+    ${!audited && html`<p class="small soft">Begin an audit log with <code>EIDET_AUDIT=audit.log eidet serve --at …</code> or the setting audit.</p>`}
     ${state && state.busy && html`<${Loading} what="Reading the whole log" />`}${state && state.error && html`<${Failure} error=${state.error} />`}
     ${state && state.data && html`<div class=${`note ${state.data.ok ? "good" : "bad"}`}>${state.data.ok ? `${plural(state.data.entries, "entry", "entries")}, all unchanged.` : "The log was changed."} ${state.data.faults.join("; ")}</div>
       <p class="small soft mono text">${state.data.head}</p>`}</section>`;

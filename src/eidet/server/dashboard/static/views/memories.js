@@ -36,6 +36,7 @@ export function Memories({ scope, params, head, say, go, may, single }) {
   const open = (record) => go("memories", { scope: params.get("scope"), id: record.id, at: record.scope });
   const close = () => go("memories", { scope: params.get("scope") });
   const flip = (record) => setChosen(chosen.includes(record.id) ? chosen.filter((one) => one !== record.id) : [...chosen, record.id]);
+  const searches = form.query ? 1 : 0;
   const active = Object.keys(BLANK).filter((name) => name !== "order" && String(form[name]) !== String(BLANK[name])).length;
   return html`<div class=${`memories ${id ? "with-detail" : ""}`}>
     <div class="stack">
@@ -44,7 +45,7 @@ export function Memories({ scope, params, head, say, go, may, single }) {
           <label class="order"><span class="hidden">Order</span><select value=${form.order} disabled=${Boolean(form.query.trim())} onChange=${(event) => change({ order: event.target.value })}>
             ${ORDERS.map(([value, name]) => html`<option value=${value}>${name}</option>`)}</select></label></div>
         <${MultiPick} label="Kinds" options=${KINDS} value=${form.kinds} onChange=${(kinds) => change({ kinds })} colour=${kindColour} />
-        <details><summary>All filters${active ? ` (${active} set)` : ""}</summary><${AllFilters} form=${form} change=${change} /></details>
+        <details><summary>All filters${active > searches ? ` (${active - searches} set)` : ""}</summary><${AllFilters} form=${form} change=${change} /></details>
         ${active > 0 && html`<div><button class="btn quiet" onClick=${() => change({ ...BLANK })}>Clear all filters</button></div>`}
       </section>
       ${error && html`<${Failure} error=${error} retry=${reload} />`}
@@ -117,7 +118,7 @@ function Detail({ id, scope, head, say, may, onClose, open, onForget }) {
     <div class="row acts">
       <button class="btn" disabled=${!may("write") || data.held} onClick=${() => setEdits(true)}>Edit</button>
       ${data.pinned ? html`<button class="btn" disabled=${!may("write")} onClick=${() => act("unpin", "Unpinned.")}>Unpin</button>` : html`<button class="btn" disabled=${!may("write")} onClick=${() => act("pin", "Pinned: upkeep leaves it alone.")}>Pin</button>`}
-      ${data.held ? html`<button class="btn" disabled=${!may("write")} onClick=${() => act("release", "The hold has ended.")}>Release</button>` : html`<button class="btn" disabled=${!may("write")} onClick=${() => act("hold", "Held: nobody can change or delete it.")}>Hold</button>`}
+      ${data.held ? html`<button class="btn" disabled=${!(may("write") && may("admin"))} onClick=${() => act("release", "The hold has ended.")}>Release</button>` : html`<button class="btn" disabled=${!(may("write") && may("admin"))} onClick=${() => act("hold", "Held: nobody can change or delete it.")}>Hold</button>`}
       ${data.trust === "quarantined" ? html`<button class="btn" disabled=${!may("write")} onClick=${() => act("approve", "Approved.")}>Approve</button>` : html`<button class="btn" disabled=${!may("write")} onClick=${() => act("quarantine", "Set aside until somebody approves it.")}>Quarantine</button>`}
       <button class="btn danger" disabled=${!may("forget") || data.held} onClick=${onForget}>Forget…</button>
     </div>

@@ -19,13 +19,14 @@ const ARMS = { dense: "By meaning", words: "By words" };
 function emptyForm(params) {
   return {
     query: params.get("q") || "", limit: 8, recipe: "auto", weights: {}, kinds: [], tiers: [], who: "", session: "",
-    since: "", until: "", now: params.get("now") || "", budget: 600,
+    since: "", until: "", now: params.get("now") || "", as_of: "", known_at: "", budget: 600,
   };
 }
 
 function toBody(form) {
   return {
     ...form, who: form.who || null, session: form.session || null, since: fromInput(form.since), until: fromInput(form.until), now: fromInput(form.now),
+    as_of: fromInput(form.as_of), known_at: fromInput(form.known_at),
   };
 }
 
@@ -79,7 +80,7 @@ export function Why({ scope, params, head, say, go, may, single }) {
         ${data && html`<${Understood} data=${data} />`}
         ${data && html`<${Funnel} data=${data} />`}
         <section class="card"><header><h2>Time and filters</h2>
-          ${(filters > 0 || form.now) && html`<button class="btn quiet" onClick=${() => change({ kinds: [], tiers: [], who: "", session: "", since: "", until: "", now: "" })}>Clear</button>`}</header>
+          ${(filters > 0 || form.now || form.as_of || form.known_at) && html`<button class="btn quiet" onClick=${() => change({ kinds: [], tiers: [], who: "", session: "", since: "", until: "", now: "", as_of: "", known_at: "" })}>Clear</button>`}</header>
           <${Filters} form=${form} change=${change} />
           ${data && data.removed.length > 0 && html`<${Removed} rows=${data.removed} onMiss=${setMissed} />`}
         </section>
@@ -187,6 +188,8 @@ function Understood({ data }) {
   </section>`;
 }
 
+const stageColour = (at) => `var(--c${[5, 0, 1, 2, 8, 9, 3, 10][at % 8]})`;
+
 function Funnel({ data }) {
   const kept = data.searched - data.filtered;
   const steps = [["Searched", data.searched], ["Passed the filter", kept], ["Shown", data.hits.length]];
@@ -197,8 +200,8 @@ function Funnel({ data }) {
       <dd class="funnel-bar" aria-hidden="true" style=${{ width: `${Math.max(1, (100 * n) / Math.max(1, data.searched))}%` }}></dd></div>`)}</dl>
     ${data.filtered > 0 && html`<p class="small soft">The filter removed ${plural(data.filtered, "record")}.</p>`}
     <${Bar} label=${`Stages: ${stages.map(([name, ms]) => `${name} ${millis(ms)}`).join(", ")}`} total=${total || 1}
-      parts=${stages.map(([name, ms], at) => ({ name, value: ms, colour: `var(--c${[5, 0, 1, 2, 8, 9][at % 6]})`, title: `${name} ${millis(ms)}` }))} />
-    <div class="legend">${stages.map(([name, ms], at) => html`<span><i class="swatch" style=${{ background: `var(--c${[5, 0, 1, 2, 8, 9][at % 6]})` }}></i>${name} ${millis(ms)}</span>`)}</div>
+      parts=${stages.map(([name, ms], at) => ({ name, value: ms, colour: stageColour(at), title: `${name} ${millis(ms)}` }))} />
+    <div class="legend">${stages.map(([name, ms], at) => html`<span><i class="swatch" style=${{ background: stageColour(at) }}></i>${name} ${millis(ms)}</span>`)}</div>
   </section>`;
 }
 
@@ -206,6 +209,8 @@ function Filters({ form, change }) {
   const set = (name) => (event) => change({ [name]: event.target.value });
   return html`<div class="stack tight">
     <label class="field"><span>Asked at (moves “last week” and recency)</span><input type="datetime-local" value=${form.now} onInput=${set("now")} /></label>
+    <label class="field"><span>What was true at</span><input type="datetime-local" value=${form.as_of} onInput=${set("as_of")} /></label>
+    <label class="field"><span>What was known at</span><input type="datetime-local" value=${form.known_at} onInput=${set("known_at")} /></label>
     <${MultiPick} label="Kinds" options=${KINDS.slice(0, 6)} value=${form.kinds} onChange=${(kinds) => change({ kinds })} colour=${kindColour} />
     <details><summary>More filters</summary><div class="stack tight">
       <${MultiPick} label="Tiers" options=${TIERS} value=${form.tiers} onChange=${(tiers) => change({ tiers })} />

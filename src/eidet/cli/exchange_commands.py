@@ -1,0 +1,226 @@
+"""`eidet import` and `export`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ..core.errors import BadInput, Unavailable
+from ..core.scope import Scope
+from .copy import INTERRUPTED, ProgressLines
+from .json_output import emit
+from .memory_options import Below, Which, command
+from .panels import CARE
+from .show import console, progress_bar, style_text, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..exchange import Exported, Imported, Importer
+
+LOSSLESS: Final = "eidet"
+SHOWN: Final = 10  # scopes, and things that were left out
+
+Source = Annotated[str, typer.Argument(metavar="SOURCE", help="A file, a folder, or the URL of a server.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    command(app, CARE, name="import")(import_)
+    command(app, CARE)(export)
+
+
+def import_(
+    on: Which,
+    format: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT",
+            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, pam, jsonl, csv or parquet.",
+        ),
+    ],
+    source: Source,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only check the source and report; write nothing.")
+    ] = False,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=COLUMN", help="For tables: text=note takes the text from column note."),
+    ] = None,
+    delimiter: Annotated[str, typer.Option(help="For CSV.")] = ",",
+    history: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For mem0: its history.db, for earlier texts.")
+    ] = None,
+    trust: Annotated[
+        str | None, typer.Option(help="Where the texts come from: trusted, user, tool, web, unknown.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Also what is superseded, hidden or on another branch.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Also replace what differs in the memory.")
+    ] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out what cannot be stored, and report it.")
+    ] = False,
+) -> None:
+    """Bring memories of another program; exit code 1 if some were left because they differ.
+
+    Run the same command again to resume it or to bring what is new: what is there already is left as it is.
+    --scope may have gaps, as in acme/{user}; each format has a default.
+    """
+    from ..exchange import ImportOptions, ReadOptions, make_importer
+
+    read = ReadOptions(
+        columns=_read_columns(column or []), delimiter=delimiter, history=history, everything=everything
+    )
+    options = ImportOptions(scope=on.scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
+    importer = make_importer(format, source, options)
+    with _resumable():
+        done = _run(on, importer, dry_run)
+    if on.json:
+        emit(asdict(done) | {"ok": done.ok})
+    else:
+        _tell_import(done)
+    raise typer.Exit(int(not done.ok))
+
+
+def _run(on: Which, importer: Importer, dry_run: bool) -> Imported:
+    """Checks the whole source before the memory is opened, and perhaps made."""
+    checked = importer.check(on.settings(), time.time())
+    if dry_run and on.missing_file() is not None:
+        return checked
+    with on.open_memory(creates=True) as memory, progress_bar("importing") as tell:
+        progress = tell or ProgressLines(time.monotonic, "importing")
+        return importer.run(memory, checked, dry_run=dry_run, progress=progress)
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("stopped; run the same command again to resume", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except Unavailable as error:
+        again = f"{error}; run the same command again to resume"
+        raise Unavailable(again, retry_after=error.retry_after) from error
+
+
+def _read_columns(pairs: list[str]) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for pair in pairs:
+        field, sign, column = pair.partition("=")
+        if not sign or not field or not column:
+            raise BadInput(f"--column takes field=column, not {pair!r}")
+        columns[field] = column
+    return columns
+
+
+def _tell_import(done: Imported) -> None:
+    err = console(stderr=True)
+    if done.scopes:
+        _tell_scopes(done.scopes)
+    console().print(style_text(_phrase_import(done)))
+    _tell_counts("skipped", done.skipped)
+    _tell_counts("dropped", done.dropped)
+    for example in done.examples[:SHOWN]:
+        err.print(style_text(("left out ", "yellow"), f"{example.where}: {example.why}"), soft_wrap=True)
+    if done.conflicts:
+        err.print(style_text("`--overwrite` takes what the source says"), soft_wrap=True)
+
+
+def _tell_scopes(scopes: Mapping[str, int]) -> None:
+    made = table("scope")
+    made.add_column("memories", justify="right")
+    for scope, count in list(scopes.items())[:SHOWN]:
+        made.add_row(style_text(scope), f"{count:,}")
+    if len(scopes) > SHOWN:
+        made.add_row(f"and {len(scopes) - SHOWN:,} more", "")
+    console().print(made)
+
+
+def _tell_counts(what: str, counts: Mapping[str, int]) -> None:
+    out = console()
+    for why, count in counts.items():
+        out.print(style_text((f"{what} ", "bold"), f"{count:,}: {why}"), soft_wrap=True)
+
+
+def _phrase_import(done: Imported) -> str:
+    counts = {
+        "new": done.created,
+        "changed": done.changed,
+        "already there": done.same,
+        "that differ, unchanged": done.conflicts,
+        "forgotten for good here, left out": done.entombed,
+        "under a legal hold, unchanged": done.held,
+    }
+    parts: list[str] = []
+    for name, count in counts.items():
+        if count:
+            parts.append(f"{count:,} {name}")
+    verb = "would import" if done.dry_run else "imported"
+    return f"{verb}: {', '.join(parts) or 'nothing'}"
+
+
+def export(
+    on: Which,
+    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format", "-f", help="eidet (lossless, for `eidet load`), jsonl, parquet, pam or mcp."
+        ),
+    ] = LOSSLESS,
+    below: Below = False,
+    every: Annotated[bool, typer.Option("--all", help="Every scope; this is the default.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
+    vectors: Annotated[bool, typer.Option("--vectors", help="For parquet: the vectors too.")] = False,
+) -> None:
+    """Write all memories, or those of a scope, to a file.
+
+    The default is JSON lines that lose nothing, and are sealed if the memory is. The other formats are for
+    other programs, and `eidet import` reads them.
+    """
+    if every and (below or on.scope is not None):
+        raise BadInput("--all means every scope: drop --scope and --below")
+    scope = on.reach_or_all(below)
+    if format == LOSSLESS:
+        done = _export_lossless(on, file, scope, plain, vectors)
+    else:
+        done = _export_as(on, format, file, scope, plain, vectors)
+    if on.json:
+        emit({"exported": done.count, "file": str(file), "left_out": done.left_out})
+    else:
+        _tell_export(done, f"of {scope or 'every scope'} to {file}")
+
+
+def _tell_export(done: Exported, where: str) -> None:
+    unit = "lines" if done.format == "mcp" else "records"
+    typer.echo(f"exported {done.count:,} {unit} {where}")
+    for why, count in done.left_out.items():
+        typer.echo(f"left out {count:,} records {why}", err=True)
+
+
+def _export_lossless(on: Which, file: Path, scope: Scope | None, plain: bool, vectors: bool) -> Exported:
+    from ..exchange import Exported
+
+    if vectors:
+        raise BadInput("--vectors is for parquet; a lossless export has them always")
+    with on.open_memory() as memory, progress_bar("exporting") as tell:
+        count = memory.export(file, scope=scope, plain=plain, progress=tell)
+    return Exported(format=LOSSLESS, file=str(file), count=count)
+
+
+def _export_as(
+    on: Which, format: str, file: Path, scope: Scope | None, plain: bool, vectors: bool
+) -> Exported:
+    from ..exchange import export_memories
+
+    with on.open_memory() as memory, progress_bar("exporting") as tell:
+        return export_memories(memory, format, file, scope=scope, plain=plain, vectors=vectors, progress=tell)

@@ -1,0 +1,152 @@
+"""Memories of other programs, in and out.
+
+    importing.py       the import: check, compare, store    record_exports.py  the export
+    source_items.py    what a reader yields, and its notes  from_*.py          one reader a format
+    scope_template.py  which scope an item belongs to       to_pam.py          records as a document
+    table_rows.py      rows of a table as drafts            table_files.py     records as rows of a table
+
+    done = import_memories(memory, "mem0", "/tmp/qdrant")
+    print(done.created, done.skipped, done.dropped)
+
+A reader is a function that yields drafts with stable ids. To add one, write it and name it in `FORMATS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from ..core.arguments import one_or_all
+from ..core.errors import BadInput
+from ..core.scope import Scope
+from ..memory import Memory
+from ..trust.audit.reads import Auditing
+from .from_chatgpt import read_chatgpt
+from .from_chroma import read_chroma
+from .from_claude import read_claude
+from .from_langgraph import read_langgraph
+from .from_letta import read_letta
+from .from_mcp import read_mcp
+from .from_mem0 import read_mem0
+from .from_pam import read_pam
+from .from_tables import read_csv, read_jsonl, read_parquet
+from .importing import Imported, Importer, ImportOptions
+from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain, write_beside
+from .source_items import LeftOut, Notes, ReadOptions, SourceFormat, SourceItem
+
+__all__ = [
+    "FORMATS",
+    "WRITERS",
+    "Exported",
+    "ImportOptions",
+    "Imported",
+    "Importer",
+    "LeftOut",
+    "Notes",
+    "ReadOptions",
+    "SourceFormat",
+    "SourceItem",
+    "export_memories",
+    "import_memories",
+    "make_importer",
+]
+
+FORMATS: Final[dict[str, SourceFormat]] = {
+    "mem0": SourceFormat(
+        about="mem0: a local Qdrant or FAISS folder, or `get_all` as JSON",
+        read=read_mem0,
+        scope="mem0/{owner}",
+    ),
+    "langgraph": SourceFormat(
+        about="LangGraph: a SqliteStore file, or the URL of a PostgresStore",
+        read=read_langgraph,
+        scope="langgraph/{namespace}",
+    ),
+    "chroma": SourceFormat(about="Chroma: a persistent folder", read=read_chroma, scope="{collection}"),
+    "letta": SourceFormat(about="Letta: an agent file (.af)", read=read_letta, scope="{agent}"),
+    "chatgpt": SourceFormat(
+        about="ChatGPT: a data export (zip, folder or conversations.json)", read=read_chatgpt, scope="default"
+    ),
+    "claude": SourceFormat(
+        about="Claude: a data export (zip, folder or conversations.json)", read=read_claude, scope="default"
+    ),
+    "mcp": SourceFormat(about="MCP: the memory file of the reference server", read=read_mcp, scope="default"),
+    "pam": SourceFormat(about="Portable AI Memory 1.0 (file, folder or zip)", read=read_pam, scope="{user}"),
+    "jsonl": SourceFormat(about="JSON lines: one memory a line", read=read_jsonl, scope="{scope}"),
+    "csv": SourceFormat(about="CSV: one memory a row", read=read_csv, scope="{scope}"),
+    "parquet": SourceFormat(about="Parquet: one memory a row", read=read_parquet, scope="{scope}"),
+}
+
+
+def make_importer(format: str, source: str | Path, options: ImportOptions) -> Importer:
+    """An import that has not begun: `check` it without a memory, then `run` it."""
+    form = FORMATS.get(format)
+    if form is None:
+        raise BadInput(f"memories are imported from {', '.join(FORMATS)}, not {format!r}")
+    return Importer(format, form, str(source), options)
+
+
+def import_memories(
+    memory: Memory,
+    format: str,
+    source: str | Path,
+    *,
+    scope: str | None = None,
+    dry_run: bool = False,
+    overwrite: bool = False,
+    skip_bad: bool = False,
+    everything: bool = False,
+    trust: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    delimiter: str = ",",
+    history: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Imported:
+    """Brings memories of another program, and reports what had no place.
+
+    All items are checked first: if one cannot be stored, nothing is written (`skip_bad` leaves it out and
+    reports it). They are stored in batches, each all or nothing. Called again, it brings only what is
+    missing. What is there under the same id with another text is left and told, unless `overwrite`.
+
+    `scope` is the name of a scope, with gaps if you like: `"acme/{user}"`. `columns` says which column of
+    a table holds a field: `{"text": "note"}`. `history` is mem0's history file. `everything` also brings
+    what is superseded, hidden or on a branch that was left.
+    """
+    read = ReadOptions(
+        columns=columns or {},
+        delimiter=delimiter,
+        history=None if history is None else Path(history),
+        everything=everything,
+    )
+    options = ImportOptions(scope=scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
+    importer = make_importer(format, source, options)
+    checked = importer.check(memory.parts.settings, memory.parts.clock())
+    return importer.run(memory, checked, dry_run=dry_run, progress=progress)
+
+
+def export_memories(
+    memory: Memory,
+    format: str,
+    path: str | Path,
+    *,
+    scope: str | Scope | None = None,
+    plain: bool = False,
+    vectors: bool = False,
+    progress: Progress | None = None,
+) -> Exported:
+    """Writes every scope, or the one named, in a format of others: jsonl, parquet, pam or mcp.
+
+    They hold what a caller can say of a record. `Memory.export` also writes vectors, versions, uses and
+    pins, and seals them. A sealed memory leaves unsealed only if you ask for it to be `plain`.
+    """
+    write = WRITERS.get(format)
+    if write is None:
+        raise BadInput(f"memories are exported as {', '.join(WRITERS)}, not {format!r}")
+    check_plain(memory, plain)
+    place, file = one_or_all(scope), Path(path)
+    memory.admin.flush()
+    records = RecordsLeaving(memory, place, progress)
+    with Auditing(memory.audit).doing("export", place, file=str(path)) as done, write_beside(file) as sink:
+        count = done(write(memory, records, sink, place, vectors))
+    return Exported(format=format, file=str(path), count=count, left_out=records.left_out)

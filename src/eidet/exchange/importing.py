@@ -1,0 +1,235 @@
+"""An import: every item is checked before one is written; then batches, each of them all or nothing.
+
+What is there already is found by its id and left as it is, so that the same import again goes on where it
+was stopped, and brings what is new.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Final
+
+from ..copy.verify import is_entombed
+from ..core.draft import Draft
+from ..core.errors import BadInput
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.settings import Settings
+from ..core.validate import EARLIEST, moment
+from ..memory import Memory
+from ..write.shape import shape_record
+from .scope_template import check_template, fill_scope
+from .source_items import EXAMPLES, LeftOut, Notes, ReadOptions, SourceFormat
+
+BATCH: Final = 500
+CONFLICT: Final = "its id is taken by a memory that says something else; it was left as it is"
+ENTOMBED: Final = "it was forgotten for good in this memory"
+HELD: Final = "it is under a legal hold in this memory"
+
+Progress = Callable[[int, int], None]  # done, of how many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions:
+    """How items are stored. Without a `scope` template, the format's own is taken."""
+
+    scope: str | None = None
+    trust: str | None = None  # where the texts come from, of those that do not say so
+    overwrite: bool = False  # also replace what differs in the memory
+    skip_bad: bool = False  # leave out, and report, what cannot be stored
+    read: ReadOptions = field(default_factory=ReadOptions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What an import did, or would do (`dry_run`), and what had no place."""
+
+    format: str
+    source: str
+    dry_run: bool = False
+    found: int = 0  # items of the source that can be stored
+    created: int = 0
+    changed: int = 0  # became the next version of what was there
+    same: int = 0  # were there already
+    conflicts: int = 0  # differ from what is there under their id, and were left
+    entombed: int = 0  # were forgotten for good in the memory, and stay so
+    held: int = 0  # differ, but are under a legal hold in the memory
+    scopes: dict[str, int] = field(default_factory=dict)  # items by the scope they belong to
+    skipped: dict[str, int] = field(default_factory=dict)  # things that were not stored, by reason
+    dropped: dict[str, int] = field(default_factory=dict)  # fields that had no place, with the reason
+    examples: tuple[LeftOut, ...] = ()  # the first hundred things that were not stored
+
+    @property
+    def ok(self) -> bool:
+        """Whether all that the source holds and a memory can hold is there now, as the source says it."""
+        return not self.conflicts and not self.held
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadyItem:
+    """An item that can be stored: its scope and the record it becomes."""
+
+    draft: Draft
+    scope: str
+    record: Record
+    where: str
+
+
+class Importer:
+    """One source on its way into a memory."""
+
+    def __init__(self, name: str, form: SourceFormat, source: str, options: ImportOptions) -> None:
+        self._name, self._form, self._source, self._options = name, form, source, options
+        self._template = form.scope if options.scope is None else options.scope
+        check_template(self._template)
+
+    def check(self, settings: Settings, now: float) -> Imported:
+        """Reads the whole source; `BadInput` names the first thing that cannot be stored."""
+        notes, scopes, found = Notes(), Counter[str](), 0
+        for item in self._read(settings, now, notes):
+            scopes[item.scope] += 1
+            found += 1
+        return Imported(
+            format=self._name,
+            source=self._source,
+            dry_run=True,
+            found=found,
+            created=found,
+            scopes=dict(sorted(scopes.items())),
+            skipped=dict(notes.skipped),
+            dropped=dict(notes.dropped),
+            examples=tuple(notes.examples),
+        )
+
+    def run(self, memory: Memory, checked: Imported, *, dry_run: bool, progress: Progress | None) -> Imported:
+        """Stores what was checked; with `dry_run`, only compares it with what is there."""
+        carrier = _Carrier(memory, self._options.overwrite, dry_run)
+        parts, done = memory.parts, 0
+        items = self._read(parts.settings, parts.clock(), Notes())
+        for batch in _batches(items):
+            carrier.carry(batch)
+            done += len(batch)
+            if progress is not None:
+                progress(done, max(done, checked.found))
+        examples = (*checked.examples, *carrier.examples)[:EXAMPLES]
+        counts: dict[str, Any] = {"created": 0, **carrier.counts}
+        return replace(checked, dry_run=dry_run, examples=examples, **counts)
+
+    def _read(self, settings: Settings, now: float, notes: Notes) -> Iterator[ReadyItem]:
+        seen: dict[tuple[str, str], str] = {}
+        for item in self._form.read(self._source, self._options.read, notes):
+            scope = fill_scope(self._template, item.labels)
+            if _has_expired(item.draft, now):
+                notes.skip(item.where, "has expired")
+                continue
+            try:
+                ready = self._make_ready(item.draft, scope, item.where, settings, now)
+                _check_new(ready, seen)
+            except BadInput as error:
+                self._refuse(item.where, error, notes)
+            else:
+                yield ready
+
+    def _refuse(self, where: str, error: BadInput, notes: Notes) -> None:
+        if not self._options.skip_bad:
+            raise BadInput(f"{where}: {error}; nothing was imported") from error
+        notes.skip(where, str(error))
+
+    def _make_ready(self, draft: Draft, scope: str, where: str, settings: Settings, now: float) -> ReadyItem:
+        Scope.exactly(scope)
+        if draft.trust is None and self._options.trust is not None:
+            draft = replace(draft, trust=self._options.trust)
+        record = shape_record(draft, scope=scope, now=now, text_chars=settings.text_chars)
+        return ReadyItem(draft=draft, scope=scope, record=record, where=where)
+
+
+def _has_expired(draft: Draft, now: float) -> bool:
+    return isinstance(draft.expires, int | float) and moment(draft.expires, "expires") <= now
+
+
+def _check_new(item: ReadyItem, seen: dict[tuple[str, str], str]) -> None:
+    """Two items may not have one id: the second would replace the first."""
+    place = (item.scope, item.record.id)
+    if place in seen:
+        raise BadInput(f"{seen[place]} has the same id in scope {item.scope!r}")
+    seen[place] = item.where
+
+
+def _batches(items: Iterator[ReadyItem]) -> Iterator[list[ReadyItem]]:
+    while batch := list(islice(items, BATCH)):
+        yield batch
+
+
+def _as_it_was(item: ReadyItem) -> Record:
+    """The record as old as the source says: what a memory had forgotten by then does not return."""
+    if item.draft.occurred is None:
+        return item.record.but(created=EARLIEST)
+    return item.record.but(created=item.record.occurred)
+
+
+class _Carrier:
+    """Brings batches into a memory; `counts` says how it went."""
+
+    def __init__(self, memory: Memory, overwrites: bool, dry_run: bool) -> None:
+        self._memory, self._overwrites, self._dry_run = memory, overwrites, dry_run
+        self._guards = memory.trust.guarding.guards  # which changes texts on their way in
+        self.counts: Counter[str] = Counter()
+        self.examples: list[LeftOut] = []
+
+    def carry(self, batch: Iterable[ReadyItem]) -> None:
+        by_scope: dict[str, list[ReadyItem]] = {}
+        for item in batch:
+            by_scope.setdefault(item.scope, []).append(item)
+        for scope, items in by_scope.items():
+            self._carry_scope(scope, items)
+
+    def _carry_scope(self, scope: str, items: Sequence[ReadyItem]) -> None:
+        wanted: list[ReadyItem] = []
+        kinds: list[str] = []
+        there = self._memory.parts.store.read(scope, [item.record.id for item in items])
+        for item, old in zip(items, there, strict=True):
+            kind = self._compare(item, old)
+            if kind in ("created", "changed"):
+                wanted.append(item)
+                kinds.append(kind)
+            else:
+                self.counts[kind] += 1
+        if wanted and not self._dry_run:
+            self._store(scope, wanted, kinds)
+        else:
+            self.counts.update(kinds)
+
+    def _compare(self, item: ReadyItem, old: Record | None) -> str:
+        """What is to be done with an item, and as what it counts."""
+        if old is None and is_entombed(self._memory.parts, _as_it_was(item)):
+            self._note(item, ENTOMBED)
+            return "entombed"
+        if old is None:
+            return "created"
+        if self._guards or old.digest == item.record.digest:
+            return "same"
+        if old.state.hold is not None:
+            self._note(item, HELD)
+            return "held"
+        if self._overwrites:
+            return "changed"
+        self._note(item, CONFLICT)
+        return "conflicts"
+
+    def _store(self, scope: str, items: Sequence[ReadyItem], kinds: Sequence[str]) -> None:
+        drafts = [item.draft for item in items]
+        remembered = self._memory.remember(drafts, scope=scope, keep_duplicates=True)
+        rejected = {one.index for one in remembered.rejected}
+        for number, (item, kind) in enumerate(zip(items, kinds, strict=True)):
+            if number in rejected:
+                self._note(item, ENTOMBED)
+                self.counts["entombed"] += 1
+            else:
+                self.counts[kind] += 1
+
+    def _note(self, item: ReadyItem, why: str) -> None:
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(LeftOut(where=item.where, why=why))

@@ -1,0 +1,144 @@
+"""Exports in formats of others. The lossless one is `Memory.export`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from ..core.errors import BadInput, Refused, Unavailable
+from ..core.private_files import write_bytes_anew
+from ..core.record import Record, Trust
+from ..core.scope import Scope
+from ..core.validate import dump_json
+from ..core.where import Where
+from ..memory import Memory
+from ..store import verbs
+from .parquet_files import write_parquet_rows
+from .table_files import make_json_row, make_typed_row
+from .to_pam import make_document
+
+Progress = Callable[[int, int], None]  # done, of how many
+TOLD: Final = 500  # records between two words of progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """How many records an export holds, and what it had no place for."""
+
+    format: str
+    file: str
+    count: int
+    left_out: dict[str, int] = field(default_factory=dict)  # records that are not in it, by reason
+
+
+class RecordsLeaving:
+    """The records of an export, in the order of their writing; `left_out` counts the others."""
+
+    def __init__(self, memory: Memory, scope: Scope | None, progress: Progress | None) -> None:
+        self._memory, self._progress = memory, progress
+        self._where = Where(scope=scope, alive_at=memory.parts.clock())
+        self.left_out: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[Record]:
+        store = self._memory.parts.store
+        total = verbs.count(store, self._where)
+        for done, record in enumerate(verbs.scan(store, self._where), 1):
+            if record.trust is Trust.QUARANTINED:
+                self.left_out["in quarantine"] = self.left_out.get("in quarantine", 0) + 1
+            else:
+                yield record
+            if self._progress is not None and (done % TOLD == 0 or done == total):
+                self._progress(done, total)
+
+
+Write = Callable[[Memory, RecordsLeaving, BinaryIO, Scope | None, bool], int]
+
+
+def write_jsonl(_: Memory, records: RecordsLeaving, file: BinaryIO, __: Scope | None, vectors: bool) -> int:
+    """One record a line."""
+    _refuse_vectors("jsonl", vectors)
+    count = 0
+    for record in records:
+        file.write(dump_json(make_json_row(record)).encode() + b"\n")
+        count += 1
+    return count
+
+
+def write_parquet(
+    memory: Memory, records: RecordsLeaving, file: BinaryIO, _: Scope | None, vectors: bool
+) -> int:
+    """One record a row; the vectors in a column of their own, if they are asked for."""
+    width = memory.parts.embedder.width if vectors else None
+    return write_parquet_rows(file, (make_typed_row(record, width) for record in records), width)
+
+
+def write_pam(
+    memory: Memory, records: RecordsLeaving, file: BinaryIO, scope: Scope | None, vectors: bool
+) -> int:
+    """One document, which is made in RAM: its checksum is taken of all memories."""
+    _refuse_vectors("pam", vectors)
+    owner = memory.parts.store.identity if scope is None else scope.path
+    document = make_document(records, owner, memory.parts.clock())
+    file.write(dump_json(document).encode() + b"\n")
+    return len(document["memories"])
+
+
+def write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | None, vectors: bool) -> int:
+    """The facts that hold, as the MCP reference server keeps them: one graph, so of one scope."""
+    _refuse_vectors("mcp", vectors)
+    text = memory.facts.export("mcp", scope=_choose_scope(memory, scope))
+    file.write(text.encode())
+    return len(text.splitlines())
+
+
+def _choose_scope(memory: Memory, scope: Scope | None) -> Scope:
+    """The scope that is named, or the only one there is."""
+    if scope is not None:
+        return scope
+    names = list(memory.scopes())
+    if len(names) > 1:
+        raise BadInput(f"an MCP memory file is one graph: name a scope of these {len(names):,}")
+    return Scope.of(names[0]) if names else Scope()
+
+
+def _refuse_vectors(format: str, vectors: bool) -> None:
+    if vectors:
+        raise BadInput(f"a file of format {format} has no place for vectors; parquet has")
+
+
+WRITERS: Final[dict[str, Write]] = {
+    "jsonl": write_jsonl,
+    "parquet": write_parquet,
+    "pam": write_pam,
+    "mcp": write_mcp,
+}
+
+
+def check_plain(memory: Memory, plain: bool) -> None:
+    """`Refused` where a sealed memory would leave unsealed, unless the caller asks for it."""
+    from ..trust.seal.exports import find_sealed
+
+    if not plain and find_sealed(memory.parts.store) is not None:
+        raise Refused(
+            "this memory is sealed, and that format is not: ask for a plain export, or export as eidet"
+        )
+
+
+@contextmanager
+def write_beside(path: Path) -> Iterator[BinaryIO]:
+    """A file that is whole or not there, for its owner's eyes only."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with write_bytes_anew(partial) as file:
+            yield file
+        partial.replace(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Unavailable(
+            f"{path} could not be written: {reason}; no partial file was left behind"
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)

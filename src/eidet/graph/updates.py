@@ -1,0 +1,65 @@
+"""Pages of changes on their way into a graph: gathered first, so that each conversation is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ..core.record import Kind, Record, Trust
+from ..store import Changes, Entry
+from ..text.facts.statement import KnownMentions
+from .assertion import Stated
+from .scope_graph import ScopeGraph
+from .stored_statements import list_stated, statements_of
+from .triple_data import Decision, StoredDecision, read_triple
+
+DECIDING: Final = frozenset((Trust.TRUSTED.value, Trust.USER.value))  # whose decisions count
+
+
+class GraphUpdate:
+    """Takes pages of changes, and puts them into a graph at the end.
+
+    `read` gives the records of a scope by seq, as far as they are there.
+    """
+
+    def __init__(self, graph: ScopeGraph, read: Callable[[str, list[int]], list[Record]]) -> None:
+        self.graph = graph
+        self._read = read
+        self._stated: dict[int, Stated] = {}
+        self._mentions: KnownMentions = {}
+
+    def take(self, changes: Changes) -> None:
+        """The next page. What the graph answers does not change before `finish`."""
+        for seq in changes.gone:
+            self._stated.pop(seq, None)
+            self.graph.remove(seq)
+        triples: dict[int, Entry] = {}
+        others: list[Entry] = []
+        for entry in changes.entries:
+            if entry.kind == Kind.TRIPLE:
+                triples[entry.seq] = entry
+            else:
+                others.append(entry)
+        for stated in list_stated(others, self._mentions):
+            self._stated[stated.entry.seq] = stated
+        if triples:
+            for record in self._read(self.graph.scope, list(triples)):
+                self._take_triple(triples[record.seq], record)
+        self.graph.head = changes.head
+
+    def _take_triple(self, entry: Entry, record: Record) -> None:
+        """A record of kind `triple` states or decides something; if its data does neither, its text may."""
+        said = read_triple(record)
+        self.graph.ids[record.seq] = record.id
+        if said is None:
+            self._stated[entry.seq] = Stated(entry, statements_of(entry.terms))
+        elif not isinstance(said, Decision):
+            self._stated[entry.seq] = Stated(entry, (said,), is_told=True)
+        elif entry.trust in DECIDING:
+            self.graph.decide(StoredDecision(said, entry.seq, entry.created, entry.expires))
+
+    def finish(self) -> None:
+        """Puts what was gathered into the graph."""
+        if self._stated:
+            self.graph.add_all(list(self._stated.values()))
+        self._stated = {}

@@ -1,0 +1,64 @@
+"""A scope on its way out and in, as pages do it: with progress, in one answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import StreamingResponse
+
+from ...core.errors import Corrupt
+from ..access import Right
+from ..errors import Problem
+from ..progress_stream import MEDIA_TYPE, Report, run_and_tell, stream_work
+from ..rest.admin_routes import make_file, read_pieces, receive_upload
+from ..serving import Grant, needs
+
+router = APIRouter(prefix="/v1/dashboard", include_in_schema=False)
+Administrator = Annotated[Grant, Depends(needs(Right.ADMIN))]
+
+
+@router.post("/export")
+async def export_scope(grant: Administrator) -> StreamingResponse:
+    """Progress line by line; the line with the result says how large the file is, which then follows."""
+    file = await grant.memory.threads.run(make_file)
+    return StreamingResponse(tell_export(grant, file), media_type=MEDIA_TYPE)
+
+
+async def tell_export(grant: Grant, file: Path) -> AsyncIterator[bytes]:
+    memory = grant.memory.core
+
+    def write(report: Report) -> Mapping[str, Any]:
+        count = memory.export(file, scope=grant.scope, progress=report)
+        return {"count": count, "bytes": file.stat().st_size}
+
+    last = b""
+    try:
+        async for line in run_and_tell(grant.serving, write):
+            last = line
+            yield line
+        if last.startswith(b'{"result"'):
+            async for piece in read_pieces(grant.serving, file):
+                yield piece
+    finally:
+        await grant.memory.threads.run(lambda: file.unlink(missing_ok=True))
+
+
+@router.post("/load")
+async def load_scope(request: Request, grant: Administrator) -> StreamingResponse:
+    """Takes a whole export first, then tells how far loading is. Only records of the scope are loaded."""
+    file = await receive_upload(request, grant.serving)
+    memory = grant.memory.core
+
+    def load(report: Report) -> Mapping[str, Any]:
+        try:
+            return {"count": memory.load(file, scope=grant.scope, progress=report)}
+        except Corrupt as error:
+            message = str(error).replace(str(file), "the file")
+            raise Problem(422, "damaged_export", message, field="body") from None
+        finally:
+            file.unlink(missing_ok=True)
+
+    return stream_work(grant.serving, load)

@@ -1,0 +1,161 @@
+"""Facts that a language model finds beyond those of the rules: each text is read once, by upkeep.
+
+A fact is a record of kind `triple` with its text as the source. It goes when its text goes, and when a
+revised text no longer states it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Final
+
+from ..core.record import Kind, Record, Trust
+from ..core.scope import Scope
+from ..core.state import NO_STATE
+from ..core.validate import local
+from ..core.where import Condition, Where
+from ..graph.names import name_key
+from ..graph.stored_statements import statements_of
+from ..graph.triple_data import triple_data
+from ..models.llm import LLM
+from ..models.llm.ledger import Ledger
+from ..parts import Parts
+from ..store import verbs
+from ..text.facts import Statement, relation_of
+from ..write.ingest import STATING, Ingest
+from . import Ask, Change, Drop, Write
+from .bounds import PAGE
+from .fact_reading import read_facts_with
+
+WORK: Final = "read_facts"
+BY_MODEL: Final = "llm"
+LATER: Final = frozenset({"slow", "unavailable", "refused", "misconfigured"})  # causes for which to try again
+READ: Final = tuple(trust for trust in Trust if trust is not Trust.QUARANTINED)
+
+
+def list_unread(found: Iterable[Statement], record: Record) -> list[Statement]:
+    """What a model found in a record that the rules did not."""
+    known: set[tuple[str, str]] = set()
+    for statement in statements_of(record.terms):
+        known.add((statement.relation, name_key(statement.object.name)))
+    more: list[Statement] = []
+    for statement in found:
+        if (statement.relation, name_key(statement.object.name)) not in known:
+            more.append(statement)
+    return more
+
+
+def phrase_statement(statement: Statement, record: Record) -> str:
+    """A statement as a sentence; "I" is whoever said it."""
+    subject = statement.subject.name or record.who or "I"
+    return relation_of(statement.relation).phrase.format(subject=subject, object=statement.object.name)
+
+
+class FactReadings:
+    """Plans what to store of what a model reads, and knows how far it came in each scope."""
+
+    def __init__(self, parts: Parts, ledger: Ledger) -> None:
+        self._parts = parts
+        self._ledger = ledger
+        self._reached: dict[str, int] = {}  # by scope: the last seq whose facts were planned
+
+    def plan(self, scope: str, llm: LLM | None, *, most: int, now: float, dry_run: bool) -> Iterator[Change]:
+        """The changes for texts that were not read yet, at most so many texts, the oldest first."""
+        if llm is None or not most or not self._parts.settings.facts:
+            return
+        model_facts = self._list_model_facts(scope)
+        for record in self._list_new(scope, most, now):
+            if dry_run:
+                yield Ask(what=WORK, record=record, sources=(record,), because="a model has not read it yet")
+                continue
+            outcome = read_facts_with(
+                llm,
+                record.whole.text,
+                said=local(record.occurred),
+                language=self._parts.analyzer.language,
+                ledger=self._ledger,
+            )
+            if outcome.cause in LATER:
+                return
+            found = list_unread(outcome.value, record) if outcome.by == BY_MODEL else []
+            yield from self._list_changes(record, found, model_facts.get(record.id, []), now)
+            self._reached[scope] = record.seq
+
+    def begin(self) -> None:
+        """Forgets how far an upkeep came that failed: what it planned may not be stored."""
+        self._reached = {}
+
+    def note_progress(self) -> None:
+        """Keeps how far the models came, once what they found is stored."""
+        reached, self._reached = self._reached, {}
+        settings: dict[str, str] = {}
+        for scope, seq in reached.items():
+            settings[_setting_of(scope)] = str(seq)
+        if settings:
+            verbs.set_settings(self._parts.store, settings)
+
+    def _list_new(self, scope: str, most: int, now: float) -> list[Record]:
+        since = int(verbs.get_setting(self._parts.store, _setting_of(scope)) or 0)
+        where = Where(scope=Scope(scope), kinds=tuple(STATING), trust=READ, alive_at=now)
+        found: list[Record] = []
+        for record in verbs.scan(self._parts.store, where, after=since, batch=min(most, PAGE)):
+            found.append(record)
+            if len(found) == most:
+                break
+        return found
+
+    def _list_model_facts(self, scope: str) -> dict[str, list[Record]]:
+        """What models found before, by the id of the text."""
+        by_model = Condition("state.worded_by", "=", BY_MODEL)
+        where = Where(scope=Scope(scope), kinds=(Kind.TRIPLE,), conditions=(by_model,))
+        found: dict[str, list[Record]] = {}
+        for record in self._parts.store.find(where):
+            for source in record.derived_from:
+                found.setdefault(source, []).append(record)
+        return found
+
+    def _list_changes(
+        self, record: Record, found: list[Statement], before: list[Record], now: float
+    ) -> Iterator[Change]:
+        facts: dict[str, Record] = {}
+        for statement in found:
+            fact = _make_fact(record, statement, now)
+            facts[fact.id] = fact
+        there = {fact.id for fact in before}
+        for id, fact in facts.items():
+            if id not in there:
+                (ready,) = Ingest.of(self._parts).derive([fact])
+                yield Write(what=WORK, record=ready, because=f"a model found it in {record.id}")
+        for fact in before:
+            if fact.id not in facts:
+                yield Drop(what=WORK, record=fact, because=f"{record.id} no longer states it")
+
+
+def _setting_of(scope: str) -> str:
+    """Under which name progress is kept; it tells nothing of the scope."""
+    return f"facts_read_{blake2b(scope.encode(), digest_size=12).hexdigest()}"
+
+
+def _make_fact(record: Record, statement: Statement, now: float) -> Record:
+    data = triple_data(statement)
+    mark = blake2b(f"{record.id}\0{data!r}".encode(), digest_size=16)
+    return Record(
+        id=mark.hexdigest(),
+        scope=record.scope,
+        text=phrase_statement(statement, record),
+        kind=Kind.TRIPLE,
+        data=data,
+        who=record.who,
+        session=record.session,
+        agent=record.agent,
+        step=record.step,
+        occurred=record.occurred,
+        trust=record.trust,
+        expires=record.expires,
+        importance=record.importance,
+        created=now,
+        source="upkeep",
+        derived_from=(record.id,),
+        state=NO_STATE.but(worded_by=BY_MODEL),
+    )

@@ -1,0 +1,146 @@
+"""`eidet import` and `eidet export --format`, and every command that docs/importing.md shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.reference import ROOT
+from tests.unit.cli.shell import Shell
+from tests.unit.exchange.sources import FOREIGN
+
+from eidet import Memory
+
+PAGE = (ROOT / "docs" / "importing.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def foreign(eidet: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """A folder with the files that the page names."""
+    for path in FOREIGN.iterdir():
+        if path.is_dir() and path.name != "__pycache__":
+            shutil.copytree(path, eidet.folder / path.name)
+    monkeypatch.chdir(eidet.folder)
+    return eidet
+
+
+def list_commands() -> list[tuple[str, list[str]]]:
+    """The commands of the page, each with the lines that it prints there."""
+    commands: list[tuple[str, list[str]]] = []
+    for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            if line.startswith("$ eidet "):
+                commands.append((line.removeprefix("$ eidet "), []))
+            else:
+                commands[-1][1].append(line)
+    return commands
+
+
+def test_every_command_of_the_page_runs_and_prints_what_it_shows(foreign: Shell) -> None:
+    commands = list_commands()
+    assert len(commands) >= 16
+    for command, shown in commands:
+        said = foreign(*shlex.split(command))
+        assert said.code == 0, (command, said)
+        if shown:
+            assert said.out.splitlines() == shown
+
+
+def test_a_dry_run_makes_no_memory(foreign: Shell) -> None:
+    said = foreign("import", "chroma", "chroma", "--dry-run", "--json")
+    assert said.code == 0
+    assert (said.json["created"], said.json["dry_run"]) == (2, True)
+    assert not foreign.file.exists()
+
+
+def test_a_dry_run_compares_with_the_memory_there_is(foreign: Shell) -> None:
+    foreign("import", "chroma", "chroma")
+    said = foreign("import", "chroma", "chroma", "--dry-run", "--json").json
+    assert (said["created"], said["same"]) == (0, 2)
+
+
+def test_bad_input_makes_no_memory(foreign: Shell) -> None:
+    for words in (("jsonl", "mem0/get_all.json"), ("csv", "nowhere.csv"), ("nope", "x"), ("mcp", "chroma")):
+        said = foreign("import", *words)
+        assert said.code in (2, 3)
+        assert said.err.startswith("error: ")
+        assert not foreign.file.exists()
+
+
+def test_the_report_says_what_had_no_place(foreign: Shell) -> None:
+    said = foreign("import", "chatgpt", "chatgpt/conversations.json", "--scope", "me/{session}")
+    assert said.out.splitlines()[2].split() == ["me/conv-1", "5"]
+    assert "skipped 1: is on a branch that was left" in said.out.splitlines()
+    assert "message a1: is on a branch that was left" in said.err
+
+
+def test_conflicts_end_with_code_1_and_say_what_to_do(foreign: Shell) -> None:
+    foreign("import", "chroma", "chroma")
+    with Memory(foreign.file) as memory:
+        memory.revise("n1", scope="notes", text="Ann lives in Faro")
+    said = foreign("import", "chroma", "chroma")
+    assert said.code == 1
+    assert "1 that differ, unchanged" in said.out
+    assert "n1 of collection notes: its id is taken" in said.err
+    assert "`--overwrite` takes what the source says" in said.err
+    assert foreign("import", "chroma", "chroma", "--overwrite", "--json").json["changed"] == 1
+
+
+def test_columns_are_checked(foreign: Shell) -> None:
+    said = foreign("import", "csv", "tables/notes.csv", "--column", "text")
+    assert (said.code, said.err) == (2, "error: --column takes field=column, not 'text'\n")
+
+
+KILLED = """
+import os, signal, threading
+from eidet import Memory
+from eidet.exchange import import_memories
+
+def kill(done, total):
+    threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGKILL)).start()
+
+import_memories(Memory("eidet.db", embedder="hashing"), "jsonl", "many.jsonl", progress=kill)
+"""
+
+
+def test_a_killed_import_goes_on(foreign: Shell) -> None:
+    """Killed in the middle of a batch, it loses no batch that it had stored, and doubles none."""
+    lines = [f'{{"id": "n{number}", "text": "note {number}"}}' for number in range(2500)]
+    Path("many.jsonl").write_text("\n".join(lines))
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED], env=foreign.environment(), cwd=foreign.folder, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    with Memory(foreign.file) as memory:
+        there = memory.count()
+    assert 500 <= there < 2500
+    assert there % 500 == 0
+    again = foreign("import", "jsonl", "many.jsonl", "--json")
+    assert again.code == 0, again
+    assert (again.json["created"], again.json["same"]) == (2500 - there, there)
+
+
+def test_exports_are_told(foreign: Shell) -> None:
+    foreign("remember", "Ann lives in Lisbon")
+    said = foreign("export", "out.jsonl", "--format", "jsonl", "--json")
+    assert said.json == {"exported": 1, "file": "out.jsonl", "left_out": {}}
+    said = foreign("export", "out.mcp", "--format", "mcp")
+    assert said.out == "exported 3 lines of every scope to out.mcp\n"
+    assert foreign("export", "out", "--format", "nope").code == 2
+    assert foreign("export", "out", "--vectors").code == 2
+    assert foreign("export", "out", "--all", "--scope", "x", "--format", "pam").code == 2
+
+
+def test_the_default_export_is_the_lossless_one(foreign: Shell) -> None:
+    foreign("remember", "Ann lives in Lisbon")
+    foreign("export", "out.jsonl")
+    said = foreign("import", "jsonl", "out.jsonl")
+    assert said.code == 2
+    assert "`eidet load` reads it" in said.err
+    assert foreign("load", "out.jsonl", "--at", "other.db").code == 0

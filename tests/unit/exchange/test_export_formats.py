@@ -1,0 +1,145 @@
+"""Exports in formats of others: what is in them, what is left out, and who may write them."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.exchange.sources import list_records, open_memory
+
+from eidet import BadInput, Memory, MissingExtra, Refused, Unavailable
+from eidet.exchange import WRITERS, export_memories, import_memories
+
+FORMATS = ["jsonl", "pam", "mcp"]
+
+
+@pytest.fixture
+def memory() -> Any:
+    with open_memory() as opened:
+        opened.remember("Ann lives in Lisbon", id="a", meta={"n": 1}, importance=0.9, session="s")
+        opened.remember("Bob drinks tea", id="b", scope="club", pinned=True, derived_from=["a"])
+        yield opened
+
+
+def read(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_json_line_says_what_a_caller_could(memory: Memory, tmp_path: Path) -> None:
+    done = export_memories(memory, "jsonl", tmp_path / "out")
+    assert (done.count, done.left_out) == (2, {})
+    first, second = read(tmp_path / "out")
+    assert (first["id"], first["scope"], first["text"]) == ("a", "default", "Ann lives in Lisbon")
+    assert (first["meta"], first["importance"], first["session"]) == ({"n": 1}, 0.9, "s")
+    assert second["pinned"] is True
+    assert second["eidet"]["version"] == 1
+
+
+def test_one_scope_or_several_leave(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("Cleo swims", scope="club/water")
+    for scope, count in ((None, 3), ("club", 1), ("club/**", 2), ("nowhere", 0)):
+        assert export_memories(memory, "jsonl", tmp_path / "out", scope=scope).count == count
+
+
+@pytest.mark.parametrize("format", ["jsonl", "pam"])
+def test_what_is_in_quarantine_stays(memory: Memory, tmp_path: Path, format: str) -> None:
+    memory.trust.quarantine("a")
+    done = export_memories(memory, format, tmp_path / "out")
+    assert (done.count, done.left_out) == (1, {"in quarantine": 1})
+
+
+@pytest.mark.parametrize("format", ["jsonl", "pam"])
+def test_a_lowered_record_leaves_whole(memory: Memory, tmp_path: Path, format: str) -> None:
+    text = "Ann lives in Lisbon. " * 200
+    memory.remember(text, id="long", tier="long")
+    memory.upkeep.maintain()
+    export_memories(memory, format, tmp_path / "out")
+    with open_memory() as other:
+        import_memories(other, format, tmp_path / "out")
+        assert ("default", text) in list_records(other)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_sealed_memory_leaves_only_plainly_asked_for(format: str, tmp_path: Path) -> None:
+    key = bytes(range(32)).hex()
+    with Memory(tmp_path / "m.db", embedder="hashing:16", key=key) as sealed:
+        sealed.remember("Ann lives in Lisbon")
+        with pytest.raises(Refused, match="is sealed"):
+            export_memories(sealed, format, tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+        export_memories(sealed, format, tmp_path / "out", plain=True)
+        assert "Lisbon" in (tmp_path / "out").read_text()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_is_for_its_owner_only_and_whole_or_not_there(
+    memory: Memory, format: str, tmp_path: Path
+) -> None:
+    scope = "default" if format == "mcp" else None
+    export_memories(memory, format, tmp_path / "out", scope=scope)
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o600
+    with pytest.raises(Unavailable, match="could not be written"):
+        export_memories(memory, format, tmp_path / "nowhere" / "out", scope=scope)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_only_parquet_takes_vectors(memory: Memory, format: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="has no place for vectors"):
+        export_memories(memory, format, tmp_path / "out", vectors=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_export_is_audited(format: str, tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder="hashing:16", audit=tmp_path / "audit") as memory:
+        memory.remember("Ann lives in Lisbon")
+        export_memories(memory, format, tmp_path / "out")
+    assert str(tmp_path / "out") in (tmp_path / "audit").read_text()
+
+
+def test_an_mcp_file_is_of_one_scope(memory: Memory, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="one graph: name a scope of these 2"):
+        export_memories(memory, "mcp", tmp_path / "out")
+    done = export_memories(memory, "mcp", tmp_path / "out", scope="default")
+    rows = read(tmp_path / "out")
+    assert done.count == len(rows)
+    assert {"type": "relation", "from": "Ann", "to": "Lisbon", "relationType": "lives_in"} in rows
+    with open_memory() as other:
+        import_memories(other, "mcp", tmp_path / "out")
+        assert "Lisbon" in {fact.object for fact in other.facts.about("Ann")}
+
+
+def test_a_pam_document_says_in_its_own_fields_what_it_can(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("Ann said hello", id="m", kind="message", session="s", occurred="2025-01-01T00:00:00Z")
+    memory.remember("Ann said it again", id="n", scope="club", session="s", derived_from=["b"])
+    memory.remember("another one", id="a", scope="club")
+    export_memories(memory, "pam", tmp_path / "out", scope=None)
+    [document] = read(tmp_path / "out")
+    by_id = {one["id"]: one for one in document["memories"]}
+    assert by_id.keys() == {"a", "b", "m", "n", "club/a"}  # two scopes have a record "a"
+    assert (by_id["m"]["type"], by_id["m"]["custom_type"]) == ("custom", "message")
+    assert by_id["m"]["temporal"] == {"created_at": "2025-01-01T00:00:00Z"}
+    assert by_id["a"]["type"] == "fact"
+    [index] = document["conversations_index"]
+    assert (index["id"], sorted(index["derived_memories"])) == ("s", ["a", "m", "n"])
+    assert [(one["from"], one["to"]) for one in document["relations"]] == [
+        ("b", "club/a"),
+        ("n", "b"),
+    ]
+    assert document["integrity"]["total_memories"] == 5
+
+
+def test_a_format_must_be_known_and_its_extra_installed(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BadInput, match="memories are exported as jsonl, parquet, pam, mcp"):
+        export_memories(memory, "telepathy", tmp_path / "out")
+    assert set(WRITERS) == {*FORMATS, "parquet"}
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'eidet\[parquet\]'"):
+        export_memories(memory, "parquet", tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
