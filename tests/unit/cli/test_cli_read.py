@@ -192,7 +192,8 @@ def test_an_empty_answer_names_the_scopes_that_hold_records(eidet: Shell, words:
     told = " ".join(eidet(*words).err.split())
     assert "the scope default has no records; --scope names another one: acme/" in told
     assert "and 2 more (`eidet scopes`)" in told
-    assert "--scope names another" not in eidet(*words, "--scope", "nobody").err
+    assert "the scope nobody has no records" in eidet(*words, "--scope", "nobody").err
+    assert "--scope names another" not in eidet(*words, "--scope", "zoo/**").err
     assert "--scope names another" not in eidet(*words, "--json").err
     eidet("remember", "Cid drinks juice")
     assert "--scope names another" not in eidet(*words).err
