@@ -79,7 +79,7 @@ def driver_of(memory: Memory) -> Any:
 def await_read(memory: Memory, count: int = 1) -> None:
     """Until so many replicas may be read."""
     replicas = driver_of(memory).replicas
-    until(lambda: sum(one["fresh"] for one in replicas.told()) == count)
+    until(lambda: sum(one["fresh"] for one in replicas.describe()) == count)
 
 
 @contextmanager

@@ -26,6 +26,14 @@ class PlainLines(logging.Formatter):
         self.converter = time.gmtime
         self._content = content
 
+    def format(self, record: logging.LogRecord) -> str:
+        """Without what another handler's formatter left on the record: it may tell more, or less."""
+        left, record.exc_text = record.exc_text, None
+        try:
+            return super().format(record)
+        finally:
+            record.exc_text = left
+
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         line = super().formatMessage(record)
         if (request := current_request()) is not None:

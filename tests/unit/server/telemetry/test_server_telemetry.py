@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -216,6 +217,21 @@ def test_a_slow_recall_tells_its_query_only_on_request() -> None:
     assert "vault" not in plain.getvalue()
     assert "query=vault code scope=ann" in told.getvalue()
     assert none.getvalue() == ""
+
+
+@pytest.mark.parametrize("content", [False, True])
+@pytest.mark.parametrize("kind", [JsonLines, PlainLines])
+def test_what_another_handler_made_of_an_exception_is_not_repeated(
+    kind: type[JsonLines | PlainLines], content: bool
+) -> None:
+    try:
+        int(SECRET)
+    except ValueError:
+        record = logging.makeLogRecord({"msg": "failed", "exc_info": sys.exc_info()})
+    for before in (logging.Formatter(), kind(content=not content)):
+        before.format(record)
+        assert ("8241" in kind(content=content).format(record)) == content
+        assert "8241" in logging.Formatter().format(record)
 
 
 @pytest.mark.parametrize("content", [False, True])
