@@ -1,6 +1,7 @@
 """The command line: words of a shell become the verbs of `Memory`, and what they answer becomes text.
 
-    memory_options.py    which memory is meant, and opening it
+    memory_options.py    which memory is meant, and opening it; configuration.py: eidet.toml
+    init_command.py      init, which writes eidet.toml; tour_command.py: tour
     write_commands.py    remember
     read_commands.py     recall, context, find, show, history, scopes, stats
     fact_commands.py     facts about, timeline, match, why …
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
@@ -40,6 +41,8 @@ __all__ = ["app", "main", "make_app"]
 # The commands of each module: a command loads its own module only. The order is that of --help.
 COMMANDS: Final = {
     "demo": ("demo",),
+    "tour_command": ("tour",),
+    "init_command": ("init",),
     "serve_command": ("serve",),
     "write_commands": ("remember",),
     "erase": ("forget", "verify-forgotten", "verify-receipt"),
@@ -62,9 +65,11 @@ COMMANDS: Final = {
 }
 
 BEGINNING: Final = (
-    "The memory is the file eidet.db in this folder, unless --at or EIDET_MEMORY names another one. "
+    "The memory is the file eidet.db in this folder, unless --at, EIDET_MEMORY or eidet.toml (see `eidet "
+    "init`) names another one. "
     "Every command has --help, and most have --json for programs."
 )
+COMPLETING: Final = "_EIDET_COMPLETE"  # set by the script that completes commands in a shell
 EXIT_CODES: Final = {NotFound: 3, Conflict: 4, Unavailable: 5, Corrupt: 6, Misconfigured: 7}
 
 
@@ -146,8 +151,19 @@ def modules_for(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(COMMANDS)
 
 
+def read_words(given: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """The words of the command line; while a shell completes, those before the one that is being typed."""
+    if COMPLETING not in environment:
+        return list(given)
+    typed = environment.get("_TYPER_COMPLETE_ARGS") or environment.get("COMP_WORDS") or ""
+    words = typed.split()[1:]
+    if len(words) < 2 and not typed.endswith(" "):
+        return []
+    return words
+
+
 def main() -> None:
-    make_app(modules_for(sys.argv[1:]))(prog_name="eidet")
+    make_app(modules_for(read_words(sys.argv[1:], os.environ)))(prog_name="eidet")
 
 
 if TYPE_CHECKING:

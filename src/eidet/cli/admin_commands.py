@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -12,9 +12,7 @@ from ..core.errors import BadInput
 from .json_output import emit
 from .memory_options import Which, command
 from .panels import CARE
-from .show import console, grid, progress_bar, style_text
-
-_STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
+from .show import progress_bar
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 
@@ -71,26 +69,22 @@ def doctor(
     thorough: Annotated[
         bool, typer.Option("--thorough", help="Also compare the file's own indexes with its tables.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="A line for each check, also for those that are fine.")
+    ] = False,
 ) -> None:
-    """Check the file, its schema, embedder, language, index and disk.
+    """Say what is installed, which memory and embedder are used, what is slow or unsafe, and how to mend it.
 
     Exits with code 1 if it finds faults.
     """
     from .doctor import examine
+    from .doctor_report import show_report
 
     findings = list(examine(on, thorough=thorough))
     if on.json:
         emit([asdict(finding) for finding in findings])
     else:
-        report = grid("", "bold", "")
-        for finding in findings:
-            advice = (f"\n→ {finding.todo}", "") if finding.todo else ""
-            report.add_row(
-                style_text((finding.level, _STYLES[finding.level])),
-                finding.check,
-                style_text(finding.message, advice),
-            )
-        console().print(report)
+        show_report(findings, verbose=verbose)
     raise typer.Exit(int(any(finding.level == "fault" for finding in findings)))
 
 

@@ -90,8 +90,9 @@ def build_and_serve(file: Path, port: int) -> None:
     from .example_memory import build_example
     from .serve_command import tell_addresses
 
+    typer.echo("writing half a year of the company Tidewater …", err=True)
     count = build_example(file, time.time())
-    typer.echo(f"half a year of the company Tidewater: {count:,} records in {file}", err=True)
+    typer.echo(f"{count:,} records in {file}", err=True)
     server = ServerSettings(port=port)
     tell_addresses(server, str(file))
     run(Opening(place=str(file), embedder=None, settings=settings_of(None), server=server))

@@ -14,14 +14,15 @@ class CheckResult:
     level: Literal["ok", "warning", "fault"]
     message: str
     todo: str = ""
+    concern: Literal["", "slow", "unsafe"] = ""  # of a warning: what it costs to leave it
 
 
 def ok(check: str, message: str) -> CheckResult:
     return CheckResult(check=check, level="ok", message=message)
 
 
-def warning(check: str, message: str, todo: str) -> CheckResult:
-    return CheckResult(check=check, level="warning", message=message, todo=todo)
+def warning(check: str, message: str, todo: str, concern: Literal["", "slow", "unsafe"] = "") -> CheckResult:
+    return CheckResult(check=check, level="warning", message=message, todo=todo, concern=concern)
 
 
 def fault(check: str, message: str, todo: str) -> CheckResult:

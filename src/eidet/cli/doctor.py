@@ -23,9 +23,12 @@ from ..store.traits import path_of
 from ..text import analyzer_of
 from .advice import advice
 from .diagnosis import CheckResult, fault, ok, warning
+from .installed_checks import describe_machine
 from .memory_options import Which
+from .safety_checks import check_files, check_line, check_protection
 from .server_checks import servers
 from .show import size_text
+from .speed_checks import check_embedder, check_index, check_log, check_recalls, time_embedder
 
 LITTLE_SPACE: Final = 100_000_000  # bytes
 RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
@@ -34,7 +37,10 @@ RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
 def examine(on: Which, *, thorough: bool) -> Iterator[CheckResult]:
     """The findings, from the outside in; what lies behind a fault is not looked at."""
     file = file_of(on.at)
-    checks = (_memory,) if file is None else (_file, _surroundings, _integrity, _schema, _memory)
+    if file is None:
+        checks: tuple[Check, ...] = (_machine, _line, _memory)
+    else:
+        checks = (_machine, _file, _surroundings, _integrity, _schema, _memory)
     for check in checks:
         found = list(_run_check(check, Subject(on, file, thorough)))
         yield from found
@@ -56,13 +62,24 @@ class Subject:
         return self.file
 
 
-def _run_check(check: Callable[[Subject], Iterator[CheckResult]], case: Subject) -> Iterator[CheckResult]:
+Check = Callable[[Subject], Iterator[CheckResult]]
+
+
+def _run_check(check: Check, case: Subject) -> Iterator[CheckResult]:
     try:
         yield from check(case)
     except Corrupt as error:
         yield fault("damage", str(error), RESTORE)
     except EidetError as error:
         yield fault("opening", str(error), "do what the message says, then run `eidet doctor` again")
+
+
+def _machine(case: Subject) -> Iterator[CheckResult]:
+    return describe_machine(case.on)
+
+
+def _line(case: Subject) -> Iterator[CheckResult]:
+    return check_line(case.on.at)
 
 
 # The file, from outside.
@@ -74,7 +91,7 @@ def _file(case: Subject) -> Iterator[CheckResult]:
         what = "does not exist"
         if path.is_dir():
             what = "is a folder"
-        yield fault("file", f"{path} {what}", "name the memory's file with --at or EIDET_MEMORY")
+        yield fault("file", f"{path} {what}", _how_to_begin(path))
     elif not os.access(path, os.R_OK):
         yield fault("file", f"{path} cannot be read", "check its permissions")
     elif not is_database(path):
@@ -84,7 +101,13 @@ def _file(case: Subject) -> Iterator[CheckResult]:
             "file", f"{path} can only be read", "to remember, make the file and its folder writable"
         )
     else:
-        yield ok("file", f"{path}, {size_text(path.stat().st_size)}")
+        yield ok("file", f"{path.absolute()}, {size_text(path.stat().st_size)}")
+
+
+def _how_to_begin(path: Path) -> str:
+    if path.exists():
+        return "name the memory's file with --at or EIDET_MEMORY"
+    return 'eidet remember "…" creates it; --at or EIDET_MEMORY names another one'
 
 
 def _surroundings(case: Subject) -> Iterator[CheckResult]:
@@ -94,6 +117,8 @@ def _surroundings(case: Subject) -> Iterator[CheckResult]:
         yield warning("disk", f"only {size_text(free)} free", f"free at least {size_text(wanted)}")
     else:
         yield ok("disk", f"{size_text(free)} free")
+    yield from check_files(case.path, case.on.config)
+    yield from check_log(case.path)
     for file in leftovers(case.path):
         yield warning("leftover", f"{file}, {size_text(file.stat().st_size)}", _advice(file))
 
@@ -150,6 +175,9 @@ def _memory(case: Subject) -> Iterator[CheckResult]:
         yield from _caches(store)
         yield from servers(memory)
         yield from _index(memory)
+        yield from check_index(memory, on_server=case.file is None)
+        yield from check_recalls(memory.admin.stats()["retrieval"])
+        yield from check_protection(memory, settings)
         yield from advice(memory, case.on.reach_or_all(False), settings)
 
 
@@ -165,11 +193,12 @@ def _embedder(on: Which, store: Store) -> Iterator[CheckResult]:
         else:
             chosen = embedder_of(on.embedder)
         made = embed_checked(chosen, ["Is anybody there?"]).shape[1]
+        seconds = time_embedder(chosen)
     except EidetError as error:
         yield fault("embedder", str(error), "repair it, or name another with --embedder")
         return
     if name is None:
-        yield ok("embedder", f"{chosen.name} works; nothing was written yet")
+        yield ok("embedder", f"{chosen.name}, {seconds * 1000:.2f} ms a text; nothing was written yet")
     elif chosen.name != name:
         yield fault(
             "embedder",
@@ -181,7 +210,8 @@ def _embedder(on: Which, store: Store) -> Iterator[CheckResult]:
             "embedder", f"{name} returns {made} numbers, the memory has {width}", "run `eidet reembed`"
         )
     else:
-        yield ok("embedder", f"{name} works and returns {width} numbers")
+        yield ok("embedder", f"{name}, {width} numbers, {seconds * 1000:.2f} ms a text")
+        yield from check_embedder(seconds)
 
 
 def _language(on: Which, store: Store) -> Iterator[CheckResult]:

@@ -12,6 +12,7 @@ from ..core.errors import BadInput
 from .json_output import emit, emit_each
 from .memory_options import Below, Which, command
 from .panels import INSIDE, USE
+from .scope_hint import tell_elsewhere
 from .show import console, local_time, plain, table
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def about(on: Which, name: Name, as_of: AsOf = None, known_at: KnownAt = None, b
     """What holds of somebody or something."""
     with on.open_memory() as memory:
         found = memory.facts.about(name, scope=on.reach(below), as_of=as_of, known_at=known_at)
+        if not found:
+            tell_elsewhere(on, memory)
     _tell(on, found)
 
 
@@ -48,6 +51,8 @@ def timeline(
     """All that ever held of somebody or something, the earliest first."""
     with on.open_memory() as memory:
         found = memory.facts.timeline(name, relation=relation, scope=on.reach(below), known_at=known_at)
+        if not found:
+            tell_elsewhere(on, memory)
     _tell(on, found)
 
 
@@ -187,12 +192,17 @@ def _group(parts: Sequence[str]) -> list[tuple[str | None, ...]]:
 def _tell(on: Which, facts: Sequence[Fact]) -> None:
     if on.json:
         emit_each(fact.to_dict() for fact in facts)
-    else:
+    elif facts:
         _show(facts)
+    else:
+        console(stderr=True).print("nothing found; `eidet facts entities` lists who and what is known")
 
 
 def _show(facts: Iterable[Fact]) -> None:
-    made = table("from", "to", "fact", "sure", "id")
+    made = table("from", "to")
+    made.add_column("fact", overflow="fold")
+    made.add_column("sure", no_wrap=True)
+    made.add_column("id", no_wrap=True)  # whole, so that it can be copied
     for fact in facts:
         begun, over = local_time(fact.valid_from)[:10], local_time(fact.valid_to)[:10]
         made.add_row(begun, over, plain(fact.text), f"{fact.confidence:.2f}", plain(fact.id))

@@ -86,6 +86,8 @@ def show_config(on: Which, rights: str, graph_tools: bool) -> None:
     typer.echo(
         f"\nIn a shell, for agents with a command of their own:\n  claude mcp add eidet -- {line}", err=True
     )
+    if importlib.util.find_spec("mcp") is None:
+        typer.echo("First install what it needs: pip install 'eidet[mcp]'", err=True)
     if "env" in server:
         typer.echo(f"Set {SECRET} to the URL of the memory; it has a password, so it is not shown.", err=True)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 PANEL = "Which memory, and how to print"
+USUAL = "eidet.db"
 
 Below = Annotated[bool, typer.Option("--below", help="Also every scope below the one named.")]
 Vectors = Annotated[bool, typer.Option("--vectors", help="With --json: the vectors too.")]
@@ -38,9 +39,10 @@ class Which:
             envvar="EIDET_MEMORY",
             metavar="PATH",
             help="The memory: a file or a URL.",
+            show_default=USUAL,
             rich_help_panel=PANEL,
         ),
-    ] = "eidet.db"
+    ] = ""
     scope: Annotated[
         str | None,
         typer.Option(
@@ -63,7 +65,11 @@ class Which:
     ] = None
     config: Annotated[
         Path | None,
-        typer.Option(envvar="EIDET_CONFIG", help="A TOML file with settings.", rich_help_panel=PANEL),
+        typer.Option(
+            envvar="EIDET_CONFIG",
+            help="A TOML file with settings; default: eidet.toml here, if there is one.",
+            rich_help_panel=PANEL,
+        ),
     ] = None
     key_file: Annotated[
         Path | None,
@@ -74,6 +80,17 @@ class Which:
         ),
     ] = None
     json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=PANEL)] = False
+
+    def complete(self) -> Which:
+        """With what the configuration says of options that were not given."""
+        from .configuration import find_configuration, read_configuration
+
+        file = self.config or find_configuration()
+        if file is None:
+            return replace(self, at=self.at or USUAL)
+        said = read_configuration(file, unasked=self.config is None)
+        at = self.at or said.get("memory") or USUAL
+        return replace(self, at=at, embedder=self.embedder or said.get("embedder"), config=file)
 
     @property
     def one_scope(self) -> str:
@@ -150,7 +167,8 @@ def _with_options(run: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(run)
     def start(**given: Any) -> None:
-        run(Which(**{name: given.pop(name) for name in shared}), **given)
+        on = Which(**{name: given.pop(name) for name in shared})
+        run(on.complete(), **given)
 
     every = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared.values())]
     start.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]

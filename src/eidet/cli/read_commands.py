@@ -10,6 +10,7 @@ from . import show as shown
 from .json_output import context_json, emit, emit_each, event_json, hits_json, record_json
 from .memory_options import Below, Vectors, Which, command
 from .panels import CARE, USE
+from .scope_hint import tell_elsewhere
 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Of this kind; repeatable.")]
 Session = Annotated[str | None, typer.Option(help="Of this session.")]
@@ -78,6 +79,8 @@ def recall(
             rerank=rerank,
             explain=explain,
         )
+        if not hits:
+            tell_elsewhere(on, memory)
     if on.json:
         emit(hits_json(query, hits, vectors=vectors))
     else:
@@ -117,6 +120,8 @@ def context(
             recipe=recipe,
             scope=on.reach(below),
         )
+        if not packed.hits:
+            tell_elsewhere(on, memory)
     if on.json:
         emit(context_json(packed))
     else:
@@ -162,6 +167,8 @@ def find(
             limit=limit,
             offset=offset,
         )
+        if not records:
+            tell_elsewhere(on, memory)
     if on.json:
         emit_each(record_json(record, vectors=vectors) for record in records)
     else:
@@ -183,6 +190,8 @@ def show(
         events = []
         if with_history:
             events = memory.history(id, scope=on.one_scope)
+        if record is None:
+            tell_elsewhere(on, memory)
     if record is None:
         _nothing(f"there is no record {id!r} in scope {on.one_scope}")
     elif on.json:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from .errors import BadInput, Misconfigured
 from .record import kind_of
 from .scope import Scope
 from .setting_rules import SETTING_RULES, UPKEEP_RULES, SettingRule, check_fields, read_field
+
+CHOICES: Final = ("memory", "embedder")  # in a settings file beside the settings: what to open
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,12 +155,27 @@ def read_settings(environment: Mapping[str, str], file: Path | None = None) -> S
     Those of `Upkeep` are in [eidet.upkeep], and in EIDET_UPKEEP_*; each [[eidet.retention]] is a `Retention`.
     """
     given = {} if file is None else _table(file)
+    for name in CHOICES:
+        given.pop(name, None)
     upkeep, retention = given.pop("upkeep", {}), _retention(given.pop("retention", []), file)
     if not isinstance(upkeep, dict):
         raise Misconfigured(f"settings file {file}: [eidet.upkeep] must be a table, not {upkeep!r}")
     chosen = _choose(Settings(), SETTING_RULES, given, environment, "EIDET_", "")
     kept = _choose(Upkeep(), UPKEEP_RULES, upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
     return replace(chosen, retention=retention, upkeep=kept)
+
+
+def read_choices(file: Path) -> dict[str, str]:
+    """What a settings file says of `memory` and `embedder`; the command line uses both."""
+    given, said = _table(file), {}
+    for name in CHOICES:
+        value = given.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, str) or not value:
+            raise Misconfigured(f"settings file {file}: {name} must be a text, not {value!r:.80}")
+        said[name] = value
+    return said
 
 
 def _retention(tables: Any, file: Path | None) -> tuple[Retention, ...]:

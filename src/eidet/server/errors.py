@@ -116,9 +116,16 @@ def make_invalid(errors: Sequence[Any]) -> Problem:
     """What is wrong with the fields of a request; the first one is named."""
     first = errors[0]
     field = ".".join(str(part) for part in first.get("loc", ()))
-    return Problem(422, "bad_input", str(first.get("msg", "the request is not valid")), field=field or None)
+    message, hint = str(first.get("msg", "the request is not valid")), None
+    if first.get("type") == "extra_forbidden":
+        message, hint = f"there is no field {field}", FIELDS_AT
+        if field == "body.scope":
+            hint = SCOPE_AT
+    return Problem(422, "bad_input", message, hint=hint, field=field or None)
 
 
+SCOPE_AT: Final = "name the scope in the URL (?scope=acme/ann) or in the header Eidet-Scope"
+FIELDS_AT: Final = "/docs lists the fields of each route"
 _HTTP: Final = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 

@@ -105,11 +105,16 @@ def listen(server: ServerSettings) -> Iterator[socket.socket]:
         )
     except OSError as error:
         raise Unavailable(
-            f"cannot listen on {server.host}:{server.port}: {error.strerror}; --port names another one"
+            f"cannot listen on {server.host}:{server.port}: {_describe(error)}; --port names another one"
         ) from error
     with listener:
         listener.setblocking(False)
         yield listener
+
+
+def _describe(error: OSError) -> str:
+    """What the system says, without the address that Python adds to it."""
+    return (error.strerror or str(error)).partition(" (while ")[0]
 
 
 def raise_file_limit() -> None:

@@ -47,3 +47,10 @@ def test_a_file_of_the_reference_server_is_loaded(eidet: Shell) -> None:
     assert eidet("facts", "load", str(MCP_FILE), "--json").json == {"facts": 13}
     exported = eidet("facts", "export", "-f", "mcp").out
     assert {json.loads(line)["type"] for line in exported.splitlines()} == {"entity", "relation"}
+
+
+def test_ids_of_facts_are_whole_in_a_narrow_terminal(eidet: Shell) -> None:
+    eidet("remember", "Ann works at Siemens Energy in Berlin.", "--occurred", "2024-01-01")
+    (fact,) = eidet("facts", "timeline", "Ann", "--json").lines
+    assert fact["id"] in eidet("facts", "timeline", "Ann", COLUMNS="80").out
+    assert "facts entities" in eidet("facts", "about", "Zoe").err

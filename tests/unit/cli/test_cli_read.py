@@ -180,3 +180,20 @@ def test_reading_makes_no_file_that_is_not_there(eidet: Shell, words: tuple[str,
     assert (said.code, said.out) == (3, "")
     assert "there is no memory" in said.err
     assert list(eidet.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words", [("recall", "tea"), ("context", "tea"), ("find",), ("show", "x"), ("facts", "about", "Ann")]
+)
+def test_an_empty_answer_names_the_scopes_that_hold_records(eidet: Shell, words: tuple[str, ...]) -> None:
+    eidet("remember", "Ann drinks tea", "--scope", "acme/ann")
+    for number in range(4):
+        eidet("remember", "Bob drinks coffee", "--scope", f"acme/b{number}")
+    told = " ".join(eidet(*words).err.split())
+    assert "the scope default has no records; --scope names another one: acme/" in told
+    assert "and 2 more (`eidet scopes`)" in told
+    assert "the scope nobody has no records" in eidet(*words, "--scope", "nobody").err
+    assert "--scope names another" not in eidet(*words, "--scope", "zoo/**").err
+    assert "--scope names another" not in eidet(*words, "--json").err
+    eidet("remember", "Cid drinks juice")
+    assert "--scope names another" not in eidet(*words).err

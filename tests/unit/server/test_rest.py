@@ -378,3 +378,10 @@ def test_a_memory_in_ram_does_not_run_in_the_loop() -> None:
         await memory.close()
 
     asyncio.run(use())
+
+
+def test_a_field_that_is_not_there_is_named_with_a_hint(http: httpx.Client) -> None:
+    body = http.post("/v1/recall", json={"query": "x", "scope": "ann"}).json()
+    assert (body["field"], body["message"]) == ("body.scope", "there is no field body.scope")
+    assert "Eidet-Scope" in body["hint"]
+    assert "/docs" in http.post("/v1/recall", json={"query": "x", "top_k": 3}).json()["hint"]

@@ -25,6 +25,11 @@ class FileFacts:
     staged: int
 
 
+def sqlite_version() -> str:
+    """The version of the SQLite library that this Python uses."""
+    return sqlite3.sqlite_version
+
+
 def file_of(place: str) -> Path | None:
     """The file a place names; None where it lives elsewhere, in RAM or on a server."""
     if place.endswith(":memory:"):

@@ -1,0 +1,165 @@
+"""`eidet init`: asks three questions and writes a commented `eidet.toml`, which the other commands read."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from ..core.errors import BadInput
+from ..core.private_files import write_private
+from .configuration import FILE
+from .configuration_text import Choices, make_text
+from .panels import START
+from .show import console, grid, plain, style_text
+
+USUAL: Final = Choices(memory="eidet.db", language="en", guard="off")
+ADVICE: Final = "answer the questions in a terminal, or let --yes take the defaults"
+EXTRAS: Final = {  # by the scheme of a URL: the package that its store needs, and the extra that installs it
+    "postgresql": ("psycopg", "postgres"),
+    "postgres": ("psycopg", "postgres"),
+    "redis": ("redis", "redis"),
+    "rediss": ("redis", "redis"),
+}
+WHERE: Final = "a file, or a URL such as postgresql://user@host/name or redis://host"
+LANGUAGE: Final = "en, de, fr, es, it … (none: any mixture)"
+PERSONAL: Final = "off: stored as it is; redact: [EMAIL] instead of an address; refuse"
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(rich_help_panel=START)(init)
+
+
+def init(
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at", "-m", envvar="EIDET_MEMORY", metavar="PATH", help="The memory: a file or a URL."
+        ),
+    ] = None,
+    language: Annotated[str | None, typer.Option(help="Language of the texts, such as de.")] = None,
+    guard: Annotated[
+        str | None, typer.Option(help="Personal data in texts: off, redact, mask, label or refuse.")
+    ] = None,
+    embedder: Annotated[str | None, typer.Option(envvar="EIDET_EMBEDDER", help="Such as minilm.")] = None,
+    file: Annotated[Path, typer.Option(help="The file to write.")] = FILE,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; defaults for the rest.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
+) -> None:
+    """Set up a folder: three questions, and a commented eidet.toml that every command reads.
+
+    Each question has an option; with --yes, nothing is asked. An existing file is never replaced unasked.
+    """
+    check_target(file, yes=yes, overwrite=overwrite)
+    choices = Choices(
+        memory=answer(at, USUAL.memory, "1/3  Where should memories live?", WHERE, yes=yes),
+        language=answer(
+            language, USUAL.language, "2/3  Which language are your texts in?", LANGUAGE, yes=yes
+        ),
+        guard=answer(guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, yes=yes),
+        embedder=embedder,
+    )
+    if not yes:
+        typer.echo(err=True)
+    check_choices(choices)
+    write_private(file, make_text(choices))
+    tell_next(file, choices)
+
+
+def check_target(file: Path, *, yes: bool, overwrite: bool) -> None:
+    """Asks before an existing file is replaced; where nobody can be asked, refuses."""
+    if overwrite or not file.exists():
+        return
+    if yes:
+        raise BadInput(f"{file} exists already: --overwrite replaces it, --file writes another one")
+    if not ask_whether(f"{file} exists already. Replace it?"):
+        typer.echo(f"kept {file}", err=True)
+        raise typer.Exit(1)
+
+
+def answer(given: str | None, usual: str, question: str, hint: str, *, yes: bool) -> str:
+    """What an option said, or else what somebody answers; with `yes`, the default."""
+    if given is not None:
+        return given.strip()
+    if yes:
+        return usual
+    err = console(stderr=True)
+    err.print(style_text((f"\n{question}", "bold")))
+    err.print(style_text((f"     {hint}", "dim")))
+    try:
+        said: str = typer.prompt("    ", default=usual, err=True)
+    except typer.Abort as error:
+        raise no_answer(error) from error
+    return said.strip()
+
+
+def ask_whether(question: str) -> bool:
+    try:
+        return typer.confirm(question, default=False, err=True)
+    except typer.Abort as error:
+        raise no_answer(error) from error
+
+
+def no_answer(error: typer.Abort) -> Exception:
+    """Ctrl-C aborts, as everywhere; the end of a pipe is explained."""
+    if sys.stdin.isatty():
+        return error
+    return BadInput(f"no answer on stdin: {ADVICE}")
+
+
+def check_choices(choices: Choices) -> None:
+    """Refuses what the other commands would refuse later, before anything is written."""
+    from ..core.settings import Settings
+    from ..models.embed import embedder_of
+    from ..text import analyzer_of
+    from ..trust.privacy.fields import Guard
+
+    if not choices.memory:
+        raise BadInput("name a file or a URL for the memory")
+    analyzer_of(choices.language)
+    Guard.of(Settings(guard=choices.guard))
+    if choices.embedder is not None:
+        embedder_of(choices.embedder)
+
+
+def find_missing_extra(place: str) -> str | None:
+    """The extra that the store of a URL needs and that is not installed."""
+    scheme = place.partition("://")[0].partition("+")[0]
+    if "://" not in place or scheme not in EXTRAS:
+        return None
+    package, extra = EXTRAS[scheme]
+    if importlib.util.find_spec(package) is not None:
+        return None
+    return extra
+
+
+def tell_next(file: Path, choices: Choices) -> None:
+    from .serve_command import hide_login
+
+    out = console()
+    out.print(
+        f"wrote {plain(str(file))}; the memory is {plain(hide_login(choices.memory))}\n", soft_wrap=True
+    )
+    extra = find_missing_extra(choices.memory)
+    steps = grid("", "dim")
+    if extra is not None:
+        steps.add_row(f"pip install 'eidet[{extra}]'", "the driver of this store is not installed yet")
+    steps.add_row("eidet doctor", "checks the setup and says what to mend")
+    steps.add_row('eidet remember "Ann lives in Lisbon"', "writes the first memory")
+    steps.add_row('eidet recall "Where does Ann live?"', "finds it, and says why")
+    steps.add_row("eidet tour", "shows the main ideas in three minutes")
+    out.print(steps)
+    if file != FILE:
+        out.print(style_text((f"\nCommands read it with --config {file} or EIDET_CONFIG={file}.", "dim")))
+    hint_variables(choices)
+
+
+def hint_variables(choices: Choices) -> None:
+    """A variable of the environment wins over the file: say so where it says something else."""
+    told = os.environ.get("EIDET_MEMORY")
+    if told and told != choices.memory:
+        typer.echo("note: EIDET_MEMORY is set to another memory, and wins over the file", err=True)
