@@ -242,7 +242,7 @@ LEAVING_COMMANDS: dict[str, str] = {
     "unarchive": "archive",
 }
 OTHER_COMMANDS = """
-    release audit bench context copy demo detail doctor eval export facts find fit forget-value history
+    release audit bench context copy demo init tour detail doctor eval export facts find fit forget-value history
     keys mcp recall retention reveal review scopes seal serve show stats verify-forgotten verify-receipt
 """
 
