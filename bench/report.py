@@ -1,4 +1,4 @@
-"""Turns the results of the benchmarks into docs/benchmarks.md, its plot, and the table in the README."""
+"""Turns the results of the benchmarks into their page, its plot, and the table in the README."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ def main() -> None:
     results = json.loads(RESULTS.read_text())
     plot(results)
     table = summary(results)
-    page = ["# Benchmarks", "", measured(results), "", table, "", "![cost against size](cost.png)", ""]
+    plotted = "![cost against size](../images/cost.png)"
+    page = ["# Benchmarks", "", measured(results), "", table, "", plotted, ""]
     for name, values in results.items():
         if name != "machine":
             page += [f"## {name}", "", "| | |", "|---|---|"]
             page += [f"| {key} | {shown(value)} |" for key, value in values.items()]
             page.append("")
     page.append((ROOT / "bench" / "notes.md").read_text())
-    (ROOT / "docs" / "benchmarks.md").write_text("\n".join(page).rstrip() + "\n")
+    (ROOT / "docs" / "how-it-works" / "benchmarks.md").write_text("\n".join(page).rstrip() + "\n")
     readme = ROOT / "README.md"
     block = f"<!-- bench -->\n{table}\n\n{measured(results)}\n<!-- /bench -->"
     text = re.sub(r"<!-- bench -->.*<!-- /bench -->", lambda _: block, readme.read_text(), flags=re.DOTALL)
@@ -110,7 +111,7 @@ def plot(results: dict[str, Any]) -> None:
     axes.grid(True, which="both", alpha=0.25)
     axes.legend()
     figure.tight_layout()
-    figure.savefig(ROOT / "docs" / "cost.png", dpi=130)
+    figure.savefig(ROOT / "docs" / "images" / "cost.png", dpi=130)
 
 
 if __name__ == "__main__":

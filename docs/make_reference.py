@@ -1,4 +1,4 @@
-"""Writes docs/reference.md from the code: every public name with its signature, fields and first sentence.
+"""Writes docs/reference from the code: every public name with its signature, fields and first sentence.
 
 The meaning of a field is the comment beside it, or else that of the same field in `Draft` or `Record`.
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-PAGE = Path(__file__).with_name("reference.md")
+PAGE = Path(__file__).with_name("reference") / "eidet.md"
 MODULES = (
     "eidet",
     "eidet.views",

@@ -1,4 +1,4 @@
-"""Loads the generator of docs/reference.md, which lies beside the page and not in the package."""
+"""Loads the generator of docs/reference/eidet.md, which lies beside the page and not in the package."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class UpkeepNamespace:
-    """What keeps the records of a memory in order: see `docs/life.md`."""
+    """What keeps the records of a memory in order: see `docs/guides/life.md`."""
 
     def __init__(
         self, parts: Parts, records: Records, life: Life, guarding: Guarding, forgetting: Forgetting
@@ -54,7 +54,7 @@ class UpkeepNamespace:
         llm: object = None,
         now: Moment | None = None,
     ) -> Maintained:
-        """Keeps memories in order: see `docs/life.md`. Every scope, unless one is named.
+        """Keeps memories in order: see `docs/guides/life.md`. Every scope, unless one is named.
 
         `only` names works of `eidet.upkeep.WORKS`; `dry_run` changes nothing and tells what would be
         done and why. Recalls and writes go on meanwhile; what they change is left as they made it.
