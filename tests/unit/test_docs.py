@@ -66,16 +66,19 @@ def _anchors(page: Path) -> set[str]:
 
 
 def test_the_reference_tells_every_public_name_as_the_code_has_it() -> None:
-    assert REFERENCE.read_text(encoding="utf-8") == load_generator().page(), (
-        "run `python docs/make_reference.py`"
+    pytest.importorskip(
+        "fastapi", reason="the reference of REST needs the server extra: pip install 'eidet[server]'"
     )
+    for name, text in load_generator().pages().items():
+        kept = (REFERENCE.parent / name).read_text(encoding="utf-8")
+        assert kept == text, f"{name} is out of date: run `python docs/make_reference.py`"
 
 
 @pytest.mark.parametrize(
     "value", [Where, Draft, Record, Hit, Settings, Upkeep, Retention], ids=lambda value: value.__name__
 )
 def test_the_reference_says_what_every_field_means(value: type) -> None:
-    lines = _section(f"### `{value.__name__}`")
+    lines = _section(f"## `{value.__name__}`")
     for field in fields(value):
         (line,) = [line for line in lines if line.startswith(f"- `{field.name}: ")]
         assert re.search(r"`: \S", line), (
@@ -85,19 +88,20 @@ def test_the_reference_says_what_every_field_means(value: type) -> None:
 
 
 def test_the_reference_says_whole_sentences_and_each_verb_once() -> None:
-    assert [line for line in REFERENCE.read_text().splitlines() if line.endswith(":")] == []
-    assert not any("`recall(" in line for line in _section("### `AsyncMemory`"))
-    assert any(line.startswith("- `recall(") for line in _section("### `Memory`"))
+    prose = re.sub(r"^```.*?^```", "", REFERENCE.read_text(), flags=re.MULTILINE | re.DOTALL)
+    assert [line for line in prose.splitlines() if line.endswith(":")] == []
+    assert not any("`recall(" in line for line in _section("## `AsyncMemory`"))
+    assert any(line.startswith("- `recall(") for line in _section("## `Memory`"))
 
 
 def test_the_reference_lists_what_remember_takes() -> None:
-    lines = _section("### `Memory`")
+    lines = _section("## `Memory`")
     at = next(at for at, line in enumerate(lines) if line.startswith("- `remember("))
     assert all(f"`{name}: " in lines[at + 1] for name in Details.__annotations__)
 
 
 def test_the_reference_lists_the_verbs_behind_a_property() -> None:
-    lines = _section("### `Memory`")
+    lines = _section("## `Memory`")
     assert any(line.startswith("  - `audit.note(") for line in lines)
 
 
