@@ -48,6 +48,8 @@ more: `help(eidet.Memory.recall)`.
 The values you meet most often: [`Draft`](eidet.md#draft), [`Record`](eidet.md#record),
 [`Where`](eidet.md#where), [`Hit`](eidet.md#hit), [`Settings`](eidet.md#settings),
 [`Upkeep`](eidet.md#upkeep), [`Retention`](eidet.md#retention). All verbs: [`Memory`](eidet.md#memory).
+
+In the examples, `memory` is an open [`Memory`](eidet.md#memory).
 """
 MORE = """## Other lists
 
@@ -74,7 +76,7 @@ def _index() -> str:
     lines = ["| module | what it is | names |", "|---|---|---|"]
     for name in MODULES:
         module = importlib.import_module(name)
-        said = first_sentence(module).split(":")[0].rstrip(".")
+        said = first_sentence(module)
         links = [f"[`{one}`]({name}.md#{one.lower()})" for one in _names(module)]
         lines.append(f"| [`{name}`]({name}.md) | {said} | {', '.join(links)} |")
     return "\n\n".join([HEAD.rstrip(), "\n".join(lines), MORE.rstrip()]) + "\n"

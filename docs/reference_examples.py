@@ -69,10 +69,18 @@ def _uses_in(code: str, module: str, imported: set[str], page: Path) -> Iterator
     for statement in statements:
         if isinstance(statement, ast.ImportFrom) and statement.module == module:
             imported.update(alias.name for alias in statement.names)
-        text = ast.get_source_segment(code, statement) or ""
+        text = _source(code, statement)
         if not isinstance(statement, ast.Import | ast.ImportFrom) and text.count("\n") < LONGEST:
             for name in _called(statement) & imported:
                 yield name, Example(text, page)
+
+
+def _source(code: str, statement: ast.stmt) -> str:
+    """The lines of a statement, those of its decorators included."""
+    first = statement.lineno
+    for decorator in getattr(statement, "decorator_list", []):
+        first = min(first, decorator.lineno)
+    return "\n".join(code.splitlines()[first - 1 : statement.end_lineno])
 
 
 def _called(statement: ast.stmt) -> set[str]:

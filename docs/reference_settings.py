@@ -52,15 +52,13 @@ def page(meanings: Meanings, default: Default) -> str:
 
 
 def _table(kind: Any, prefix: str, meanings: dict[str, str], default: Default) -> str:
-    lines = ["| setting | variable | type | default | meaning |", "|---|---|---|---|---|"]
+    lines = ["| setting | type and default | meaning |", "|---|---|---|"]
     for one in dataclasses.fields(kind):
-        variable = ""
+        name = f"`{one.name}`"
         if prefix and one.name not in NO_VARIABLE:
-            variable = f"`{prefix}{one.name.upper()}`"
-        given = default(one).removeprefix(" = ")
-        shown = f"`{_cell(given)}`" if given else "required"
-        row = [f"`{one.name}`", variable, f"`{_cell(str(one.type))}`", shown]
-        lines.append(f"| {' | '.join(row)} | {_cell(meanings.get(one.name, ''))} |")
+            name = f"`{one.name}` `{prefix}{one.name.upper()}`"
+        given = _cell(f"{one.type}{default(one)}")
+        lines.append(f"| {name} | `{given}` | {_cell(meanings.get(one.name, ''))} |")
     return "\n".join(lines)
 
 

@@ -94,6 +94,16 @@ def test_the_reference_says_whole_sentences_and_each_verb_once() -> None:
     assert any(line.startswith("- `recall(") for line in _section("## `Memory`"))
 
 
+def test_the_reference_shows_an_example_of_every_public_name() -> None:
+    generator = load_generator()
+    for module in generator.MODULES:
+        sections = re.split(
+            r"^## ", (REFERENCE.parent / f"{module}.md").read_text("utf-8"), flags=re.MULTILINE
+        )
+        bare = [section.splitlines()[0] for section in sections[1:] if "\nExample" not in section]
+        assert bare == [], f"{module}: add a section to docs/reference/_examples.md"
+
+
 def test_the_reference_lists_what_remember_takes() -> None:
     lines = _section("## `Memory`")
     at = next(at for at, line in enumerate(lines) if line.startswith("- `remember("))
