@@ -1,4 +1,4 @@
-"""Turns the results of the benchmarks into docs/benchmarks.md, its plot, and the table in the README."""
+"""Turns the results of the benchmarks into their page, its plot, and the table in the README."""
 
 from __future__ import annotations
 
@@ -10,25 +10,44 @@ from typing import Any
 from common import RESULTS
 
 ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 COMMAND = "for name in add recall dialogue scopes neighbours start report; do python bench/$name.py; done"
+
+FIGURES = (
+    "`python bench/report.py` writes this page; [benchmarks](../how-it-works/benchmarks.md) explains it and "
+    "names the goals we missed."
+)
 
 
 def main() -> None:
     results = json.loads(RESULTS.read_text())
     plot(results)
     table = summary(results)
-    page = ["# Benchmarks", "", measured(results), "", table, "", "![cost against size](cost.png)", ""]
+    (DOCS / "reference" / "figures.md").write_text(figures_page(results))
+    (DOCS / "how-it-works" / "benchmarks.md").write_text(benchmarks_page(results, table))
+    readme = ROOT / "README.md"
+    block = f"<!-- bench -->\n{table}\n\n{measured(results)}\n<!-- /bench -->"
+    text = re.sub(r"<!-- bench -->.*<!-- /bench -->", lambda _: block, readme.read_text(), flags=re.DOTALL)
+    readme.write_text(text)
+
+
+def benchmarks_page(results: dict[str, Any], table: str) -> str:
+    """What matters most, the plot, and the goals that were missed."""
+    plotted = "![cost against size](../images/cost.png)"
+    more = "[All figures](../reference/figures.md) of every benchmark are on a page of their own."
+    notes = (ROOT / "bench" / "notes.md").read_text()
+    return "\n\n".join(["# Benchmarks", measured(results), table, plotted, more, notes]).rstrip() + "\n"
+
+
+def figures_page(results: dict[str, Any]) -> str:
+    """Every figure of every benchmark, one table each."""
+    page = ["# All figures of the benchmarks", "", FIGURES, ""]
     for name, values in results.items():
         if name != "machine":
             page += [f"## {name}", "", "| | |", "|---|---|"]
             page += [f"| {key} | {shown(value)} |" for key, value in values.items()]
             page.append("")
-    page.append((ROOT / "bench" / "notes.md").read_text())
-    (ROOT / "docs" / "benchmarks.md").write_text("\n".join(page).rstrip() + "\n")
-    readme = ROOT / "README.md"
-    block = f"<!-- bench -->\n{table}\n\n{measured(results)}\n<!-- /bench -->"
-    text = re.sub(r"<!-- bench -->.*<!-- /bench -->", lambda _: block, readme.read_text(), flags=re.DOTALL)
-    readme.write_text(text)
+    return "\n".join(page).rstrip() + "\n"
 
 
 def measured(results: dict[str, Any]) -> str:
@@ -110,7 +129,7 @@ def plot(results: dict[str, Any]) -> None:
     axes.grid(True, which="both", alpha=0.25)
     axes.legend()
     figure.tight_layout()
-    figure.savefig(ROOT / "docs" / "cost.png", dpi=130)
+    figure.savefig(DOCS / "images" / "cost.png", dpi=130)
 
 
 if __name__ == "__main__":

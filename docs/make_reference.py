@@ -1,6 +1,7 @@
-"""Writes docs/reference.md from the code: every public name with its signature, fields and first sentence.
+"""Writes docs/reference from the code: every public name with its signature, fields and first sentence.
 
-The meaning of a field is the comment beside it, or else that of the same field in `Draft` or `Record`.
+The meaning of a field is the comment beside it, or else that of the same field in `Draft` or `Record`. An
+example is a snippet of docs/reference/_examples.md, or the shortest statement of any page that uses the name.
 
 python docs/make_reference.py
 """
@@ -20,7 +21,12 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-PAGE = Path(__file__).with_name("reference.md")
+import reference_cli
+import reference_examples
+import reference_rest
+import reference_settings
+
+FOLDER = Path(__file__).with_name("reference")
 MODULES = (
     "eidet",
     "eidet.views",
@@ -34,25 +40,55 @@ MODULES = (
     "eidet.compat.agents",
     "eidet.compat.api",
 )
-HEAD = """# Reference
+HEAD = """# Every public name
 
-Every public name. `python docs/make_reference.py` writes this page from the code; a test keeps it current.
-Docstrings say more: `help(eidet.Memory.recall)`.
+`python docs/make_reference.py` writes these pages from the code; a test keeps them current. Docstrings say
+more: `help(eidet.Memory.recall)`.
 
-The values you meet most often: [`Draft`](#draft), [`Record`](#record), [`Where`](#where), [`Hit`](#hit),
-[`Settings`](#settings), [`Upkeep`](#upkeep), [`Retention`](#retention). All verbs: [`Memory`](#memory).
+The values you meet most often: [`Draft`](eidet.md#draft), [`Record`](eidet.md#record),
+[`Where`](eidet.md#where), [`Hit`](eidet.md#hit), [`Settings`](eidet.md#settings),
+[`Upkeep`](eidet.md#upkeep), [`Retention`](eidet.md#retention). All verbs: [`Memory`](eidet.md#memory).
+
+In the examples, `memory` is an open [`Memory`](eidet.md#memory).
+"""
+MORE = """## Other lists
+
+- [Commands](cli.md) of the command line, with their options.
+- [REST](rest.md): routes, bodies and answers of the server.
+- [Settings](settings.md) with their variables and defaults.
+- [Coverage](coverage.md): which test proves what.
+- [All figures](figures.md) of the benchmarks.
 """
 
 
-def page() -> str:
-    text = "\n\n".join([HEAD.rstrip(), *map(_module, MODULES)])
-    return text + "\n"
+def pages() -> dict[str, str]:
+    """Each page of the reference by its file name."""
+    made = {"index.md": _index()}
+    for name in MODULES:
+        made[f"{name}.md"] = _module(name)
+    made["cli.md"] = reference_cli.page()
+    made["rest.md"] = reference_rest.page()
+    made["settings.md"] = reference_settings.page(field_meanings, _default)
+    return made
+
+
+def _index() -> str:
+    lines = ["| module | what it is | names |", "|---|---|---|"]
+    for name in MODULES:
+        module = importlib.import_module(name)
+        said = first_sentence(module)
+        links = [f"[`{one}`]({name}.md#{one.lower()})" for one in _names(module)]
+        lines.append(f"| [`{name}`]({name}.md) | {said} | {', '.join(links)} |")
+    return "\n\n".join([HEAD.rstrip(), "\n".join(lines), MORE.rstrip()]) + "\n"
 
 
 def _module(name: str) -> str:
     module = importlib.import_module(name)
-    entries = [_entry(one, getattr(module, one), module) for one in _names(module)]
-    return "\n\n".join([f"## `{name}`", *entries])
+    entries = []
+    for one in _names(module):
+        entries.append(_entry(one, getattr(module, one), module))
+        entries += reference_examples.example_of(name, one)
+    return "\n\n".join([f"# `{name}`", first_sentence(module), *entries]) + "\n"
 
 
 def _names(module: ModuleType) -> list[str]:
@@ -62,14 +98,14 @@ def _names(module: ModuleType) -> list[str]:
 
 def _entry(name: str, what: Any, module: ModuleType) -> str:
     if not inspect.isclass(what):
-        return f"### `{name}`\n\n`{name}{_signature(what)}`{_after(first_sentence(what))}"
+        return f"## `{name}`\n\n`{name}{_signature(what)}`{_after(first_sentence(what))}"
     twin = getattr(module, name.removeprefix("Async"), None) if name.startswith("Async") else None
     known = set(vars(twin)) if twin is not None else set()
     said = first_sentence(what)
     if twin is not None:
         said += f" It has the same verbs as [`{twin.__name__}`](#{twin.__name__.lower()})."
     lines = [*_constructor(name, what, twin), *_fields(what), *_members(what, known, "")]
-    return "\n\n".join(part for part in (f"### `{name}`", said.strip(), "\n".join(lines)) if part)
+    return "\n\n".join(part for part in (f"## `{name}`", said.strip(), "\n".join(lines)) if part)
 
 
 def _constructor(name: str, what: type, twin: type | None) -> Iterator[str]:
@@ -259,4 +295,5 @@ def first_sentence(what: Any) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for file, text in pages().items():
+        (FOLDER / file).write_text(text, encoding="utf-8")

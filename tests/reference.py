@@ -1,8 +1,10 @@
-"""Loads the generator of docs/reference.md, which lies beside the page and not in the package."""
+"""Loads the generator of docs/reference, which lies beside the pages and not in the package."""
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
+import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -10,9 +12,12 @@ ROOT = Path(__file__).parents[1]
 
 
 def load_generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    return load_script("make_reference")
+
+
+@cache
+def load_script(name: str) -> ModuleType:
+    """A script of the documentation; it may have parts in files beside it."""
+    if str(ROOT / "docs") not in sys.path:
+        sys.path.append(str(ROOT / "docs"))
+    return importlib.import_module(name)

@@ -29,5 +29,6 @@ def test_every_picture_is_made_by_the_script_and_light() -> None:
 
 
 def test_the_page_shows_every_view() -> None:
-    shown = re.findall(r"images/dashboard-([\w-]+)\.png", (DOCS / "dashboard.md").read_text(encoding="utf-8"))
+    page = (DOCS / "operate" / "dashboard.md").read_text(encoding="utf-8")
+    shown = re.findall(r"images/dashboard-([\w-]+)\.png", page)
     assert {"why", "why-not", "memories", "timeline", "facts", "map", "health"} <= set(shown)

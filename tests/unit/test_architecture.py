@@ -10,7 +10,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 CODE = ROOT / "src" / "eidet"
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-it-works" / "architecture.md").read_text(encoding="utf-8")
 
 
 def _block(heading: str) -> list[str]:

@@ -1,6 +1,6 @@
 """How much a caller may hand in at once. What is larger is refused before any work is done.
 
-`docs/security.md` lists these limits; the length of a text is the setting `text_chars`.
+`docs/operate/security.md` lists these limits; the length of a text is the setting `text_chars`.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _check_takes(
         wanted = ", ".join([*(type(one).__name__ for one in given), *(f"{word}=…" for word in named)])
         raise Misconfigured(
             f"{name!r} of {group} is called with ({wanted}), but is {_name_maker(make)}{signature}: {error}; "
-            "see docs/plugins.md"
+            "see docs/guides/plugins.md"
         ) from error
 
 

@@ -57,7 +57,7 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long memories of a scope (and of some kinds) are kept: see `docs/retention.md`.
+    """How long memories of a scope (and of some kinds) are kept: see `docs/guides/retention.md`.
 
     `then` is keep (upkeep deletes nothing of it for so many days, None: ever), archive (it goes into
     the archive and leaves the memory after so many days) or delete.

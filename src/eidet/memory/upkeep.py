@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class UpkeepNamespace:
-    """What keeps the records of a memory in order: see `docs/life.md`."""
+    """What keeps the records of a memory in order: see `docs/guides/life.md`."""
 
     def __init__(
         self, parts: Parts, records: Records, life: Life, guarding: Guarding, forgetting: Forgetting
@@ -56,7 +56,7 @@ class UpkeepNamespace:
         now: Moment | None = None,
         progress: Progress | None = None,
     ) -> Maintained:
-        """Keeps memories in order: see `docs/life.md`. Every scope, unless one is named.
+        """Keeps memories in order: see `docs/guides/life.md`. Every scope, unless one is named.
 
         `only` names works of `eidet.upkeep.WORKS`; `dry_run` changes nothing and tells what would be
         done and why. Recalls and writes go on meanwhile; what they change is left as they made it.

@@ -2,7 +2,7 @@
 
 A question is read once for what it asks for. Then the texts of the best hits are looked at: each thing that a
 text has of it adds to the log odds that it is the answer. The weights were fitted on five sets, leaving one
-set out at a time (docs/retrieval.md).
+set out at a time (docs/how-it-works/retrieval.md).
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 A sum only ranks: its best is near 1 even where nothing fits. The score is the share of hits like this one
 that were right when it was measured, on chats, notes, documents and states, with questions that have no
-answer among them (docs/retrieval.md). The log odds of the best hit are linear in what is known of it: how
-much of the question its words cover, how near its meaning is, whether it has the identifier, the day and the
-names that were asked for, and how far the next ones are behind. Those of the others fall with their distance.
+answer among them (docs/how-it-works/retrieval.md). The log odds of the best hit are linear in what is known
+of it: how much of the question its words cover, how near its meaning is, whether it has the identifier, the
+day and the names that were asked for, and how far the next ones are behind. Those of the others fall with
+their distance.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`eidet import` and `eidet export --format`, and every command that docs/importing.md shows."""
+"""`eidet import` and `eidet export --format`, and every command that docs/guides/importing.md shows."""
 
 from __future__ import annotations
 

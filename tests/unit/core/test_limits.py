@@ -15,7 +15,7 @@ from eidet.core import limits
 
 
 def test_every_limit_is_documented() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "security.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "operate" / "security.md").read_text()
     for name, value in vars(limits).items():
         if name.isupper():
             assert f"{value:,}" in page, name

@@ -409,7 +409,7 @@ def test_a_thread_that_waits_for_its_turn_is_not_forgotten(store: RedisStore) ->
 
 
 def test_the_snippet_of_the_page_prints_what_the_page_says(redis_url: str) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "redis.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "operate" / "redis.md").read_text("utf-8")
     found = re.findall(r"^```py\n(.*?)^```\n\n```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert found
     for code, wanted in found:

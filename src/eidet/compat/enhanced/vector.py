@@ -35,7 +35,7 @@ class VectorMemoryStore(InMemoryStore):
     object with `encode`) and goes first. A memory that has vectors already keeps the embedder that
     made them. `index` is another vector database for the memory that is opened here, by its address:
     "pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY", "weaviate+http://host:8080",
-    "milvus+http://host:19530", "qdrant+http://host:6333" (see docs/vector-databases.md).
+    "milvus+http://host:19530", "qdrant+http://host:6333" (see docs/operate/vector-databases.md).
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 A large scope is copied into tables of its own, in the background; what was written since the last copy
 is searched in RAM beside them. So nothing waits for the copy, and what was acknowledged is found. See
-`docs/postgresql.md`.
+`docs/operate/pgvector.md`.
 """
 
 from __future__ import annotations

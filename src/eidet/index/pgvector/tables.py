@@ -90,7 +90,7 @@ _OPTIONS: Final = ("from_records", "tail", "ef_search", "m", "ef_construction")
 def read_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSettings:
     if not isinstance(settings, Settings):
         return settings or PgvectorSettings()
-    options = Options.parse(settings.index.partition("?")[2], hint="see docs/postgresql.md on the index")
+    options = Options.parse(settings.index.partition("?")[2], hint="see docs/operate/pgvector.md")
     options.check_known(_OPTIONS)
     given: dict[str, Any] = {name: options.read_whole(name, 0) for name in options.values}
     usual = PgvectorSettings(from_records=settings.sidecar_from, memory_mb=settings.index_memory_mb)

@@ -79,7 +79,7 @@ def _split(url: str) -> tuple[str, str, dict[str, str]]:
 
 def settings_in(options: Mapping[str, str], name: str, *, own: tuple[str, ...] = ()) -> VectorSettings:
     """What options say of how an index is used; `own` are those that say something else."""
-    read = Options(options, hint=f"see docs/vector-databases.md on {name}")
+    read = Options(options, hint=f"see docs/operate/vector-databases.md on {name}")
     read.check_known(sorted({"background", *own, *_NUMBERS}))
     usual = VectorSettings()
     given: dict[str, Any] = {}

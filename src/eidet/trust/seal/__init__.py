@@ -13,7 +13,7 @@
     key_rotation.py   new keys, and destroying them              exports.py, seal_file.py
     damage.py         names what was changed outside of Eidet    former.py         the former form
 
-What is sealed and what is not is told in docs/encryption.md; why so, in ADR 0013.
+What is sealed and what is not is told in docs/operate/encryption.md; why so, in ADR 0013.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A store around a store that keeps what records say sealed, see docs/encryption.md.
+"""A store around a store that keeps what records say sealed, see docs/operate/encryption.md.
 
 The store inside never sees a text, and neither does the disk. Keys are read anew whenever the epoch
 of the store inside has changed, and every write looks at the epoch first: so no process ever writes
