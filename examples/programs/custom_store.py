@@ -6,9 +6,9 @@ Eidet answers from RAM, and each transaction becomes one object, written before 
 the store replays them. That is all a store needs if its records fit into RAM: everything else is Eidet's.
 `scrub` rewrites the objects without what was forgotten, so that `forget` keeps its promise here, too.
 
-For your own use: give `Bucket` the four calls of your object storage (one writer at a time).
-`examples/plugin` is a store for several processes, found by its URL; `eidet.store.contract.StoreContract`
-tests both.
+For your own use: give `Bucket` the four calls of your object storage (one writer at a time: a second one is
+refused). `examples/plugin` is a store for several processes, found by its URL;
+`eidet.store.contract.StoreContract` tests both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from eidet import Memory
+from eidet import Memory, Unavailable
 from eidet.store import Scrubbed, Table, Transaction
 from eidet.store.model import T
 from eidet.store.ram import RamStore
@@ -40,13 +40,15 @@ class Bucket:
         self._folder = folder
 
     def put(self, name: str, content: bytes) -> None:
-        """Durably, and whole or not at all."""
-        draft = self._folder / f"{name}.new"
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self._folder / name)
+        """Durably, whole or not at all, and only if there is no such object yet (S3: `If-None-Match: *`)."""
+        with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".new") as draft:
+            draft.write(content)
+            draft.flush()
+            os.fsync(draft.fileno())
+            try:
+                os.link(draft.name, self._folder / name)
+            except FileExistsError:
+                raise Unavailable("another process writes to this bucket; open the store again") from None
 
     def list(self) -> list[str]:
         return sorted(path.name for path in self._folder.glob("*.gz"))

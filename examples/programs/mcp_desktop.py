@@ -4,8 +4,8 @@
     python examples/programs/mcp_desktop.py                    # be a desktop agent for a moment
     python examples/programs/mcp_desktop.py --at ~/agent.db    # print the configuration to paste
 
-The first starts the server as a desktop agent would, talks to it over stdin and stdout, starts it once more,
-and asks again: the memory is in the file, not in the process.
+The first starts the server as a desktop agent would, talks to it over stdin and stdout, starts it once
+more, and asks again: the memory is in the file, not in the process.
 
 For your own use: paste the configuration; nothing else is needed. `--scope ann` keeps an agent to one user.
 """
