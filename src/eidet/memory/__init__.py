@@ -325,8 +325,7 @@ class Memory:
         no file keeps a word of it, and it is refused when it comes back (`remember(…, again=True)`
         lifts that). Of a whole scope, what it held until now cannot be loaded again, but may be said
         again, unless `for_good=True` is given. With `for_good=False` records are deleted, no more.
-        `receipt` of the answer says what was done; an Ed25519 `key` signs it. More is in
-        `docs/guides/forgetting.md`.
+        `receipt` of the answer says what was done; an Ed25519 `key` signs it.
         """
         chosen = read_filter("forget", where, options)
         if for_good is False:

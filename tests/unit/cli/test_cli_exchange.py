@@ -17,7 +17,7 @@ from tests.unit.exchange.sources import FOREIGN
 
 from eidet import Memory
 
-PAGE = (ROOT / "docs" / "importing.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guides" / "importing.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
