@@ -37,7 +37,7 @@ from .show import plain
 __all__ = ["app", "main", "make_app"]
 
 # The commands of each module: a command loads its own module only. The order is that of --help.
-COMMANDS: Final = {
+COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "demo": ("demo",),
     "serve_command": ("serve",),
     "write_commands": ("remember",),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from functools import update_wrapper
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from . import requests_of
 from .requests_of import Steps
@@ -60,14 +60,14 @@ def _await(verb: Callable[P, Steps[T]]) -> Callable[Concatenate[Async, P], Corou
 class ClientTrust(Sync):
     """`client.trust`: what a forget would take along."""
 
-    preview_forget = _ask(requests_of.preview_forget)
+    preview_forget: Final = _ask(requests_of.preview_forget)
 
 
 class ClientAdmin(Sync):
     """`client.admin`: how the memory on the server does."""
 
-    stats = _ask(requests_of.stats)
-    health = _ask(requests_of.health)
+    stats: Final = _ask(requests_of.stats)
+    health: Final = _ask(requests_of.health)
 
 
 class Client(Sync):
@@ -80,22 +80,22 @@ class Client(Sync):
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         super().__init__(Sender(Sending.of(url, key, timeout)))
-        self.trust = ClientTrust(self._sender)
-        self.admin = ClientAdmin(self._sender)
+        self.trust: ClientTrust = ClientTrust(self._sender)
+        self.admin: ClientAdmin = ClientAdmin(self._sender)
 
-    remember = _ask(requests_of.remember)
-    get = _ask(requests_of.get)
-    recall = _ask(requests_of.recall)
-    context = _ask(requests_of.context)
-    feedback = _ask(requests_of.feedback)
-    find = _ask(requests_of.find)
-    count = _ask(requests_of.count)
-    revise = _ask(requests_of.revise)
-    forget = _ask(requests_of.forget)
-    history = _ask(requests_of.history)
-    scopes = _ask(requests_of.scopes)
-    export = _ask(requests_of.export)
-    load = _ask(requests_of.load)
+    remember: Final = _ask(requests_of.remember)
+    get: Final = _ask(requests_of.get)
+    recall: Final = _ask(requests_of.recall)
+    context: Final = _ask(requests_of.context)
+    feedback: Final = _ask(requests_of.feedback)
+    find: Final = _ask(requests_of.find)
+    count: Final = _ask(requests_of.count)
+    revise: Final = _ask(requests_of.revise)
+    forget: Final = _ask(requests_of.forget)
+    history: Final = _ask(requests_of.history)
+    scopes: Final = _ask(requests_of.scopes)
+    export: Final = _ask(requests_of.export)
+    load: Final = _ask(requests_of.load)
 
     def close(self) -> None:
         """Closes the connections; closing twice is fine."""
@@ -116,14 +116,14 @@ class Client(Sync):
 class AsyncClientTrust(Async):
     """`client.trust` for asyncio."""
 
-    preview_forget = _await(requests_of.preview_forget)
+    preview_forget: Final = _await(requests_of.preview_forget)
 
 
 class AsyncClientAdmin(Async):
     """`client.admin` for asyncio."""
 
-    stats = _await(requests_of.stats)
-    health = _await(requests_of.health)
+    stats: Final = _await(requests_of.stats)
+    health: Final = _await(requests_of.health)
 
 
 class AsyncClient(Async):
@@ -131,22 +131,22 @@ class AsyncClient(Async):
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         super().__init__(AsyncSender(Sending.of(url, key, timeout)))
-        self.trust = AsyncClientTrust(self._sender)
-        self.admin = AsyncClientAdmin(self._sender)
+        self.trust: AsyncClientTrust = AsyncClientTrust(self._sender)
+        self.admin: AsyncClientAdmin = AsyncClientAdmin(self._sender)
 
-    remember = _await(requests_of.remember)
-    get = _await(requests_of.get)
-    recall = _await(requests_of.recall)
-    context = _await(requests_of.context)
-    feedback = _await(requests_of.feedback)
-    find = _await(requests_of.find)
-    count = _await(requests_of.count)
-    revise = _await(requests_of.revise)
-    forget = _await(requests_of.forget)
-    history = _await(requests_of.history)
-    scopes = _await(requests_of.scopes)
-    export = _await(requests_of.export)
-    load = _await(requests_of.load)
+    remember: Final = _await(requests_of.remember)
+    get: Final = _await(requests_of.get)
+    recall: Final = _await(requests_of.recall)
+    context: Final = _await(requests_of.context)
+    feedback: Final = _await(requests_of.feedback)
+    find: Final = _await(requests_of.find)
+    count: Final = _await(requests_of.count)
+    revise: Final = _await(requests_of.revise)
+    forget: Final = _await(requests_of.forget)
+    history: Final = _await(requests_of.history)
+    scopes: Final = _await(requests_of.scopes)
+    export: Final = _await(requests_of.export)
+    load: Final = _await(requests_of.load)
 
     async def close(self) -> None:
         """Closes the connections; closing twice is fine."""

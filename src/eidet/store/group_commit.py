@@ -23,9 +23,9 @@ class QueuedJob(Generic[T]):
     __slots__ = ("_called", "began", "done", "error", "job", "result")
 
     def __init__(self, job: Job[T]) -> None:
-        self.job = job
-        self.began = time.monotonic()
-        self.done = False
+        self.job: Job[T] = job
+        self.began: float = time.monotonic()
+        self.done: bool = False
         self.result: T | None = None
         self.error: BaseException | None = None
         self._called = threading.Lock()

@@ -75,10 +75,12 @@ class EmbeddedIndex:
     ) -> None:
         how = settings or EmbeddedSettings()
         self._store = store
-        self.sidecars = Sidecars(folder, store)
+        self.sidecars: Sidecars = Sidecars(folder, store)
         keeper = SidecarKeeper(store, width, self.sidecars, how.sidecar_from)
-        self.cache = ScopeCache(store, keeper, memory_mb=how.memory_mb, renewed=renewed)
-        self.queries = ShardQueries(store, self.cache, lexicon, analyzer)
+        self.cache: ScopeCache[VectorPlanes] = ScopeCache(
+            store, keeper, memory_mb=how.memory_mb, renewed=renewed
+        )
+        self.queries: ShardQueries[VectorPlanes] = ShardQueries(store, self.cache, lexicon, analyzer)
 
     def search(self, probe: Probe) -> Candidates:
         search = partial(self.queries.search, probe=probe)

@@ -36,8 +36,8 @@ class RelationalStore:
         self._reader = self._reader_type(self._sql, driver.json, driver.read)
         self.list_revised = self._reader.list_revised
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
-        self.writable = driver.writable
-        self.identity = self.values(SETTINGS, ("identity",)).get("identity", "")
+        self.writable: bool = driver.writable
+        self.identity: str = self.values(SETTINGS, ("identity",)).get("identity", "")
 
     def _transaction_of(self, cursor: Cursor) -> SqlTransaction:
         return self._transaction_type(self._sql, self._driver.json, cursor)
