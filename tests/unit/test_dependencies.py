@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-UNBOUND = {"rich", "cryptography", "redis", "sentence-transformers", "splintr-rs"}  # as pyproject.toml says
+# As pyproject.toml says.
+UNBOUND = {"rich", "cryptography", "redis", "sentence-transformers", "splintr-rs", "pyarrow"}
 FOR_USERS = (
     *("sentence-transformers", "fastembed", "minilm", "splintr", "tiktoken", "plot", "seal"),
     *("qdrant", "milvus", "postgres", "redis", "s3", "mcp", "otel", "client", "server"),
-    *("langgraph", "langchain", "openai-agents", "anthropic", "claude-agent"),
+    *("langgraph", "langchain", "openai-agents", "anthropic", "claude-agent", "adk", "agent-framework"),
+    *("strands", "llama-index", "pydantic-ai", "crewai", "haystack", "llm", "parquet"),
 )
 WANTED = re.compile(r"([\w.-]+)(?:\[\w+\])?(?:==([\d.]+)|>=([\d.]+)(?:,<([\d.]+))?)")
 

@@ -63,7 +63,13 @@ BEGINNING: Final = (
     "The memory is the file eidet.db in this folder, unless --at or EIDET_MEMORY names another one. "
     "Every command has --help, and most have --json for programs."
 )
-EXIT_CODES: Final = {NotFound: 3, Conflict: 4, Unavailable: 5, Corrupt: 6, Misconfigured: 7}
+EXIT_CODES: Final[dict[type[EidetError], int]] = {
+    NotFound: 3,
+    Conflict: 4,
+    Unavailable: 5,
+    Corrupt: 6,
+    Misconfigured: 7,
+}
 
 
 class Commands(TyperGroup):

@@ -63,7 +63,7 @@ class GroupCommit:
 
     def _begin(self) -> None:
         self._pid = os.getpid()
-        self.lock = threading.Lock()  # held while somebody writes
+        self.lock: threading.Lock = threading.Lock()  # held while somebody writes
         self._gate = threading.Lock()  # held to look at the queue
         self._waiting: deque[QueuedJob[Any]] = deque()
         self._leader: QueuedJob[Any] | None = None

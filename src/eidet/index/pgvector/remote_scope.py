@@ -55,7 +55,7 @@ class ServerScope:
         self.build = build
         self.tail: PlaneShard = begin_shard(scope, width, Head(build.epoch, build.copied))
         self.lost = np.empty(0, np.int64)  # of what was copied, what is gone since
-        self.lock = threading.RLock()
+        self.lock: Final = threading.RLock()
         self._less = (0, 0, 0.0)  # rows, records and terms that were lost
         self._store, self._scope, self._width = store, scope, width
         self._copy = CopyReader(build, scope, ef_search)

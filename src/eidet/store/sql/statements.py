@@ -113,10 +113,10 @@ class Statements:
         self.mark = mark
         self._fixed: dict[str, SqlStatement] = {}
         self._writing: dict[str, ValueStatements] = {}
-        self.among = lru_cache(maxsize=1024)(self._among)
-        self.twins = lru_cache(maxsize=256)(self._twins)
-        self.values_among = lru_cache(maxsize=1024)(self._values_among)
-        self.values_where = lru_cache(maxsize=256)(self._values_where)
+        self.among: Final = lru_cache(maxsize=1024)(self._among)
+        self.twins: Final = lru_cache(maxsize=256)(self._twins)
+        self.values_among: Final = lru_cache(maxsize=1024)(self._values_among)
+        self.values_where: Final = lru_cache(maxsize=256)(self._values_where)
 
     def __getitem__(self, name: str) -> SqlStatement:
         statement = self._fixed.get(name)
