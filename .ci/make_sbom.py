@@ -120,5 +120,5 @@ def check_bill(file: Path) -> str:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--check":
-        sys.exit(check_bill(Path(sys.argv[2])))
+        sys.exit(check_bill(Path(sys.argv[2])) or 0)
     print(json.dumps(make_bill(Path(sys.argv[1])), indent=2))
