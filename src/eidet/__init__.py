@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .trust.erase import Absence, Forgotten, Receipt
     from .trust.privacy import Policy
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "aio": ("AsyncMemory",),

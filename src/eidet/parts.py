@@ -66,7 +66,7 @@ class Binding:
         self._epoch: int | None = None
         self._settled = False
         self._fits = False  # the width of the embedder and that of the store's vectors
-        self.embedder = embedder
+        self.embedder: Embedder = embedder
         self.analyzer: Analyzer = analyzer_of(self._opened_as)
         self.check()
 
@@ -236,14 +236,14 @@ class Parts:
         self._indexes = indexes
         self._index: Index | None = None
         self._lock = threading.RLock()
-        self.closed = False
-        self.settings = settings
+        self.closed: bool = False
+        self.settings: Settings = settings
         self.clock = clock
         self.audit = audit
-        self.binding = Binding(store, embedder, settings)
-        self.tombstones = TombstoneWatch(store)
-        self.usage = Usage(store, settings)
-        self.foreground = Foreground()
+        self.binding: Binding = Binding(store, embedder, settings)
+        self.tombstones: TombstoneWatch = TombstoneWatch(store)
+        self.usage: Usage = Usage(store, settings)
+        self.foreground: Foreground = Foreground()
         self._graphs = Graphs(store, memory_mb=max(settings.index_memory_mb // 4, 1))
         self._follower = Follower(self._take_in)
 

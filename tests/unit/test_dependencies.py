@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# as pyproject.toml says
+# As pyproject.toml says.
 UNBOUND = {"rich", "cryptography", "redis", "sentence-transformers", "splintr-rs", "pyarrow"}
 FOR_USERS = (
     *("sentence-transformers", "fastembed", "minilm", "splintr", "tiktoken", "plot", "seal"),

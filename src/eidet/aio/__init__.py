@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from ..core.arguments import check_query
 from ..core.scope import Scope
@@ -80,52 +80,52 @@ def texts_to_change(memory: Memory, _of: object, _id: str = "", **changes: Any) 
 class AsyncUpkeep(Hopping[UpkeepNamespace]):
     """`memory.upkeep` for asyncio."""
 
-    maintain = hop(UpkeepNamespace.maintain)
-    background = hop(UpkeepNamespace.background)
-    retention = hop(UpkeepNamespace.retention)
-    end_session = hop(UpkeepNamespace.end_session)
-    unarchive = hop(UpkeepNamespace.unarchive)
-    fit = hop(UpkeepNamespace.fit)
-    detail = hop(UpkeepNamespace.detail)
-    restore = hop(UpkeepNamespace.restore)
-    pin = hop(UpkeepNamespace.pin)
-    unpin = hop(UpkeepNamespace.unpin)
-    hold = hop(UpkeepNamespace.hold)
-    release = hop(UpkeepNamespace.release)
+    maintain: Final = hop(UpkeepNamespace.maintain)
+    background: Final = hop(UpkeepNamespace.background)
+    retention: Final = hop(UpkeepNamespace.retention)
+    end_session: Final = hop(UpkeepNamespace.end_session)
+    unarchive: Final = hop(UpkeepNamespace.unarchive)
+    fit: Final = hop(UpkeepNamespace.fit)
+    detail: Final = hop(UpkeepNamespace.detail)
+    restore: Final = hop(UpkeepNamespace.restore)
+    pin: Final = hop(UpkeepNamespace.pin)
+    unpin: Final = hop(UpkeepNamespace.unpin)
+    hold: Final = hop(UpkeepNamespace.hold)
+    release: Final = hop(UpkeepNamespace.release)
 
 
 class AsyncTrust(Hopping[TrustNamespace]):
     """`memory.trust` for asyncio."""
 
-    quarantine = hop(TrustNamespace.quarantine)
-    approve = hop(TrustNamespace.approve)
-    review = hop(TrustNamespace.review)
-    forget_value = hop(TrustNamespace.forget_value)
-    preview_forget = hop(TrustNamespace.preview_forget)
-    verify_forgotten = hop(TrustNamespace.verify_forgotten)
-    verify_receipt = hop(TrustNamespace.verify_receipt)
-    reveal = hop(TrustNamespace.reveal)
+    quarantine: Final = hop(TrustNamespace.quarantine)
+    approve: Final = hop(TrustNamespace.approve)
+    review: Final = hop(TrustNamespace.review)
+    forget_value: Final = hop(TrustNamespace.forget_value)
+    preview_forget: Final = hop(TrustNamespace.preview_forget)
+    verify_forgotten: Final = hop(TrustNamespace.verify_forgotten)
+    verify_receipt: Final = hop(TrustNamespace.verify_receipt)
+    reveal: Final = hop(TrustNamespace.reveal)
 
 
 class AsyncKeys(Hopping[KeysNamespace]):
     """`memory.keys` for asyncio."""
 
-    rotate = hop(KeysNamespace.rotate)
-    shred = hop(KeysNamespace.shred)
+    rotate: Final = hop(KeysNamespace.rotate)
+    shred: Final = hop(KeysNamespace.shred)
 
 
 class AsyncAdmin(Hopping[AdminNamespace]):
     """`memory.admin` for asyncio."""
 
-    stats = hop(AdminNamespace.stats)
-    health = hop(AdminNamespace.health)
-    metrics = hop(AdminNamespace.metrics)
-    check = hop(AdminNamespace.check)
-    flush = hop(AdminNamespace.flush)
-    rebuild = hop(AdminNamespace.rebuild)
-    reembed = hop(AdminNamespace.reembed)
-    phrase_query = hop(AdminNamespace.phrase_query)
-    explain = hop_after(texts_to_ask)(AdminNamespace.explain)
+    stats: Final = hop(AdminNamespace.stats)
+    health: Final = hop(AdminNamespace.health)
+    metrics: Final = hop(AdminNamespace.metrics)
+    check: Final = hop(AdminNamespace.check)
+    flush: Final = hop(AdminNamespace.flush)
+    rebuild: Final = hop(AdminNamespace.rebuild)
+    reembed: Final = hop(AdminNamespace.reembed)
+    phrase_query: Final = hop(AdminNamespace.phrase_query)
+    explain: Final = hop_after(texts_to_ask)(AdminNamespace.explain)
 
 
 class AsyncMemory(Hopping[Memory]):
@@ -142,11 +142,11 @@ class AsyncMemory(Hopping[Memory]):
     def __init__(self, *args: Any, **how: Any) -> None:
         threads = Threads(partial(Memory, *args, **how), lambda memory: memory.parts.waits)
         super().__init__(threads, threads.core)
-        self.facts = AsyncFacts(threads, lambda: threads.core().facts)
-        self.upkeep = AsyncUpkeep(threads, lambda: threads.core().upkeep)
-        self.trust = AsyncTrust(threads, lambda: threads.core().trust)
-        self.keys = AsyncKeys(threads, lambda: threads.core().keys)
-        self.admin = AsyncAdmin(threads, lambda: threads.core().admin)
+        self.facts: AsyncFacts = AsyncFacts(threads, lambda: threads.core().facts)
+        self.upkeep: AsyncUpkeep = AsyncUpkeep(threads, lambda: threads.core().upkeep)
+        self.trust: AsyncTrust = AsyncTrust(threads, lambda: threads.core().trust)
+        self.keys: AsyncKeys = AsyncKeys(threads, lambda: threads.core().keys)
+        self.admin: AsyncAdmin = AsyncAdmin(threads, lambda: threads.core().admin)
 
     @classmethod
     @taking(Memory.__init__)
@@ -171,19 +171,19 @@ class AsyncMemory(Hopping[Memory]):
         """As `Memory.audit`; open the memory first, else this opens it here and now."""
         return self.core.audit
 
-    remember = hop_after(texts_to_keep)(Memory.remember)
-    get = hop(Memory.get)
-    recall = hop_after(texts_to_ask)(Memory.recall)
-    context = hop_after(texts_to_ask)(Memory.context)
-    feedback = hop(Memory.feedback)
-    find = hop(Memory.find)
-    count = hop(Memory.count)
-    revise = hop_after(texts_to_change)(Memory.revise)
-    forget = hop(Memory.forget)
-    history = hop(Memory.history)
-    scopes = hop(Memory.scopes)
-    export = hop(Memory.export)
-    load = hop(Memory.load)
+    remember: Final = hop_after(texts_to_keep)(Memory.remember)
+    get: Final = hop(Memory.get)
+    recall: Final = hop_after(texts_to_ask)(Memory.recall)
+    context: Final = hop_after(texts_to_ask)(Memory.context)
+    feedback: Final = hop(Memory.feedback)
+    find: Final = hop(Memory.find)
+    count: Final = hop(Memory.count)
+    revise: Final = hop_after(texts_to_change)(Memory.revise)
+    forget: Final = hop(Memory.forget)
+    history: Final = hop(Memory.history)
+    scopes: Final = hop(Memory.scopes)
+    export: Final = hop(Memory.export)
+    load: Final = hop(Memory.load)
 
     async def close(self) -> None:
         await self.threads.close(Memory.close)

@@ -39,7 +39,7 @@ from .show import plain
 __all__ = ["app", "main", "make_app"]
 
 # The commands of each module: a command loads its own module only. The order is that of --help.
-COMMANDS: Final = {
+COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "demo": ("demo",),
     "tour_command": ("tour",),
     "init_command": ("init",),
@@ -70,7 +70,13 @@ BEGINNING: Final = (
     "Every command has --help, and most have --json for programs."
 )
 COMPLETING: Final = "_EIDET_COMPLETE"  # set by the script that completes commands in a shell
-EXIT_CODES: Final = {NotFound: 3, Conflict: 4, Unavailable: 5, Corrupt: 6, Misconfigured: 7}
+EXIT_CODES: Final[dict[type[EidetError], int]] = {
+    NotFound: 3,
+    Conflict: 4,
+    Unavailable: 5,
+    Corrupt: 6,
+    Misconfigured: 7,
+}
 
 
 class Commands(TyperGroup):

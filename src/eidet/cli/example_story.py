@@ -39,7 +39,7 @@ class StoryNote(NamedTuple):
 
 # Reports of Monday: who, what they did, what is next, what is in the way. Lists of different lengths, so
 # that no two Mondays are the same.
-DONE: Final = {
+DONE: Final[dict[str, tuple[str, ...]]] = {
     "Jonas": (
         "welded the trays of {boat}",
         "drilled the mast of {boat}, twice",

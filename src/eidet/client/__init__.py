@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from functools import update_wrapper
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from . import fact_requests, mark_requests, requests_of
 from .requests_of import Steps
@@ -61,46 +61,46 @@ def _await(verb: Callable[P, Steps[T]]) -> Callable[Concatenate[Async, P], Corou
 class ClientTrust(Sync):
     """`client.trust`: what a forget would take along."""
 
-    preview_forget = _ask(requests_of.preview_forget)
+    preview_forget: Final = _ask(requests_of.preview_forget)
 
 
 class ClientUpkeep(Sync):
     """`client.upkeep`: marks on single records."""
 
-    pin = _ask(mark_requests.pin)
-    unpin = _ask(mark_requests.unpin)
-    hold = _ask(mark_requests.hold)
-    release = _ask(mark_requests.release)
+    pin: Final = _ask(mark_requests.pin)
+    unpin: Final = _ask(mark_requests.unpin)
+    hold: Final = _ask(mark_requests.hold)
+    release: Final = _ask(mark_requests.release)
 
 
 class ClientFacts(Sync):
     """`client.facts`: what held when, and who is who."""
 
-    add = _ask(fact_requests.add)
-    about = _ask(fact_requests.about)
-    match = _ask(fact_requests.match)
-    neighbours = _ask(fact_requests.neighbours)
-    paths = _ask(fact_requests.paths)
-    timeline = _ask(fact_requests.timeline)
-    entities = _ask(fact_requests.entities)
-    profile = _ask(fact_requests.profile)
-    why = _ask(fact_requests.why)
-    instructions = _ask(fact_requests.instructions)
-    contradictions = _ask(fact_requests.contradictions)
-    resolve = _ask(fact_requests.resolve)
-    retract = _ask(fact_requests.retract)
-    merge = _ask(fact_requests.merge)
-    split = _ask(fact_requests.split)
-    undo = _ask(fact_requests.undo)
-    decisions = _ask(fact_requests.decisions)
-    export = _ask(fact_requests.export)
+    add: Final = _ask(fact_requests.add)
+    about: Final = _ask(fact_requests.about)
+    match: Final = _ask(fact_requests.match)
+    neighbours: Final = _ask(fact_requests.neighbours)
+    paths: Final = _ask(fact_requests.paths)
+    timeline: Final = _ask(fact_requests.timeline)
+    entities: Final = _ask(fact_requests.entities)
+    profile: Final = _ask(fact_requests.profile)
+    why: Final = _ask(fact_requests.why)
+    instructions: Final = _ask(fact_requests.instructions)
+    contradictions: Final = _ask(fact_requests.contradictions)
+    resolve: Final = _ask(fact_requests.resolve)
+    retract: Final = _ask(fact_requests.retract)
+    merge: Final = _ask(fact_requests.merge)
+    split: Final = _ask(fact_requests.split)
+    undo: Final = _ask(fact_requests.undo)
+    decisions: Final = _ask(fact_requests.decisions)
+    export: Final = _ask(fact_requests.export)
 
 
 class ClientAdmin(Sync):
     """`client.admin`: how the memory on the server does."""
 
-    stats = _ask(requests_of.stats)
-    health = _ask(requests_of.health)
+    stats: Final = _ask(requests_of.stats)
+    health: Final = _ask(requests_of.health)
 
 
 class Client(Sync):
@@ -113,24 +113,24 @@ class Client(Sync):
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         super().__init__(Sender(Sending.of(url, key, timeout)))
-        self.facts = ClientFacts(self._sender)
-        self.upkeep = ClientUpkeep(self._sender)
-        self.trust = ClientTrust(self._sender)
-        self.admin = ClientAdmin(self._sender)
+        self.facts: ClientFacts = ClientFacts(self._sender)
+        self.upkeep: ClientUpkeep = ClientUpkeep(self._sender)
+        self.trust: ClientTrust = ClientTrust(self._sender)
+        self.admin: ClientAdmin = ClientAdmin(self._sender)
 
-    remember = _ask(requests_of.remember)
-    get = _ask(requests_of.get)
-    recall = _ask(requests_of.recall)
-    context = _ask(requests_of.context)
-    feedback = _ask(requests_of.feedback)
-    find = _ask(requests_of.find)
-    count = _ask(requests_of.count)
-    revise = _ask(requests_of.revise)
-    forget = _ask(requests_of.forget)
-    history = _ask(requests_of.history)
-    scopes = _ask(requests_of.scopes)
-    export = _ask(requests_of.export)
-    load = _ask(requests_of.load)
+    remember: Final = _ask(requests_of.remember)
+    get: Final = _ask(requests_of.get)
+    recall: Final = _ask(requests_of.recall)
+    context: Final = _ask(requests_of.context)
+    feedback: Final = _ask(requests_of.feedback)
+    find: Final = _ask(requests_of.find)
+    count: Final = _ask(requests_of.count)
+    revise: Final = _ask(requests_of.revise)
+    forget: Final = _ask(requests_of.forget)
+    history: Final = _ask(requests_of.history)
+    scopes: Final = _ask(requests_of.scopes)
+    export: Final = _ask(requests_of.export)
+    load: Final = _ask(requests_of.load)
 
     def close(self) -> None:
         """Closes the connections; closing twice is fine."""
@@ -151,46 +151,46 @@ class Client(Sync):
 class AsyncClientTrust(Async):
     """`client.trust` for asyncio."""
 
-    preview_forget = _await(requests_of.preview_forget)
+    preview_forget: Final = _await(requests_of.preview_forget)
 
 
 class AsyncClientUpkeep(Async):
     """`client.upkeep` for asyncio."""
 
-    pin = _await(mark_requests.pin)
-    unpin = _await(mark_requests.unpin)
-    hold = _await(mark_requests.hold)
-    release = _await(mark_requests.release)
+    pin: Final = _await(mark_requests.pin)
+    unpin: Final = _await(mark_requests.unpin)
+    hold: Final = _await(mark_requests.hold)
+    release: Final = _await(mark_requests.release)
 
 
 class AsyncClientFacts(Async):
     """`client.facts` for asyncio."""
 
-    add = _await(fact_requests.add)
-    about = _await(fact_requests.about)
-    match = _await(fact_requests.match)
-    neighbours = _await(fact_requests.neighbours)
-    paths = _await(fact_requests.paths)
-    timeline = _await(fact_requests.timeline)
-    entities = _await(fact_requests.entities)
-    profile = _await(fact_requests.profile)
-    why = _await(fact_requests.why)
-    instructions = _await(fact_requests.instructions)
-    contradictions = _await(fact_requests.contradictions)
-    resolve = _await(fact_requests.resolve)
-    retract = _await(fact_requests.retract)
-    merge = _await(fact_requests.merge)
-    split = _await(fact_requests.split)
-    undo = _await(fact_requests.undo)
-    decisions = _await(fact_requests.decisions)
-    export = _await(fact_requests.export)
+    add: Final = _await(fact_requests.add)
+    about: Final = _await(fact_requests.about)
+    match: Final = _await(fact_requests.match)
+    neighbours: Final = _await(fact_requests.neighbours)
+    paths: Final = _await(fact_requests.paths)
+    timeline: Final = _await(fact_requests.timeline)
+    entities: Final = _await(fact_requests.entities)
+    profile: Final = _await(fact_requests.profile)
+    why: Final = _await(fact_requests.why)
+    instructions: Final = _await(fact_requests.instructions)
+    contradictions: Final = _await(fact_requests.contradictions)
+    resolve: Final = _await(fact_requests.resolve)
+    retract: Final = _await(fact_requests.retract)
+    merge: Final = _await(fact_requests.merge)
+    split: Final = _await(fact_requests.split)
+    undo: Final = _await(fact_requests.undo)
+    decisions: Final = _await(fact_requests.decisions)
+    export: Final = _await(fact_requests.export)
 
 
 class AsyncClientAdmin(Async):
     """`client.admin` for asyncio."""
 
-    stats = _await(requests_of.stats)
-    health = _await(requests_of.health)
+    stats: Final = _await(requests_of.stats)
+    health: Final = _await(requests_of.health)
 
 
 class AsyncClient(Async):
@@ -198,24 +198,24 @@ class AsyncClient(Async):
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         super().__init__(AsyncSender(Sending.of(url, key, timeout)))
-        self.facts = AsyncClientFacts(self._sender)
-        self.upkeep = AsyncClientUpkeep(self._sender)
-        self.trust = AsyncClientTrust(self._sender)
-        self.admin = AsyncClientAdmin(self._sender)
+        self.facts: AsyncClientFacts = AsyncClientFacts(self._sender)
+        self.upkeep: AsyncClientUpkeep = AsyncClientUpkeep(self._sender)
+        self.trust: AsyncClientTrust = AsyncClientTrust(self._sender)
+        self.admin: AsyncClientAdmin = AsyncClientAdmin(self._sender)
 
-    remember = _await(requests_of.remember)
-    get = _await(requests_of.get)
-    recall = _await(requests_of.recall)
-    context = _await(requests_of.context)
-    feedback = _await(requests_of.feedback)
-    find = _await(requests_of.find)
-    count = _await(requests_of.count)
-    revise = _await(requests_of.revise)
-    forget = _await(requests_of.forget)
-    history = _await(requests_of.history)
-    scopes = _await(requests_of.scopes)
-    export = _await(requests_of.export)
-    load = _await(requests_of.load)
+    remember: Final = _await(requests_of.remember)
+    get: Final = _await(requests_of.get)
+    recall: Final = _await(requests_of.recall)
+    context: Final = _await(requests_of.context)
+    feedback: Final = _await(requests_of.feedback)
+    find: Final = _await(requests_of.find)
+    count: Final = _await(requests_of.count)
+    revise: Final = _await(requests_of.revise)
+    forget: Final = _await(requests_of.forget)
+    history: Final = _await(requests_of.history)
+    scopes: Final = _await(requests_of.scopes)
+    export: Final = _await(requests_of.export)
+    load: Final = _await(requests_of.load)
 
     async def close(self) -> None:
         """Closes the connections; closing twice is fine."""

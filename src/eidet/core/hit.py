@@ -112,8 +112,8 @@ class Hits(Sequence[Hit]):
 
     def __init__(self, hits: Sequence[Hit], trace: Trace | None = None, scope: str = "") -> None:
         self._hits = tuple(hits)
-        self.trace = trace
-        self.scope = scope
+        self.trace: Trace | None = trace
+        self.scope: str = scope
 
     def __len__(self) -> int:
         return len(self._hits)

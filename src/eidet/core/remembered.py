@@ -24,4 +24,4 @@ class RememberedList(list[Record]):
 
     def __init__(self, records: Iterable[Record] = (), rejected: Sequence[Rejected] = ()) -> None:
         super().__init__(records)
-        self.rejected = tuple(rejected)
+        self.rejected: tuple[Rejected, ...] = tuple(rejected)

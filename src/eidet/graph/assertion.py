@@ -47,16 +47,16 @@ class SourceRow:
     )
 
     def __init__(self, entry: Entry, *, is_told: bool = False) -> None:
-        self.seq = entry.seq
-        self.occurred = entry.occurred
-        self.created = entry.created
-        self.expires = entry.expires
-        self.trust = entry.trust
-        self.rank = RANKS.get(entry.trust, 0)
-        self.session = entry.session
-        self.step = entry.step or 0
-        self.speaker = speaker_key(entry.who)
-        self.is_told = is_told  # somebody stated it directly: the record is the statement
+        self.seq: int = entry.seq
+        self.occurred: float = entry.occurred
+        self.created: float = entry.created
+        self.expires: float | None = entry.expires
+        self.trust: str = entry.trust
+        self.rank: int = RANKS.get(entry.trust, 0)
+        self.session: str | None = entry.session
+        self.step: int = entry.step or 0
+        self.speaker: str = speaker_key(entry.who)
+        self.is_told: bool = is_told  # somebody stated it directly: the record is the statement
         self.assertions: tuple[Assertion, ...] = ()
 
 
@@ -96,18 +96,22 @@ class Assertion:
     def __init__(
         self, source: SourceRow, position: int, said: Statement, who: KnownMention, what: KnownMention
     ) -> None:
-        self.source = source
-        self.position = position
-        self.relation = said.relation
-        self.since, self.until = said.since, said.until
-        self.ended, self.negated = said.ended, said.negated
-        self.confidence = said.confidence
+        self.source: SourceRow = source
+        self.position: int = position
+        self.relation: str = said.relation
+        self.since: float | None = said.since
+        self.until: float | None = said.until
+        self.ended: bool = said.ended
+        self.negated: bool = said.negated
+        self.confidence: float = said.confidence
         self.nature: Nature = said.nature
-        self.start, self.end = said.start, said.end
-        self.who, self.what = who, what
-        self.subject = -1
-        self.object = -1
-        self.leans = who.leans or what.leans
+        self.start: int = said.start
+        self.end: int = said.end
+        self.who: KnownMention = who
+        self.what: KnownMention = what
+        self.subject: int = -1
+        self.object: int = -1
+        self.leans: bool = who.leans or what.leans
 
     @property
     def subject_mention(self) -> Mention:

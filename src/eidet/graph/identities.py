@@ -35,8 +35,8 @@ class Identities:
     """The signatures of a scope and the entities that they mean."""
 
     def __init__(self) -> None:
-        self.book = NameBook()
-        self.names = EntityNames(self.book, self.members_of)
+        self.book: NameBook = NameBook()
+        self.names: EntityNames = EntityNames(self.book, self.members_of)
         self._links: dict[object, tuple[Signature | str, Signature | str]] = {}
         self._forget_answers()
 

@@ -37,12 +37,14 @@ class Inferred(Interval):
         self, subject: Node, relation: str, value: Node, rule: str, premises: tuple[Interval, ...]
     ) -> None:
         super().__init__(value, _latest(premises), premises[0].first)
-        self.subject, self.relation = subject, relation
-        self.end = _earliest(premises)
+        self.subject: Node = subject
+        self.relation: str = relation
+        self.end: float | None = _earliest(premises)
         self.said = []
         for premise in premises:
             self.said += premise.said
-        self.rule, self.premises = rule, premises
+        self.rule: str = rule
+        self.premises: tuple[Interval, ...] = premises
 
     @property
     def confidence(self) -> float:

@@ -12,6 +12,7 @@ from ..text.facts import Relation, relation_of
 from ..text.facts.statement import Statement
 from .assertion import Assertion, Stated
 from .entity_names import Node
+from .identities import Identities
 from .statements_index import StatementsIndex
 from .triple_data import Decision, DecisionKind, StoredDecision
 from .validity import Interval, list_effects, trace_validity
@@ -64,9 +65,9 @@ class ScopeGraph:
 
     def __init__(self, scope: str) -> None:
         self.scope = scope
-        self.head = Head(0, 0)
-        self.index = StatementsIndex()
-        self.identities = self.index.identities
+        self.head: Head = Head(0, 0)
+        self.index: StatementsIndex = StatementsIndex()
+        self.identities: Identities = self.index.identities
         self.decisions: dict[int, StoredDecision] = {}
         self._expiring = 0  # sources that will expire: with them, answers depend on the time
         self._answers: dict[tuple[Node, str], list[Interval]] = {}

@@ -21,7 +21,7 @@ class StatementsIndex:
     """Statements by subject, object, relation and session."""
 
     def __init__(self) -> None:
-        self.identities = Identities()
+        self.identities: Identities = Identities()
         self.sources: dict[int, SourceRow] = {}
         self.by_relation: defaultdict[str, dict[Assertion, None]] = defaultdict(dict)
         self.special: dict[Assertion, None] = {}  # preferences and instructions
@@ -32,7 +32,7 @@ class StatementsIndex:
         self._aliases: dict[Assertion, tuple[int, str]] = {}
         self._labels: dict[int, dict[str, str]] = {}
         self._resolver = Resolver(self._signature, self.identities.book.is_distinguished)
-        self.size = 0
+        self.size: int = 0
 
     def add_all(self, stated: Iterable[Stated]) -> None:
         """Takes in what records state: each conversation is put in order once."""

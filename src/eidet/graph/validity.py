@@ -35,10 +35,10 @@ class Interval:
 
     def __init__(self, value: Node, start: float | None, first: Assertion, *, negated: bool = False) -> None:
         self.subject: Node = ""
-        self.relation = first.relation
-        self.object = value
-        self.negated = negated
-        self.start = start
+        self.relation: str = first.relation
+        self.object: Node = value
+        self.negated: bool = negated
+        self.start: float | None = start
         self.end: float | None = None
         self.said: list[Assertion] = [first]
         self.closer: Assertion | None = None  # the statement that ended it

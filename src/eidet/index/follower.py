@@ -15,7 +15,7 @@ from ..core.errors import EidetError
 from ..net.worker import BackgroundWorker
 
 MANY: Final = 500  # records of one write from which on it is worth a thread
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 
 class Follower:

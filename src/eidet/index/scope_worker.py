@@ -30,7 +30,7 @@ class ScopeWorker:
         self._current: str | None = None
         self._rests_until: dict[str, float] = {}
         self._changed = threading.Condition()
-        self.thread = BackgroundWorker(name, self._step)
+        self.thread: BackgroundWorker = BackgroundWorker(name, self._step)
 
     @property
     def busy(self) -> list[str]:

@@ -36,7 +36,7 @@ class TurnLine:
         if not bool((key[1:] > key[:-1]).all()):
             order = np.argsort(key, kind="stable")
         order = order[session[order] >= 0]
-        self.count = len(order)
+        self.count: int = len(order)
         self._order = None if self.count == len(key) and bool((order[1:] > order[:-1]).all()) else order
         self._fill(key[order], who[order], flags[order])
 

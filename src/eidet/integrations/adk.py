@@ -70,7 +70,7 @@ class EidetMemoryService(BaseMemoryService):
 
     def __init__(self, memory: Memory, *, scope: str = "adk", limit: int = 10) -> None:
         self.memory = memory
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
         self.limit = limit
         self._lock = threading.Lock()
 
@@ -145,7 +145,7 @@ class EidetSessionService(BaseSessionService):
 
     def __init__(self, memory: Memory, *, scope: str = "adk") -> None:
         self.memory = memory
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
         self._times = RisingTimes(memory.parts.clock)
         self._lock = threading.Lock()
 

@@ -68,9 +68,9 @@ class EidetContextProvider(ContextProvider):
     ) -> None:
         super().__init__(source_id)
         self.memory = memory
-        self.scope = check_named(scope)
+        self.scope: str | ScopeOf = check_named(scope)
         self.budget = budget
-        self.where = where_of(where)
+        self.where: Where | None = where_of(where)
         self.this_session = this_session
         self.store = store
         self.prompt = prompt
@@ -175,7 +175,7 @@ class EidetHistoryProvider(HistoryProvider):
             store_outputs=store_outputs,
         )
         self.memory = memory
-        self.scope = check_named(scope)
+        self.scope: str | ScopeOf = check_named(scope)
         self.limit = limit
         self._times = RisingTimes(memory.parts.clock)
         self._lock = threading.Lock()

@@ -40,7 +40,7 @@ class MemoryFiles:
 
     def __init__(self, memory: Memory, scope: str) -> None:
         self.memory = memory
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
         self.lock = threading.RLock()
 
     def read(self, path: str) -> str | None:
@@ -265,7 +265,7 @@ class EidetMemoryTool(BetaAbstractMemoryTool):
 
     def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)
-        self.commands = MemoryCommands(MemoryFiles(memory, scope))
+        self.commands: MemoryCommands = MemoryCommands(MemoryFiles(memory, scope))
 
     def view(self, command: Any) -> str:
         return self.commands.view(command)
@@ -294,7 +294,7 @@ class AsyncEidetMemoryTool(BetaAsyncAbstractMemoryTool):
 
     def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)
-        self.commands = MemoryCommands(MemoryFiles(memory, scope))
+        self.commands: MemoryCommands = MemoryCommands(MemoryFiles(memory, scope))
 
     async def view(self, command: Any) -> str:
         return await finish(partial(self.commands.view, command))

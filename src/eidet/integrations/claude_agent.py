@@ -37,7 +37,7 @@ class EidetSessionStore:
 
     def __init__(self, memory: Memory, *, scope: str = "claude") -> None:
         self.memory = memory
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
         self._times = RisingTimes(memory.parts.clock)
         self._lock = threading.Lock()
 

@@ -41,7 +41,7 @@ class EidetStorage:
 
     def __init__(self, memory: Memory, *, scope: str = "crewai") -> None:
         self.memory = memory
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
 
     def __deepcopy__(self, _memo: object) -> Self:
         """Itself: copies of a crew share the memory, which is open once."""

@@ -69,7 +69,7 @@ class EidetVectorStore(VectorStore):
 
     def __init__(self, memory: Memory, *, scope: str = "default") -> None:
         self.memory = memory
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
 
     @property
     def embeddings(self) -> None:
@@ -162,7 +162,7 @@ class EidetChatMessageHistory(BaseChatMessageHistory):
     def __init__(self, session_id: str, memory: Memory, *, scope: str = "default") -> None:
         self.session_id = session_id
         self.memory = memory
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
         self._times = RisingTimes(memory.parts.clock)
 
     @property

@@ -81,7 +81,7 @@ class EidetStore(BaseStore):
         ttl: TTLConfig | None = None,
     ) -> None:
         self.memory = memory
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
         self.index_config = index
         self.ttl_config = ttl
         self.embeddings = None

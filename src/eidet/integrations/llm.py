@@ -55,9 +55,9 @@ class LoggedMemory:
 
     def __init__(self, scope: str | None = None, at: str | None = None) -> None:
         own = os.environ.get(SCOPE) or f"llm/{quote_label(_name_user())}"
-        self.scope = scope or own
-        self.is_own = self.scope == own
-        self.place = at or os.environ.get(MEMORY) or str(llm.user_dir() / "eidet.db")
+        self.scope: str = scope or own
+        self.is_own: bool = self.scope == own
+        self.place: str = at or os.environ.get(MEMORY) or str(llm.user_dir() / "eidet.db")
 
     def open(self) -> Memory:
         from ..memory import Memory

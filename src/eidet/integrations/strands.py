@@ -62,7 +62,7 @@ class EidetMemoryStore(MemoryStore):
         this_session: bool = False,
     ) -> None:
         self.memory = memory
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
         self.name = name
         self.description = description
         self.max_search_results = max_search_results
@@ -72,7 +72,7 @@ class EidetMemoryStore(MemoryStore):
             self.extraction = False
         elif extraction is True:
             self.extraction = ExtractionConfig(trigger=InvocationTrigger())
-        self.where = where_of(where)
+        self.where: Where | None = where_of(where)
         self.this_session = this_session
         self._session = str(uuid.uuid4())
         self._times = RisingTimes(memory.parts.clock)

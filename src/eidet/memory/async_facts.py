@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..net.hop import Hopping, hop
 from .facts import FactsNamespace
 
@@ -9,24 +11,24 @@ from .facts import FactsNamespace
 class AsyncFacts(Hopping[FactsNamespace]):
     """`memory.facts` for asyncio."""
 
-    add = hop(FactsNamespace.add)
-    read = hop(FactsNamespace.read)
-    about = hop(FactsNamespace.about)
-    match = hop(FactsNamespace.match)
-    neighbours = hop(FactsNamespace.neighbours)
-    paths = hop(FactsNamespace.paths)
-    timeline = hop(FactsNamespace.timeline)
-    entities = hop(FactsNamespace.entities)
-    profile = hop(FactsNamespace.profile)
-    why = hop(FactsNamespace.why)
-    instructions = hop(FactsNamespace.instructions)
-    contradictions = hop(FactsNamespace.contradictions)
-    resolve = hop(FactsNamespace.resolve)
-    retract = hop(FactsNamespace.retract)
-    merge = hop(FactsNamespace.merge)
-    split = hop(FactsNamespace.split)
-    undo = hop(FactsNamespace.undo)
-    decisions = hop(FactsNamespace.decisions)
-    export = hop(FactsNamespace.export)
-    networkx = hop(FactsNamespace.networkx)
-    load = hop(FactsNamespace.load)
+    add: Final = hop(FactsNamespace.add)
+    read: Final = hop(FactsNamespace.read)
+    about: Final = hop(FactsNamespace.about)
+    match: Final = hop(FactsNamespace.match)
+    neighbours: Final = hop(FactsNamespace.neighbours)
+    paths: Final = hop(FactsNamespace.paths)
+    timeline: Final = hop(FactsNamespace.timeline)
+    entities: Final = hop(FactsNamespace.entities)
+    profile: Final = hop(FactsNamespace.profile)
+    why: Final = hop(FactsNamespace.why)
+    instructions: Final = hop(FactsNamespace.instructions)
+    contradictions: Final = hop(FactsNamespace.contradictions)
+    resolve: Final = hop(FactsNamespace.resolve)
+    retract: Final = hop(FactsNamespace.retract)
+    merge: Final = hop(FactsNamespace.merge)
+    split: Final = hop(FactsNamespace.split)
+    undo: Final = hop(FactsNamespace.undo)
+    decisions: Final = hop(FactsNamespace.decisions)
+    export: Final = hop(FactsNamespace.export)
+    networkx: Final = hop(FactsNamespace.networkx)
+    load: Final = hop(FactsNamespace.load)

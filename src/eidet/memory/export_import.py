@@ -59,7 +59,7 @@ class FirstRecords:
 
     def __init__(self) -> None:
         self.records: list[Record] = []
-        self.are_full = False
+        self.are_full: bool = False
 
     def add(self, record: Record) -> None:
         if self.are_full:

@@ -79,7 +79,7 @@ class Retrier:
         dice: Callable[[], float] = random.random,
     ) -> None:
         self.name = name
-        self.policy = policy or RetryPolicy()
+        self.policy: RetryPolicy = policy or RetryPolicy()
         self._clock, self._sleep, self._dice = clock, sleep, dice
         self._lock = threading.Lock()
         self._calls = self._retries = self._failures = self._in_a_row = 0

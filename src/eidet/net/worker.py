@@ -11,7 +11,7 @@ from typing import Final
 
 from ..core.errors import EidetError
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 UNTIL_WOKEN: Final = math.inf
 _EVER: Final = threading.TIMEOUT_MAX

@@ -62,14 +62,17 @@ class Piece:
     def __init__(
         self, record: Record, said: str, counter: TokenCounter, *, fence: bool, section: str | None = None
     ) -> None:
-        self.record, self.section, self.stamp = record, section or section_of(record), stamp_of(record)
-        self.said, self.quoted = said, fence and is_untrusted(record)
+        self.record: Record = record
+        self.section: str = section or section_of(record)
+        self.stamp: str = stamp_of(record)
+        self.said: str = said
+        self.quoted: bool = fence and is_untrusted(record)
         if self.quoted:
-            self.line = quote_line(record, said)
+            self.line: str = quote_line(record, said)
         else:
             self.line = f"{self.stamp} {said}"
-        self.cost = counter.count(self.line + "\n")
-        self.bare = said.casefold().strip(_MARKS)
+        self.cost: int = counter.count(self.line + "\n")
+        self.bare: str = said.casefold().strip(_MARKS)
 
     def says(self, other: Piece) -> bool:
         """Whether the other text is part of this one, word for word.

@@ -52,7 +52,7 @@ class Problem(HTTPException):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(status, message, dict(headers or {}))
-        self.body = ErrorBody(type=type, message=message, hint=hint, field=field)
+        self.body: ErrorBody = ErrorBody(type=type, message=message, hint=hint, field=field)
 
     def respond(self, path: str = "") -> JSONResponse:
         """The answer to a request for `path`; mem0's client reads the message from `detail`."""

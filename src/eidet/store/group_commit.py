@@ -23,9 +23,9 @@ class QueuedJob(Generic[T]):
     __slots__ = ("_called", "began", "done", "error", "job", "result")
 
     def __init__(self, job: Job[T]) -> None:
-        self.job = job
-        self.began = time.monotonic()
-        self.done = False
+        self.job: Job[T] = job
+        self.began: float = time.monotonic()
+        self.done: bool = False
         self.result: T | None = None
         self.error: BaseException | None = None
         self._called = threading.Lock()
@@ -63,7 +63,7 @@ class GroupCommit:
 
     def _begin(self) -> None:
         self._pid = os.getpid()
-        self.lock = threading.Lock()  # held while somebody writes
+        self.lock: threading.Lock = threading.Lock()  # held while somebody writes
         self._gate = threading.Lock()  # held to look at the queue
         self._waiting: deque[QueuedJob[Any]] = deque()
         self._leader: QueuedJob[Any] | None = None

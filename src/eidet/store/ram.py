@@ -61,7 +61,7 @@ class RamStore:
     writable = True
 
     def __init__(self) -> None:
-        self.identity = uuid.uuid4().hex
+        self.identity: str = uuid.uuid4().hex
         self._lock = threading.RLock()
         self._rooms: defaultdict[str, Room] = defaultdict(Room)
         self._tables: dict[str, dict[Any, Any]] = {}
@@ -163,7 +163,7 @@ class RamTransaction:
     """Writes in place and remembers what was there, to undo it. The store's lock is held."""
 
     def __init__(self, store: RamStore, rooms: defaultdict[str, Room], tables: dict[str, Any]) -> None:
-        self.seq = store.head().seq
+        self.seq: int = store.head().seq
         self.same, self.history, self.values = store.same, store.history, store.values
         self._store, self._rooms, self._tables = store, rooms, tables
         self._undo: list[tuple[Callable[..., object], tuple[Any, ...]]] = []

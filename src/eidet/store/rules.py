@@ -99,7 +99,7 @@ class Held(Refused):
     """A write would change or delete records under a legal hold. `records`: their (scope, id)."""
 
     def __init__(self, records: Sequence[tuple[str, str]], what: str) -> None:
-        self.records = tuple(records)
+        self.records: tuple[tuple[str, str], ...] = tuple(records)
         first = ", ".join(repr(id) for _, id in self.records[:3])
         if len(self.records) == 1:
             said = f"record {first} is under a legal hold and cannot be {what}: `release` it first"

@@ -16,7 +16,7 @@ from . import Store, verbs
 from .tallies import TallyBuffer
 from .uses import Refreshes, UseBuffer, log_uses, refresh
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 
 class Usage:

@@ -134,7 +134,7 @@ class WordAnalyzer:
         self._snowball = _Snowball(LANGUAGES[code])
         self._kept = Memo(self._terms_of)
         self._ids = Memo(self._ids_of)
-        self.name = f"words/{RULES} {code}{self._snowball.version}"
+        self.name: str = f"words/{RULES} {code}{self._snowball.version}"
 
     def terms(self, text: str) -> list[str]:
         words = tokens(text)
@@ -232,7 +232,8 @@ class Memo(dict[str, Value]):
     """The answers of a function for short words, forgotten all at once when there are too many."""
 
     __slots__ = ("_of",)
-    most, longest = 2**16, 32
+    most: int = 2**16
+    longest: int = 32
 
     def __init__(self, of: Callable[[str], Value]) -> None:
         super().__init__()

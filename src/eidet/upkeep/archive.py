@@ -146,7 +146,7 @@ class FolderArchive:
     """An archive in a folder, which is made when first needed. Files are whole or not there."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder).expanduser()
+        self.folder: Path = Path(folder).expanduser()
 
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
         name = f"archive-{new_id(now)}.jsonl"

@@ -24,7 +24,7 @@ from ..store.export_file import FORMAT, FORMER, as_json, record_from
 from .archive import ABOUT, Change, about, without
 from .bucket import Bucket, BucketPlace, Taken
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 TRIES: Final = 5  # of a change that somebody else's came before
 OF_OBJECTS: Final = ("eidet", "format", "count", "archived", "object", "bytes", "sha256", *ABOUT)

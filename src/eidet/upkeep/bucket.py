@@ -119,7 +119,7 @@ class Bucket:
             raise MissingExtra("an archive on S3", extra="s3")
         chosen = retry_policy or RetryPolicy(deadline_seconds=place.deadline_seconds or 30.0)
         self.place = place
-        self.retrier = Retrier(str(place), chosen)
+        self.retrier: Retrier = Retrier(str(place), chosen)
         self._try_seconds = chosen.deadline_seconds / TRIES
 
     def put(self, key: str, body: bytes, *, sha256: str, instead_of: str | None = None) -> str:

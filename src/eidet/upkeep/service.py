@@ -83,7 +83,7 @@ class Keeping:
         self._turn = threading.Lock()  # one upkeep at a time in this process
         self._compared: dict[str, MergeProgress] = {}  # by scope
         self._given: list[Archive] = []  # archives that are no folders
-        self.ledger = Ledger()
+        self.ledger: Ledger = Ledger()
         self._readings = FactReadings(parts, self.ledger)
 
     def maintain(

@@ -14,7 +14,7 @@ from ..net.worker import UNTIL_WOKEN, BackgroundWorker
 from . import Maintained
 from .run import Pause
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 REST: Final = 0.7  # seconds of rest for each second of work, so that recalls find the processor free
 MOST_REST: Final = 0.25
@@ -39,9 +39,9 @@ class UpkeepWorker:
         self._busy = busy
         self._every = every
         self.last: Maintained | None = None
-        self.rounds = 0
-        self.errors = 0
-        self.last_error = ""
+        self.rounds: int = 0
+        self.errors: int = 0
+        self.last_error: str = ""
         self._pause = UNTIL_WOKEN if every is None else every
         self._thread = self._make_thread()
 

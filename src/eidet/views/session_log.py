@@ -19,8 +19,8 @@ class SessionLog:
         self._scope = scope
         self._session = session
         self._agent = agent
-        self.messages = Where(kinds=(Kind.MESSAGE,), session=session)
-        self.summary_only = Where(ids=(summary_id(session),))
+        self.messages: Where = Where(kinds=(Kind.MESSAGE,), session=session)
+        self.summary_only: Where = Where(ids=(summary_id(session),))
 
     def whole(self) -> Log:
         """All messages, also those that were summed up."""

@@ -26,7 +26,7 @@ class StateInRam:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.task_id = uuid.uuid4().hex[:8]
+        self.task_id: str = uuid.uuid4().hex[:8]
         self._state = WorkingState(task_id=self.task_id)
 
     def read(self) -> WorkingState:
@@ -51,7 +51,7 @@ class StateRecord:
         self._agent = agent
         self._session = session
         self._id = key_id("working\0" + dump_json([agent, session]))
-        self.task_id = uuid.uuid4().hex[:8]
+        self.task_id: str = uuid.uuid4().hex[:8]
 
     def read(self) -> WorkingState:
         """What is told: nothing of a state in quarantine, which changes go on from nonetheless."""

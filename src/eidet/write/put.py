@@ -19,7 +19,7 @@ from .arrivals import check_arrival, fits_embedder
 from .ingest import Ingest
 from .reembed import batches
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 
 def put_records(

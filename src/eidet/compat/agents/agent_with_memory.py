@@ -60,14 +60,14 @@ class AgentWithMemory:
     ) -> None:
         if isinstance(max_turns, bool) or not isinstance(max_turns, int) or max_turns < 1:
             raise BadInput(f"max_turns must be a whole number from 1 up, not {max_turns!r}")
-        self.tools = list(tools)
+        self.tools: list[Any] = list(tools)
         tools_by_name(self.tools)
-        self.client = client or AnthropicClient(api_key, base_url)
+        self.client: Any | AnthropicClient = client or AnthropicClient(api_key, base_url)
         self.model = model
         self.max_turns = max_turns
         self.max_tokens = max_tokens
         self._owned = not isinstance(memory, AgentMemorySystem)
-        self.memory = _system(memory, scope, session_id)
+        self.memory: AgentMemorySystem = _system(memory, scope, session_id)
         self._turns = FairLock()
 
     async def run(self, task: str) -> str:

@@ -48,12 +48,12 @@ class ConversationMemory(OwnsMemory, MessageSession):
         session_id: str | None = None,
         token_counter: TokenCounter | Callable[[str], int] | str | None = None,
     ) -> None:
-        self.max_messages = check_limit(max_messages, "max_messages") or LONGEST
-        self.max_tokens = check_limit(max_tokens, "max_tokens") or LONGEST
-        self.summarize_threshold = check_limit(summarize_threshold, "summarize_threshold") or LONGEST
+        self.max_messages: int = check_limit(max_messages, "max_messages") or LONGEST
+        self.max_tokens: int = check_limit(max_tokens, "max_tokens") or LONGEST
+        self.summarize_threshold: int = check_limit(summarize_threshold, "summarize_threshold") or LONGEST
         self.client = client
         self.scope = scope
-        self.session_id = "default"
+        self.session_id: str = "default"
         if session_id is not None:
             self.session_id = session_id
         self._take(memory)

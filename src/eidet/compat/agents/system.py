@@ -32,12 +32,18 @@ class AgentMemorySystem(OwnsMemory):
     ) -> None:
         self._take(memory)
         kept, ours = None if memory is None else self.memory, self.memory
-        self.working = working or WorkingMemory(memory=kept, scope=scope, session_id=session_id)
-        self.conversation = conversation or ConversationMemory(
+        self.working: WorkingMemory = working or WorkingMemory(
+            memory=kept, scope=scope, session_id=session_id
+        )
+        self.conversation: ConversationMemory = conversation or ConversationMemory(
             memory=ours, scope=scope, session_id=session_id
         )
-        self.semantic = semantic or SemanticMemory(memory=ours, scope=scope, fallback=memory is not None)
-        self.episodic = episodic or EpisodicMemory(memory=ours, scope=scope, session_id=session_id)
+        self.semantic: SemanticMemory = semantic or SemanticMemory(
+            memory=ours, scope=scope, fallback=memory is not None
+        )
+        self.episodic: EpisodicMemory = episodic or EpisodicMemory(
+            memory=ours, scope=scope, session_id=session_id
+        )
 
     async def get_relevant_context(
         self, query: str, max_semantic_results: int = 3, *, max_episodes: int = 0

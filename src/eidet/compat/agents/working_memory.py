@@ -51,13 +51,13 @@ class WorkingMemory(OwnsMemory):
     survives a restart, and values are JSON.
     """
 
-    task = _Text("task")
-    task_id = _Text("task_id")
-    current_goal = _Text("goal")
-    results = _Values("results")
-    subgoals = _Texts("subgoals")
-    scratchpad = _Texts("scratchpad")
-    variables = _Values("variables")
+    task: _Text = _Text("task")
+    task_id: _Text = _Text("task_id")
+    current_goal: _Text = _Text("goal")
+    results: _Values = _Values("results")
+    subgoals: _Texts = _Texts("subgoals")
+    scratchpad: _Texts = _Texts("scratchpad")
+    variables: _Values = _Values("variables")
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class WorkingMemory(OwnsMemory):
         agent: str | None = None,
     ) -> None:
         self._take(memory)
-        self.view = Working(
+        self.view: Working = Working(
             self.memory, session=session_id, scope=scope, agent=agent, persist=memory is not None
         )
         given = {

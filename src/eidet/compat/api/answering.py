@@ -30,11 +30,11 @@ class AgentReader:
     def __init__(self, agent_id: str, *, memory: Memory, config: MemoryConfig, scope: str | None) -> None:
         label = label_of(agent_id)
         self.agent_id = agent_id
-        self.scope = "/".join(filter(None, (scope, label)))
+        self.scope: str = "/".join(filter(None, (scope, label)))
         self.memory = memory
-        self.config = config
-        self.clock = clock_of(memory)
-        self.cache = self._make_cache()
+        self.config: MemoryConfig = config
+        self.clock: Callable[[], float] = clock_of(memory)
+        self.cache: ResultCache[tuple[Scored, ...]] = self._make_cache()
         self.degraded: dict[str, str] = {}
 
     def _make_cache(self) -> ResultCache[tuple[Scored, ...]]:

@@ -43,7 +43,7 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
         scope: str | None = None,
         **how: Any,
     ) -> None:
-        self.config = config_of(config)
+        self.config: MemoryConfig = config_of(config)
         with translate_errors(MemoryConfigException, "the memory cannot be opened"):
             if scope is not None:
                 check_scope(scope)

@@ -30,7 +30,7 @@ from ...core.errors import (
     Unavailable,
 )
 
-log = logging.getLogger("eidet.compat.api")
+log: logging.Logger = logging.getLogger("eidet.compat.api")
 
 
 class Severity(StrEnum):
@@ -44,7 +44,7 @@ class Severity(StrEnum):
 class MemoryAPIException(EidetError):
     """The root of what this door raises. `context` tells what was being done, for logs."""
 
-    severity = Severity.RECOVERABLE
+    severity: Severity = Severity.RECOVERABLE
 
     def __init__(
         self, message: str, *, severity: Severity | None = None, context: dict[str, Any] | None = None
@@ -52,7 +52,7 @@ class MemoryAPIException(EidetError):
         super().__init__(message)
         if severity is not None:
             self.severity = severity
-        self.context = dict(context or {})
+        self.context: dict[str, Any] = dict(context or {})
 
     @property
     def is_recoverable(self) -> bool:

@@ -51,9 +51,9 @@ class BaseAgent:
 
     def __init__(self, config: Any = None, agent_id: str | None = None) -> None:
         self.config = config
-        self.agent_id = agent_id or f"agent-{uuid.uuid4().hex[:12]}"
+        self.agent_id: str = agent_id or f"agent-{uuid.uuid4().hex[:12]}"
         self.step_number: int | None = None
-        self.memory_api = _api_in(config)
+        self.memory_api: AgentMemoryAPI = _api_in(config)
 
     def act(self, observation: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} says what it does in act(observation)")

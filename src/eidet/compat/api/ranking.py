@@ -15,7 +15,11 @@ from .errors import MemoryRetrievalException
 from .reader import Look, Scored, both, by_score, state_as_text
 from .strategies import Ranked
 
-LEVELS: Final = {"low": (None, 0.4), "medium": (0.4, 0.7), "high": (0.7, None)}
+LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
+    "low": (None, 0.4),
+    "medium": (0.4, 0.7),
+    "high": (0.7, None),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ class Retrieval:
         self._reader = AgentReader(agent_id, memory=memory, config=config, scope=scope)
         self._memory = memory
         self.agent_id = agent_id
-        self.scope = self._reader.scope
+        self.scope: str = self._reader.scope
 
     @property
     def config(self) -> MemoryConfig:

@@ -64,7 +64,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     ) -> None:
         _check_every(summary_every, summary_keep)
         place = path if persistent and memory is None else memory
-        self.memory = _open_memory(
+        self.memory: Memory = _open_memory(
             place,
             vector and vector_store is None,
             model_name,
@@ -80,13 +80,13 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         self._said: list[str] = []
         self._steps = 0
         log = WorkingStore(self.memory, session_id, scope=scope, agent=agent)
-        self.session_id = log.log.session
+        self.session_id: str = log.log.session
         self.working: MemoryStore[str] = log if working is None else store_of(working)
         if long_term is None:
-            self.long_term = self._open_experiences(place)
+            self.long_term: MemoryStore[str] = self._open_experiences(place)
         else:
             self.long_term = store_of(long_term)
-        self.vector = self._vectors(vector, vector_store, ranking)
+        self.vector: MemoryStore[str] | None = self._vectors(vector, vector_store, ranking)
         self._state = Working(
             self.memory, session=self.session_id, scope=scope, agent=agent, persist=place is not None
         )

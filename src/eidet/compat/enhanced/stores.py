@@ -80,8 +80,8 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         self._set_options(**options)
 
     def _set_options(self, **options: Unpack[StoreOptions]) -> None:
-        self.scope = options.get("scope", "default")
-        self.name = options.get("name", "store")
+        self.scope: str = options.get("scope", "default")
+        self.name: str = options.get("name", "store")
         self._kind, self._agent = kind_of(options.get("kind", "fact")), options.get("agent")
         self._scale = check_positive(
             options.get("importance_scale", SCALE), "importance_scale", error=Misconfigured

@@ -25,7 +25,7 @@ from .stores import InMemoryStore, check_count
 MODEL: Final = "all-MiniLM-L6-v2"
 RANKINGS: Final = ("cosine", "hybrid")
 COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 
 class VectorMemoryStore(InMemoryStore):
@@ -55,7 +55,8 @@ class VectorMemoryStore(InMemoryStore):
         place = open_for_vectors(
             memory, model_name, model, settings=settings_with_index(settings, index), guard=privacy, key=key
         )
-        self.memory, self._owned = place, not is_shared(memory)
+        self.memory: Memory = place
+        self._owned = not is_shared(memory)
         self._set_options(**{"name": "vectors", **how})
 
     @classmethod

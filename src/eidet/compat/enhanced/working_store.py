@@ -26,7 +26,7 @@ class WorkingStore(InMemoryStore):
     ) -> None:
         self._take(memory)
         self._set_options(scope=scope, name="working", kind="message", agent=agent)
-        self.log = Conversation(memory, session, scope=scope, agent=agent)
+        self.log: Conversation = Conversation(memory, session, scope=scope, agent=agent)
 
     def say(self, role: str, content: str) -> str:
         """Adds a message at the end; its key."""

@@ -50,8 +50,8 @@ class ConversationContext:
         if not isinstance(conversation_id, str) or not conversation_id.strip():
             raise BadInput(f"a conversation id must be a text, not {conversation_id!r}")
         self.id = conversation_id
-        self.memory = MemoryManager(memory_config, conversation_id=conversation_id)
-        self.history = History(self.memory)
+        self.memory: MemoryManager = MemoryManager(memory_config, conversation_id=conversation_id)
+        self.history: History = History(self.memory)
 
     async def add_message(self, message: Message | Any) -> None:
         """Adds to the history and to short-term memory; both are told where it was said, and by whom."""

@@ -15,6 +15,7 @@ from ...core.record import Kind, Record
 from ...core.settings import Upkeep
 from ...core.validate import clean_json, clean_text
 from ...core.where import Condition, Where
+from ...memory import Memory
 from ...models.embed import embed_checked
 from ...upkeep import Maintained
 from ...upkeep.importance import importance
@@ -50,17 +51,17 @@ class MemoryManager:
 
     def __init__(self, config: MemoryConfig | None = None, *, conversation_id: str | None = None) -> None:
         if config is None:
-            self.config = MemoryConfig()
+            self.config: MemoryConfig = MemoryConfig()
         else:
             self.config = config
         if not isinstance(self.config, MemoryConfig):
             raise Misconfigured(f"config must be a MemoryConfig(memory=…), not {type(config).__name__}")
-        self.memory = self.config.open()
-        self.log = Conversation(
+        self.memory: Memory = self.config.open()
+        self.log: Conversation = Conversation(
             self.memory, conversation_id, scope=self.config.scope, agent=self.config.agent
         )
-        self.vector_store = self._init_vector_store(self.config)
-        self.working_memory = TaskEntries(
+        self.vector_store: Semantic = self._init_vector_store(self.config)
+        self.working_memory: TaskEntries = TaskEntries(
             self.memory, self.log.session, self.config, self._calculate_importance
         )
         self._learned = 0

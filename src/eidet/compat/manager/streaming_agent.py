@@ -53,7 +53,8 @@ class Agent:
         headers: Mapping[str, str] | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
-        self.model, self.system = model, system
+        self.model: str = model
+        self.system: str = system
         self._llm = None
         if llm is not None:
             self._llm = llm_of(llm, timeout=timeout)

@@ -41,8 +41,10 @@ class AuditMemoryStore(Around):
             raise BadInput("your own store needs an audit store beside it: pass audit_store=… as well")
         store = operational_store or BaseMemoryStore(memory=memory, scope=scope, session_id=session_id)
         super().__init__(store)
-        self.session_id = session_id or store.session_id
-        self.audit_store = audit_store or _Trail(store, scope=scope, session_id=self.session_id)
+        self.session_id: str = session_id or store.session_id
+        self.audit_store: BaseMemoryStore | _Trail = audit_store or _Trail(
+            store, scope=scope, session_id=self.session_id
+        )
         self.current_user_id = current_user_id
         self.request_ip = request_ip
 

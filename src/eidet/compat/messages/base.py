@@ -52,7 +52,7 @@ class BaseMemoryStore(MessageSession):
     ) -> None:
         self._place = memory
         self.scope = scope
-        self.session_id = "default"
+        self.session_id: str = "default"
         if session_id is not None:
             self.session_id = session_id
         self.token_counter = token_counter

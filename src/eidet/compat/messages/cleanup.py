@@ -36,7 +36,7 @@ class AutoCleanupMemory(BaseMemoryStore):
         **where: Unpack[Kept],
     ) -> None:
         super().__init__(**where)
-        self.max_age = timedelta(days=check_positive(max_age_days, "max_age_days"))
+        self.max_age: timedelta = timedelta(days=check_positive(max_age_days, "max_age_days"))
         self._archive_to = archive_to
         self._turns = FairLock()
 

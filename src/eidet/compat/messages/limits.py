@@ -41,7 +41,8 @@ class InMemoryMemoryStore(BaseMemoryStore):
                 f"unknown eviction strategy {eviction_strategy!r}; there is {', '.join(STRATEGIES)}"
             )
         self.max_messages = check_limit(max_messages, "max_messages")
-        self.max_tokens = self._token_limit = check_limit(max_tokens, "max_tokens")
+        self._token_limit = check_limit(max_tokens, "max_tokens")
+        self.max_tokens: int | None = self._token_limit
         self.eviction_strategy = eviction_strategy
 
     def _after(self) -> None:
@@ -100,7 +101,7 @@ class SafeMemoryStore(BaseMemoryStore):
             raise BadInput(
                 "overflow_handler must be a function or coroutine function that takes the messages"
             )
-        self.max_size = check_limit(max_size, "max_size") or 1
+        self.max_size: int = check_limit(max_size, "max_size") or 1
         self.overflow_handler = overflow_handler
         self._turns = FairLock()
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from ...core.errors import BadInput, EidetError, Misconfigured, NotFound
-from ...models.llm import Answer, Request, Turn, llm_of
+from ...models.llm import LLM, Answer, Request, Turn, llm_of
 from .async_tools import await_if_needed
 from .base import BaseMemoryStore
 from .limits import InMemoryMemoryStore
@@ -36,8 +36,10 @@ class LLMAgent:
         max_context_tokens: int = 4000,
     ) -> None:
         self.name = name
-        self.llm = llm_of(llm) if isinstance(llm, str) else llm
-        self.memory_store = InMemoryMemoryStore() if memory_store is None else memory_store
+        self.llm: LLM | object = llm_of(llm) if isinstance(llm, str) else llm
+        self.memory_store: InMemoryMemoryStore | BaseMemoryStore = (
+            InMemoryMemoryStore() if memory_store is None else memory_store
+        )
         self.system_prompt = system_prompt
         self.max_context_tokens = max_context_tokens
 

@@ -29,7 +29,7 @@ class FileMemoryStore(InMemoryMemoryStore):
 
     def __init__(self, path: str | Path, **limits_and_where: Any) -> None:
         super().__init__(**{"memory": path} | limits_and_where)
-        self.path = Path(path)
+        self.path: Path = Path(path)
 
 
 class _OnServer(InMemoryMemoryStore):
@@ -82,7 +82,7 @@ class RedisMemoryStore(_OnServer):
     ) -> None:
         super().__init__(redis_url, max_messages=max_messages, **where)
         self.redis_url = redis_url
-        self.ttl = timedelta(hours=check_positive(ttl_hours, "ttl_hours"))
+        self.ttl: timedelta = timedelta(hours=check_positive(ttl_hours, "ttl_hours"))
         self._put_off = 0.0  # when the end of all messages was put off last
 
     @property

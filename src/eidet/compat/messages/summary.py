@@ -54,7 +54,7 @@ class SummaryMemory(BaseMemoryStore):
         **where: Unpack[Kept],
     ) -> None:
         super().__init__(**where)
-        self.threshold = check_limit(threshold, "threshold") or KEPT
+        self.threshold: int = check_limit(threshold, "threshold") or KEPT
         if self.threshold <= KEPT:
             raise BadInput(f"threshold must be above {KEPT}: the last {KEPT} messages always stay")
         self.summarizer_agent = summarizer_agent

@@ -32,7 +32,7 @@ class Around(BaseMemoryStore):
         super().__init__(**where)
         if store is not None and where.keys() & {"memory", "scope", "session_id"}:
             raise BadInput("pass a store, or the memory, scope and session_id for a new one, not both")
-        self.store = store or BaseMemoryStore(**where)
+        self.store: BaseMemoryStore = store or BaseMemoryStore(**where)
 
     async def initialize(self) -> None:
         if (begin := getattr(self.store, "initialize", None)) is not None:
@@ -105,7 +105,7 @@ class EncryptedMemoryStore(Around):
         **where: Unpack[Kept],
     ) -> None:
         super().__init__(store, **where)
-        self.cipher = _cipher(encryption_key)
+        self.cipher: MultiFernet = _cipher(encryption_key)
 
     def pack(self, message: Message) -> Message:
         message_as_json(message)

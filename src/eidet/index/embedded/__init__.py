@@ -76,10 +76,12 @@ class EmbeddedIndex:
     ) -> None:
         how = settings or EmbeddedSettings()
         self._store = store
-        self.sidecars = Sidecars(folder, store)
+        self.sidecars: Sidecars = Sidecars(folder, store)
         keeper = SidecarKeeper(store, width, self.sidecars, how.sidecar_from)
-        self.cache = ScopeCache(store, keeper, memory_mb=how.memory_mb, renewed=renewed)
-        self.queries = ShardQueries(store, self.cache, lexicon, analyzer)
+        self.cache: ScopeCache[VectorPlanes] = ScopeCache(
+            store, keeper, memory_mb=how.memory_mb, renewed=renewed
+        )
+        self.queries: ShardQueries[VectorPlanes] = ShardQueries(store, self.cache, lexicon, analyzer)
 
     def share_changes(self, listener: ChangeListener) -> None:
         """See `SharesChanges`."""

@@ -37,7 +37,7 @@ class Attributes:
         self._columns: OrderedDict[Path, _Column] = OrderedDict()
         self._asked: OrderedDict[Path, int] = OrderedDict()
         self._refused: set[Path] = set()
-        self.nbytes = 0
+        self.nbytes: int = 0
 
     def holding(self, conditions: Sequence[Condition], seq: NDArray[np.int64], read: Read) -> Mask | None:
         """Which rows pass all conditions; None where the store must be asked.

@@ -46,13 +46,15 @@ class ColumnTable:
 
     def __init__(self, scope: str) -> None:
         self.scope = scope
-        self.count = 0
-        self.live = 0  # living rows
-        self.records = 0  # living records
-        self.mortal = False  # whether any row ever had an expiry
+        self.count: int = 0
+        self.live: int = 0  # living rows
+        self.records: int = 0  # living records
+        self.mortal: bool = False  # whether any row ever had an expiry
         self.arrays: dict[str, NDArray[Any]] = {name: np.empty(0, kind) for name, kind in TYPES.items()}
         self.codes: dict[str, dict[str, int]] = {name: {} for name in LABELS}
-        self.days = np.empty((0, 3), np.int32)  # row, first and last day of the times texts speak of
+        self.days: NDArray[np.int32] = np.empty(
+            (0, 3), np.int32
+        )  # row, first and last day of the times texts speak of
         self._voices: tuple[str, ...] | None = None
         self._sessions: Sessions | None = None
 

@@ -51,7 +51,7 @@ class TabledWords:
 
     def __init__(self, embedder: NumberedEmbedder, table: WordTable) -> None:
         self._embedder, self._table = embedder, table
-        self.related = table.related
+        self.related: Mapping[int, Related] = table.related
 
     def find(self, ids: Sequence[int]) -> dict[int, bytes]:
         numbers = self._table.find_numbers(ids)

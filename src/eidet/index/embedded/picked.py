@@ -30,7 +30,7 @@ class PickedRecords:
         voices: Sequence[str],
         turns: Mapping[int, int],
     ) -> None:
-        self.shard = Shard(scope, VectorPlanes(width))
+        self.shard: Shard[VectorPlanes] = Shard(scope, VectorPlanes(width))
         self.shard.columns.codes["who"] = {who: at for at, who in enumerate(voices)}
         self.shard.apply(Changes(self.shard.head, entries, ()))
         self._voices, self._turns = tuple(voices), turns

@@ -53,9 +53,9 @@ class Postings:
     """Term occurrences of rows 0 to `count`; `lengths` holds the number of terms of each row."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count: int = 0
         self.lengths: Floats = np.empty(0, np.float32)
-        self.base_rows = 0
+        self.base_rows: int = 0
         self.base: tuple[Terms, Docs, Counts] = _nothing()
         self._tail: tuple[Terms, Docs, Counts] = _nothing()
         self._tail_size = 0

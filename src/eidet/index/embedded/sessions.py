@@ -30,7 +30,9 @@ class Sessions:
         count = len(session)
         rows = np.flatnonzero(alive & first & (session >= 0))
         rows = rows[np.lexsort((rows, occurred[rows], session[rows]))]
-        self.turn, self.before, self.after = (np.full(count, NONE, np.int32) for _ in range(3))
+        self.turn: NDArray[np.int32] = np.full(count, NONE, np.int32)
+        self.before: NDArray[np.int32] = self.turn.copy()
+        self.after: NDArray[np.int32] = self.turn.copy()
         same = session[rows[1:]] == session[rows[:-1]]
         begins = np.flatnonzero(np.append(True, ~same)) if len(rows) else np.empty(0, np.intp)
         sizes = np.diff(np.append(begins, len(rows)))

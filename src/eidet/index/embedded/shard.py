@@ -28,7 +28,7 @@ from .row_traits import Portrait, describe_rows, portray
 from .vectors import unit
 from .vocabulary import Vocabulary
 
-log = logging.getLogger("eidet.index")
+log: logging.Logger = logging.getLogger("eidet.index")
 
 V_co = TypeVar("V_co", bound=VectorArm, covariant=True)
 
@@ -46,12 +46,12 @@ class Shard(Generic[V_co]):
 
     def __init__(self, scope: str, vectors: V_co) -> None:
         self.scope = scope
-        self.head = Head(0, 0)
-        self.total = 0.0  # terms in living rows
-        self.columns = ColumnTable(scope)
+        self.head: Head = Head(0, 0)
+        self.total: float = 0.0  # terms in living rows
+        self.columns: ColumnTable = ColumnTable(scope)
         self.vectors = vectors
-        self.postings = Postings()
-        self.attributes = Attributes()
+        self.postings: Postings = Postings()
+        self.attributes: Attributes = Attributes()
         self.damaged: dict[int, str] = {}  # seq -> tier of records that cannot be read, and are not searched
         self._vocabulary: Vocabulary | None = None
         self._passing = LastPassing()

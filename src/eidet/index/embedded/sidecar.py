@@ -33,7 +33,7 @@ PlaneShard = Shard[VectorPlanes]
 
 PAGE: Final = 1000
 MAGIC: Final = b"EIDETIX3"
-log = logging.getLogger("eidet.index")
+log: logging.Logger = logging.getLogger("eidet.index")
 
 
 class Sidecars:

@@ -57,10 +57,10 @@ class VectorPlanes:
 
     def __init__(self, width: int, capacity: int = 0) -> None:
         self.width = width
-        self.count = 0
-        self.high = np.empty((capacity, width), np.int8)
-        self.low = np.empty((capacity, width), np.int8)
-        self.scale = np.empty(capacity, np.float32)
+        self.count: int = 0
+        self.high: NDArray[np.int8] = np.empty((capacity, width), np.int8)
+        self.low: NDArray[np.int8] = np.empty((capacity, width), np.int8)
+        self.scale: NDArray[np.float32] = np.empty(capacity, np.float32)
 
     def append(self, blobs: Sequence[bytes | None]) -> None:
         self.reserve(self.count + len(blobs))

@@ -40,7 +40,7 @@ from .tables import (
 if TYPE_CHECKING:
     from psycopg import Connection
 
-log = logging.getLogger("eidet.index")
+log: logging.Logger = logging.getLogger("eidet.index")
 
 T = TypeVar("T")
 
@@ -187,7 +187,7 @@ class Copier:
     ) -> None:
         self._store, self._width, self._how, self._copy = store, width, how, copy
         self._connection: Connection[Any] | None = None
-        self.worker = ScopeWorker("eidet-pgvector", self._try_to_copy, rest_seconds=REST_SECONDS)
+        self.worker: ScopeWorker = ScopeWorker("eidet-pgvector", self._try_to_copy, rest_seconds=REST_SECONDS)
 
     def _try_to_copy(self, path: str) -> None:
         try:

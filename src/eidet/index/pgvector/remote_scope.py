@@ -27,14 +27,14 @@ from ..embedded.scored import NONE_SCORED, ScoredSeqs
 from ..embedded.shard import DEAD_ROWS
 from ..neighbours import LONG, REACH, number_apart, number_turns, number_windows
 from .fill import PAGE
-from .postings import begin_shard, read_blocks
+from .postings import PlaneShard, begin_shard, read_blocks
 from .query import CopyReader, QueryPlanner, ServerQuery, Shortlist
 from .tables import Build, Damaged, check_held, read_build, read_soundly
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-log = logging.getLogger("eidet.index")
+log: logging.Logger = logging.getLogger("eidet.index")
 
 T = TypeVar("T")
 
@@ -53,9 +53,9 @@ class ServerScope:
     ) -> None:
         """`reign` is the one that `build` was read in."""
         self.build = build
-        self.tail = begin_shard(scope, width, Head(build.epoch, build.copied))
+        self.tail: PlaneShard = begin_shard(scope, width, Head(build.epoch, build.copied))
         self.lost = np.empty(0, np.int64)  # of what was copied, what is gone since
-        self.lock = threading.RLock()
+        self.lock: Final = threading.RLock()
         self._less = (0, 0, 0.0)  # rows, records and terms that were lost
         self._store, self._scope, self._width = store, scope, width
         self._copy = CopyReader(build, scope, ef_search)

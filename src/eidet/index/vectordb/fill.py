@@ -24,7 +24,7 @@ from .pushdown import columns
 
 T = TypeVar("T")
 
-log = logging.getLogger("eidet.index")
+log: logging.Logger = logging.getLogger("eidet.index")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

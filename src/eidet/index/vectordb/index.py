@@ -30,7 +30,7 @@ from .recent import RecentShard, RecentVectors, keys_of
 from .search import DatabaseSearch
 from .verify import count_points, count_wrong
 
-log = logging.getLogger("eidet.index")
+log: logging.Logger = logging.getLogger("eidet.index")
 
 PAUSE_SECONDS: Final = 0.05
 STOP_SECONDS: Final = 30.0  # that a scope may take to be sent when the index is closed
@@ -99,8 +99,10 @@ class VectorIndex:
         self._store, self._database, self._sleep = store, database, sleep
         self._ships = Shipper(store, width, database, self._how, clock)
         self._keeper = RecentKeeper(store, width, self._ships, self._how)
-        self.cache = ScopeCache(store, self._keeper, memory_mb=memory_mb, renewed=renewed)
-        self.queries = ShardQueries(store, self.cache, lexicon, analyzer)
+        self.cache: ScopeCache[RecentVectors] = ScopeCache(
+            store, self._keeper, memory_mb=memory_mb, renewed=renewed
+        )
+        self.queries: ShardQueries[RecentVectors] = ShardQueries(store, self.cache, lexicon, analyzer)
         asker = Asker(database, self._how.whole)
         self._search = DatabaseSearch(self.cache, self.queries, self._ships, asker)
         self._worker = ScopeWorker("eidet-vectordb", self._try_to_send)

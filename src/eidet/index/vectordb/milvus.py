@@ -55,7 +55,7 @@ class MilvusDatabase:
 
     most = 16_384
     batch = 500
-    settle_seconds = 0.0
+    settle_seconds: float = 0.0
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class MilvusDatabase:
         lite: bool = False,
         owned: bool = True,
     ) -> None:
-        self.retrier = Retrier(name, retry_policy or RETRY_POLICY)
+        self.retrier: Retrier = Retrier(name, retry_policy or RETRY_POLICY)
         self._connect, self._lite, self._owned = client, lite, owned
         self._lock = threading.Lock()
 

@@ -47,8 +47,8 @@ class PineconeDatabase:
             raise Misconfigured(
                 "pinecone needs a key: pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY (or file:PATH)"
             )
-        self.retrier = Retrier(address.shown, address.retry_policy)
-        self.settle_seconds = address.number("settle", SETTLE_SECONDS)
+        self.retrier: Retrier = Retrier(address.shown, address.retry_policy)
+        self.settle_seconds: float = address.number("settle", SETTLE_SECONDS)
         headers = {"Api-Key": address.key, "X-Pinecone-API-Version": API_VERSION}
         self._http = Http(base=address.target, headers=headers)
 

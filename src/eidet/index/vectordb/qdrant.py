@@ -56,7 +56,7 @@ class QdrantDatabase:
 
     most = 10_000
     batch = 256
-    settle_seconds = 0.0
+    settle_seconds: float = 0.0
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class QdrantDatabase:
         local: bool = False,
         owned: bool = True,
     ) -> None:
-        self.retrier = Retrier(name, retry_policy or RETRY_POLICY)
+        self.retrier: Retrier = Retrier(name, retry_policy or RETRY_POLICY)
         self._connect, self._local, self._owned = client, local, owned
         self._lock = threading.RLock()  # the client that runs in this process is not safe by itself
 

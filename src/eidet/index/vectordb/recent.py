@@ -77,10 +77,10 @@ class RecentVectors:
 
     def __init__(self, width: int) -> None:
         self.width = width
-        self.base = 0
-        self.has = np.empty(0, np.bool_)
-        self.departed = 0
-        self.turn = next(_turns)
+        self.base: int = 0
+        self.has: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self.departed: int = 0
+        self.turn: int = next(_turns)
         self.compared = False
         self._here = VectorPlanes(width)
 

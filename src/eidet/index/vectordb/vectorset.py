@@ -127,7 +127,7 @@ class VectorSets:
 
     most = 4_000
     batch = 256
-    settle_seconds = 0.0
+    settle_seconds: float = 0.0
     filters_slowly: Literal[True] = True  # the attributes of each element are read anew for each search
 
     def __init__(

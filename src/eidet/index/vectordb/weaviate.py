@@ -40,8 +40,8 @@ class WeaviateDatabase:
     def __init__(self, address: DatabaseAddress) -> None:
         if not address.target.startswith("http"):
             raise Misconfigured(f"weaviate is reached by weaviate+http://host:8080, not {address.target!r}")
-        self.retrier = Retrier(address.shown, address.retry_policy)
-        self.settle_seconds = address.number("settle", 0.0)
+        self.retrier: Retrier = Retrier(address.shown, address.retry_policy)
+        self.settle_seconds: float = address.number("settle", 0.0)
         headers = {} if address.key is None else {"Authorization": f"Bearer {address.key}"}
         self._http = Http(base=f"{address.target}/v1", headers=headers)
 

@@ -39,7 +39,7 @@ class EidetChatMemoryStore:
     """
 
     def __init__(self, memory: Place, *, scope: str = "haystack") -> None:
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
         self._place = OpenedPlace(memory)
         self._lock = threading.Lock()
 

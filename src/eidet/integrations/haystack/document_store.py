@@ -36,7 +36,7 @@ class EidetDocumentStore(DocumentFields):
     """
 
     def __init__(self, memory: Place, *, scope: str = "default", use_embeddings: bool = False) -> None:
-        self.scope = Scope.exactly(scope).path
+        self.scope: str = Scope.exactly(scope).path
         self.use_embeddings = use_embeddings
         self._place = OpenedPlace(memory)
         self._lock = threading.Lock()

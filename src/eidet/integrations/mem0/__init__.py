@@ -56,9 +56,9 @@ class Memory:
     """
 
     def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
-        self.config = read_config(config)
+        self.config: Mem0Config = read_config(config)
         self._opened = not isinstance(self.config.place, EidetMemory)
-        self.memory = open_memory(self.config)
+        self.memory: EidetMemory = open_memory(self.config)
         self.llm: LLM | None = None
         if self.config.llm is not None:
             self.llm = llm_of(self.config.llm)

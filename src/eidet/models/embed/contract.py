@@ -26,7 +26,7 @@ ODD = ["", " ", "   ", "\n", "\x00", "!?", "🙂", "<s>", "a" * 5_000, "long tex
 class EmbedderContract:
     """Every embedder passes these; `make` gives a new one, of the same name, each time it is called."""
 
-    closeness = 1e-5  # how much a row may change with the company it is embedded in
+    closeness: float = 1e-5  # how much a row may change with the company it is embedded in
 
     def make(self) -> Embedder:
         raise NotImplementedError

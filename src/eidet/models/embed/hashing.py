@@ -25,8 +25,8 @@ class Hashing:
     repeats = True  # the same text gives the same bytes each time
 
     def __init__(self, width: int | str = 256) -> None:
-        self.width = _positive(width)
-        self.name = f"hashing:{self.width}"
+        self.width: int = _positive(width)
+        self.name: str = f"hashing:{self.width}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = np.zeros((len(texts), self.width), dtype=np.float32)

@@ -35,7 +35,7 @@ class HttpEmbedder:
         timeout: float = 30.0,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        self.name = f"openai:{model}" if width is None else f"openai:{model}@{width}"
+        self.name: str = f"openai:{model}" if width is None else f"openai:{model}@{width}"
         self._model = model
         self._asked_width = self._width = width
         self._batch = batch

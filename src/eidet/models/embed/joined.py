@@ -23,7 +23,7 @@ class Joined:
         if len(parts) < 2:
             raise Misconfigured("joining takes two embedders or more, such as 'joined:minilm+wordllama'")
         self._parts: list[Embedder] = [embedder_of(part) for part in parts]
-        self.name = "joined:" + "+".join(part.name for part in self._parts)
+        self.name: str = "joined:" + "+".join(part.name for part in self._parts)
 
     @classmethod
     def from_names(cls, parts: str = "") -> Joined:

@@ -98,8 +98,8 @@ class StaticModel:
         self._content = content
         self._vectors = vectors
         self._left = FEW_WORDS
-        self.pieces = read_pieces(content)
-        self.vectors = vectors.rows
+        self.pieces: dict[str, int] = read_pieces(content)
+        self.vectors: Vectors = vectors.rows
         self.known: dict[str, list[int]] = {}
 
     @functools.cached_property

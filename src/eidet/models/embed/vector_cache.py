@@ -60,7 +60,7 @@ class Cached:
         self._rows: OrderedDict[Digest, Vectors] = OrderedDict()
         self._lock = threading.Lock()
         self._disk = None if path is None else _Disk(Path(path))
-        self.path = None if path is None else Path(path)
+        self.path: Path | None = None if path is None else Path(path)
 
     @property
     def repeats(self) -> bool:

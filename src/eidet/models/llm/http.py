@@ -44,7 +44,7 @@ class HttpLLM:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         address = url or dialect.home
-        self.name = f"{dialect.provider}:{model}" + ("" if address == dialect.home else f"@{address}")
+        self.name: str = f"{dialect.provider}:{model}" + ("" if address == dialect.home else f"@{address}")
         self._dialect = dialect
         self._model = model
         self._without: Without = frozenset()

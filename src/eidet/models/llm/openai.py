@@ -14,7 +14,7 @@ STOPS: dict[Any, Stop] = {"length": "length", "content_filter": "refusal"}
 class OpenAI:
     """JSON is had by `response_format`; endpoints that do not know it are asked in words."""
 
-    home = "https://api.openai.com/v1"
+    home: str = "https://api.openai.com/v1"
 
     def __init__(self, provider: str = "openai", home: str = home) -> None:
         self.provider = provider

@@ -133,7 +133,7 @@ class StreamingAnthropic:
         own = key or (None if url else environment.get("ANTHROPIC_API_KEY", "").strip() or None)
         if own is None and at == dialect.home and not headers:
             raise Misconfigured("the model needs a key: give api_key=… or set ANTHROPIC_API_KEY")
-        self.name = f"anthropic:{model}"
+        self.name: str = f"anthropic:{model}"
         self._model, self._dialect = model, dialect
         self._http = HttpClient(
             endpoint=join_endpoint(at, dialect.path(at), "the Anthropic API"),

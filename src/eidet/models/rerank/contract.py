@@ -26,7 +26,7 @@ ODD = ["", " ", "\n", "\x00", "!?", "🙂", "<s>", "a" * 5_000, "long text " * 2
 class RerankerContract:
     """Every reranker passes these; `make` gives a new one, of the same name, each time it is called."""
 
-    closeness = 1e-5  # how much a score may change with the company it is given in
+    closeness: float = 1e-5  # how much a score may change with the company it is given in
 
     def make(self) -> Reranker:
         raise NotImplementedError

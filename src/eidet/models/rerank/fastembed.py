@@ -21,7 +21,7 @@ class FastEmbedReranker:
 
             return TextCrossEncoder(model)
 
-        self.name = f"fastembed:{model}"
+        self.name: str = f"fastembed:{model}"
         self._local = LocalModel("fastembed", load, wanted_by="FastEmbedReranker")
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:

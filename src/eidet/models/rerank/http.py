@@ -43,7 +43,7 @@ class HttpReranker:
     ) -> None:
         if batch is not None and batch < 1:
             raise BadInput(f"a batch has at least 1 text, not {batch}")
-        self.name = f"http:{model}@{url}" if model else f"http:{url}"
+        self.name: str = f"http:{model}@{url}" if model else f"http:{url}"
         self._model = model
         self._dialect = dialect
         self._logits = logits

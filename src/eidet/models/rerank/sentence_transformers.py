@@ -21,7 +21,7 @@ class SentenceTransformersReranker:
 
             return CrossEncoder(model)
 
-        self.name = f"sentence-transformers:{model}"
+        self.name: str = f"sentence-transformers:{model}"
         self._local = LocalModel("sentence_transformers", load, wanted_by="SentenceTransformersReranker")
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:

@@ -34,7 +34,7 @@ Writer = Annotated[Grant, Depends(needs(Right.WRITE))]
 Forgetter = Annotated[Grant, Depends(needs(Right.FORGET))]
 Administrator = Annotated[Grant, Depends(needs(Right.ADMIN))]
 
-router = APIRouter(prefix="/v1", include_in_schema=False)
+router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ own, so that two agents who store the same thing store it once. They are pinned:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,7 +30,7 @@ class GraphEntity(BaseModel):
 
 
 class GraphRelation(BaseModel):
-    model_config = ConfigDict(populate_by_name=True, frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(populate_by_name=True, frozen=True)
 
     start: str = Field(alias="from", description="The name of the entity where the relation starts")
     end: str = Field(alias="to", description="The name of the entity where the relation ends")

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -29,7 +29,7 @@ OF_THE_SERVER: Final = ("store_bytes", "index", "stores", "embedder", "language"
 class Figures(BaseModel):
     """Counts by kind and tier, sizes, and how recalls went."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
     records: int
     scopes: int
@@ -41,7 +41,7 @@ class Figures(BaseModel):
 class HealthReport(BaseModel):
     """How the servers do that the memory stands on."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
     state: str = Field(description="up, degraded or down")
 

@@ -69,7 +69,7 @@ class StatusWatch:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self.status = 499
+        self.status: int = 499
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -85,11 +85,11 @@ class RedisStore:
         del settings
         self.address = address = address_of(url)
         self._keys = Keys(address.prefix)
-        self.client = RedisClient(address, retry_policy)
+        self.client: RedisClient = RedisClient(address, retry_policy)
         self.retrier = self.client.retrier
         try:
             mortal = _check_eviction(self.client)
-            self.identity = _begin(self.client, self._keys)
+            self.identity: str = _begin(self.client, self._keys)
         except BaseException:
             self.close()
             raise

@@ -28,8 +28,8 @@ class RedisClient:
     ) -> None:
         driver()
         self.address = address
-        self.retrier = Retrier(name or address.shown, retry_policy or _retry_policy(address))
-        self.servers = Cluster(address) if address.cluster else Alone(address)
+        self.retrier: Retrier = Retrier(name or address.shown, retry_policy or _retry_policy(address))
+        self.servers: Cluster | Alone = Cluster(address) if address.cluster else Alone(address)
         self._mine = threading.local()
 
     @contextmanager

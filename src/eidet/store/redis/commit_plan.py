@@ -37,8 +37,8 @@ class CommitPlan:
         self.guards: dict[Place, bytes] = {}
         self.parts: dict[str, _Part] = {}
         self.added: list[str] = []  # the scope of each record
-        self.seqs = 0
-        self.entombs = False
+        self.seqs: int = 0
+        self.entombs: bool = False
         self.epoch: int | None = None  # the next one, if it rises
         # By scope and seq: the vector, and the terms if they change.
         self.derived: dict[tuple[str, int], tuple[bytes | None, bytes | None]] = {}

@@ -30,7 +30,7 @@ class Node:
     """One server and the connections to it that nobody uses now. Safe from many threads."""
 
     def __init__(self, host: str, port: int, database: int, login: Mapping[str, Any]) -> None:
-        self.name = login.get("path") or f"{host}:{port}"
+        self.name: Any | str = login.get("path") or f"{host}:{port}"
         place = {} if "path" in login else {"host": host, "port": port}
         self._how = {**place, "db": database, **login}
         self._secure = bool(self._how.pop("ssl", False))
@@ -38,7 +38,7 @@ class Node:
         self._pid = os.getpid()
         self._closed = False
         self._run: bytes | None = None  # which start of the server it was
-        self.restarts = 0
+        self.restarts: int = 0
         self._lock = threading.Lock()
 
     def run(self, commands: Sequence[Command], left: float, *, writes: bool) -> list[Any]:

@@ -29,7 +29,7 @@ class Keys:
     """
 
     def __init__(self, prefix: str) -> None:
-        self.store = f"{prefix}:{{{prefix}}}:"
+        self.store: str = f"{prefix}:{{{prefix}}}:"
         self._prefix = prefix
         self.base = lru_cache(maxsize=4096)(self._base)
 

@@ -13,8 +13,8 @@ class Script:
     __slots__ = ("sha", "text")
 
     def __init__(self, name: str) -> None:
-        self.text = (files(__package__) / "lua" / f"{name}.lua").read_text("utf-8")
-        self.sha = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+        self.text: str = (files(__package__) / "lua" / f"{name}.lua").read_text("utf-8")
+        self.sha: str = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
 
 COMMIT: Final = Script("commit")

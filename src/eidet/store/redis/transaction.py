@@ -37,8 +37,8 @@ class RedisTransaction:
 
     def __init__(self, known: Known, linger: float, *, guess: bool) -> None:
         self.known = known
-        self.plan = CommitPlan(known.keys, linger)
-        self.fields = Fields(known, self.plan, guess=guess)
+        self.plan: CommitPlan = CommitPlan(known.keys, linger)
+        self.fields: Fields = Fields(known, self.plan, guess=guess)
         self._tables = TransactionValues(known, self.plan, self.fields)
         self._own: dict[Key, Record | None] = {}
         self._own_digests: dict[tuple[str, bytes], list[Key]] = {}

@@ -82,7 +82,7 @@ class Writing:
         self._lanes = [_Lane(self._commit) for _ in range(LANES if self._cluster else 1)]
         self._registered: set[str] = set()
         self._turns = client.servers.turns
-        self.memo = LastKnown()
+        self.memo: LastKnown = LastKnown()
 
     def run(self, job: Callable[[RedisTransaction], T]) -> T:
         work = _Work(job, self._client.ends)

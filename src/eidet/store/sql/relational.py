@@ -6,7 +6,7 @@ The same code serves every SQL database; a database is a `Driver`, see `sqlite.p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ...core.event import Event
 from ...core.record import Record
@@ -34,10 +34,10 @@ class RelationalStore:
         self._driver = driver
         self._sql = Statements(driver.mark, driver.dialect)
         self._reader = self._reader_type(self._sql, driver.json, driver.read)
-        self.list_revised = self._reader.list_revised
+        self.list_revised: Final = self._reader.list_revised
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
-        self.writable = driver.writable
-        self.identity = self.values(SETTINGS, ("identity",)).get("identity", "")
+        self.writable: bool = driver.writable
+        self.identity: str = self.values(SETTINGS, ("identity",)).get("identity", "")
 
     def _transaction_of(self, cursor: Cursor) -> SqlTransaction:
         return self._transaction_type(self._sql, self._driver.json, cursor)

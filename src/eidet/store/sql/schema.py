@@ -20,9 +20,9 @@ from sqlalchemy import (
 # Scopes are found by ranges of their names, so they are ordered by code points in every database.
 PLAIN: Final = Text().with_variant(Text(collation="C"), "postgresql")
 
-metadata = MetaData()
+metadata: MetaData = MetaData()
 
-records = Table(
+records: Table = Table(
     "records",
     metadata,
     Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
@@ -75,7 +75,7 @@ records = Table(
 
 # What happened to records. `gone` is the seq a record had until then: an index drops that row.
 # Records and events share one rising seq, so that one number says how far a reader has come.
-events = Table(
+events: Table = Table(
     "events",
     metadata,
     Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
@@ -93,7 +93,7 @@ events = Table(
     Index("events_by_seq", "scope", "seq"),
 )
 
-settings = Table(
+settings: Table = Table(
     "settings",
     metadata,
     Column("name", PLAIN, primary_key=True),
@@ -101,7 +101,7 @@ settings = Table(
 )
 
 # What was forgotten and must not come back: a keyed hash of the content, never the content.
-tombstones = Table(
+tombstones: Table = Table(
     "tombstones",
     metadata,
     Column("scope", PLAIN, primary_key=True),
@@ -110,7 +110,7 @@ tombstones = Table(
 )
 
 # How recalls went, counted by scope and UTC day; `counts` is a JSON object of whole numbers.
-tallies = Table(
+tallies: Table = Table(
     "tallies",
     metadata,
     Column("scope", PLAIN, primary_key=True),
@@ -120,7 +120,7 @@ tallies = Table(
 )
 
 # Vectors of the next embedder, while they are being made; they replace `records.vector` at once.
-vectors_next = Table(
+vectors_next: Table = Table(
     "vectors_next",
     metadata,
     Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),

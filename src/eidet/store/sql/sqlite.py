@@ -46,7 +46,7 @@ class SqliteStore(RelationalStore):
     def __init__(self, path: str | Path, *, durability: str = "process") -> None:
         if durability not in SYNCHRONOUS:
             raise Misconfigured(f"durability must be one of {', '.join(SYNCHRONOUS)}, not {durability!r}")
-        self.path = Path(path)
+        self.path: Path = Path(path)
         super().__init__(SqliteDriver(self.path, SYNCHRONOUS[durability]))
 
 
@@ -64,7 +64,7 @@ class SqliteDriver:
         self._open: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self._closing = threading.Lock()
         self._closed = False
-        self.writable = _check_file(path)
+        self.writable: bool = _check_file(path)
         if self.writable:
             create_private(path)
         with translate_errors(path):

@@ -82,8 +82,8 @@ class SqlStatement:
     __slots__ = ("names", "sql")
 
     def __init__(self, sql: str, names: Sequence[str]) -> None:
-        self.sql = sql
-        self.names = tuple(names)
+        self.sql: str = sql
+        self.names: tuple[str, ...] = tuple(names)
 
     def bind(self, **values: Any) -> list[Any]:
         return [values[name] for name in self.names]
@@ -97,12 +97,12 @@ class ValueStatements:
     def __init__(self, table: ValueTable, statements: Statements) -> None:
         key = " AND ".join(f"{name} = :{name}" for name in table.key)
         marks = ", ".join(f":{name}" for name in (*table.key, table.value))
-        self.set = statements.compile(
+        self.set: str = statements.compile(
             f"INSERT INTO {table.name} ({table.columns}) VALUES ({marks}) "
             f"ON CONFLICT ({', '.join(table.key)}) DO UPDATE SET {table.value} = excluded.{table.value}"
         ).sql
-        self.remove = statements.compile(f"DELETE FROM {table.name} WHERE {key}").sql
-        self.clear = f"DELETE FROM {table.name}"
+        self.remove: str = statements.compile(f"DELETE FROM {table.name} WHERE {key}").sql
+        self.clear: str = f"DELETE FROM {table.name}"
 
 
 class Statements:
@@ -113,10 +113,10 @@ class Statements:
         self.mark = mark
         self._fixed: dict[str, SqlStatement] = {}
         self._writing: dict[str, ValueStatements] = {}
-        self.among = lru_cache(maxsize=1024)(self._among)
-        self.twins = lru_cache(maxsize=256)(self._twins)
-        self.values_among = lru_cache(maxsize=1024)(self._values_among)
-        self.values_where = lru_cache(maxsize=256)(self._values_where)
+        self.among: Final = lru_cache(maxsize=1024)(self._among)
+        self.twins: Final = lru_cache(maxsize=256)(self._twins)
+        self.values_among: Final = lru_cache(maxsize=1024)(self._values_among)
+        self.values_where: Final = lru_cache(maxsize=256)(self._values_where)
 
     def __getitem__(self, name: str) -> SqlStatement:
         statement = self._fixed.get(name)

@@ -29,7 +29,7 @@ class SqlTransaction(SqlReader):
         super().__init__(sql, json, ask_on(cursor))
         self._cursor = cursor
         self._head: Head | None = None
-        self.saw_tombstones = False
+        self.saw_tombstones: bool = False
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         return self.walk(where, bare=bare)

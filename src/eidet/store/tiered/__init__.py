@@ -67,9 +67,9 @@ class TieredStore:
     ) -> None:
         opened = long() if callable(long) else long
         self.archive = archive
-        self.identity = blake2b(f"tiered {opened.identity}".encode(), digest_size=16).hexdigest()
+        self.identity: str = blake2b(f"tiered {opened.identity}".encode(), digest_size=16).hexdigest()
         if isinstance(opened, LivesInFile):
-            self.path = Path(opened.path)
+            self.path: Path = Path(opened.path)
             outbox = f"{opened.path}-outbox" if outbox is None else outbox
         folder = None if outbox is None else Path(outbox).expanduser().absolute()
         self._members = Members(short, opened, folder, ticks)

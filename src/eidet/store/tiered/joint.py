@@ -131,7 +131,7 @@ class JointTransaction:
         self.new: set[Key] = set()  # those of them that replaced none
         self.removed: set[Member] = set()  # members whose last seq went to a removal
         self.strays: dict[Key, Stray] = {}  # in the order of writing
-        self.out_of_order = False  # whether something was written after a stray that will not move
+        self.out_of_order: bool = False  # whether something was written after a stray that will not move
         self.unknown_uses: list[Use] = []  # of records that no member has which is there
 
     # Reading.

@@ -21,7 +21,7 @@ from ...net.worker import BackgroundWorker
 from .. import Store
 from ..abilities import Leaps, LivesInFile, ReportsHealth
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 T = TypeVar("T")
 

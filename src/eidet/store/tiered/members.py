@@ -27,16 +27,16 @@ class Members:
     def __init__(
         self, short: Opening, long: Opening, folder: Path | None, clock: Callable[[], float]
     ) -> None:
-        self.short = Member("short", SHORT, lambda: self._open_another(short), clock)
-        self.long = Member("long", LONG, long, clock)
-        self.aside = Aside(clock)
-        self.waiting = Waiting(folder, self.aside)
-        self.gate = Gate()
+        self.short: Member = Member("short", SHORT, lambda: self._open_another(short), clock)
+        self.long: Member = Member("long", LONG, long, clock)
+        self.aside: Aside = Aside(clock)
+        self.waiting: Waiting = Waiting(folder, self.aside)
+        self.gate: Gate = Gate()
         self.carry: Carry = put_lives  # writes what waited into the store that it belongs to
-        self.floor = 0  # no write may get a seq below
+        self.floor: int = 0  # no write may get a seq below
         self.writer: int | None = None  # the thread that writes now: it must not wait for itself
-        self.turns = 0  # how often a store went or came back
-        self.epoch = 0  # of the long store, as it was last told
+        self.turns: int = 0  # how often a store went or came back
+        self.epoch: int = 0  # of the long store, as it was last told
         self._turned_at = 0  # what was indexed up to here says nothing of who is there now
         self._lock = threading.RLock()
         self._pool: ThreadPoolExecutor | None = None

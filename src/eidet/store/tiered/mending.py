@@ -15,7 +15,7 @@ from ..lives import Carry
 from .members import Members
 from .moving import mend
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 MEND_SECONDS: Final = 15.0  # between looks for what is out of place, if nobody broke off that we know of
 BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits

@@ -25,7 +25,7 @@ from .member import LONG, OUTBOX, STEP, LeapingStore, Member
 from .members import Members, read_head
 from .outbox import TIERS
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 BATCH: Final = 500
 AT_ONCE: Final = 4  # batches that one mending moves

@@ -17,7 +17,7 @@ from ..lives import Carry
 from .member import LeapingStore, Member
 from .outbox_file import Outbox
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 BATCH: Final = 500  # records that are sent at once …
 BATCH_CHARS: Final = 1 << 21  # … unless they are so long that it would take long

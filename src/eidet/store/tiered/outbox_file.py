@@ -23,7 +23,7 @@ from ..lives import Carry
 from ..sql.sqlite import SqliteStore
 from .member import OUTBOX, Member
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 
 ENDS: Final = ("", "-wal", "-shm", ".lock")
 BATCH: Final = 500
@@ -35,8 +35,8 @@ class Outbox:
     def __init__(self, path: Path, lock: BinaryIO) -> None:
         self.path = path
         self._lock = lock
-        self.store = SqliteStore(path, durability="power")
-        self.member = Member("outbox", OUTBOX, self.store)
+        self.store: SqliteStore = SqliteStore(path, durability="power")
+        self.member: Member = Member("outbox", OUTBOX, self.store)
 
     @classmethod
     def new(cls, folder: Path) -> Outbox:

@@ -18,9 +18,9 @@ class MentionReader:
     __slots__ = ("after", "before", "times")
 
     def __init__(self, words: SentenceWords, tables: WordTables, times: Mapping[int, int]) -> None:
-        self.before = SubjectReader(words, tables)
-        self.after = ObjectReader(words, tables, times)
-        self.times = times
+        self.before: SubjectReader = SubjectReader(words, tables)
+        self.after: ObjectReader = ObjectReader(words, tables, times)
+        self.times: Mapping[int, int] = times
 
     def subjects(self, end: int, things: bool = False) -> tuple[list[Mention], int]:
         """Those that a noun phrase ending with word `end` names, and where it begins; none: an empty list."""

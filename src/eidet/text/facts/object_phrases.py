@@ -23,9 +23,9 @@ class ObjectReader:
     __slots__ = ("tables", "times", "words")
 
     def __init__(self, words: SentenceWords, tables: WordTables, times: Mapping[int, int]) -> None:
-        self.words = words
-        self.tables = tables
-        self.times = times
+        self.words: SentenceWords = words
+        self.tables: WordTables = tables
+        self.times: Mapping[int, int] = times
 
     def is_name(self, at: int) -> bool:
         words = self.words

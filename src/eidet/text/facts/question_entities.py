@@ -26,10 +26,10 @@ class EntityReader:
     __slots__ = ("low", "mentions", "tables", "words")
 
     def __init__(self, words: SentenceWords, tables: WordTables, mentions: MentionReader) -> None:
-        self.words = words
-        self.low = words.low
-        self.tables = tables
-        self.mentions = mentions
+        self.words: SentenceWords = words
+        self.low: list[str] = words.low
+        self.tables: WordTables = tables
+        self.mentions: MentionReader = mentions
 
     def entity(self, at: int) -> EntityPhrase | None:
         """Somebody from a word on: I, she, Ann, my sister, Ann's phone number, the billing api."""

@@ -34,12 +34,12 @@ class QuestionReader:
     __slots__ = ("entities", "low", "mentions", "relations", "tables", "words")
 
     def __init__(self, words: SentenceWords, tables: WordTables, mentions: MentionReader) -> None:
-        self.words = words
-        self.low = words.low
-        self.tables = tables
-        self.mentions = mentions
-        self.entities = EntityReader(words, tables, mentions)
-        self.relations = RelationFinder(words, tables, mentions)
+        self.words: SentenceWords = words
+        self.low: list[str] = words.low
+        self.tables: WordTables = tables
+        self.mentions: MentionReader = mentions
+        self.entities: EntityReader = EntityReader(words, tables, mentions)
+        self.relations: RelationFinder = RelationFinder(words, tables, mentions)
 
     def read(self) -> QuestionParts | None:
         begin = self._find_wh()

@@ -21,11 +21,11 @@ class RelationFinder:
     __slots__ = ("after_be", "low", "mentions", "tables", "words")
 
     def __init__(self, words: SentenceWords, tables: WordTables, mentions: MentionReader) -> None:
-        self.words = words
-        self.low = words.low
-        self.tables = tables
-        self.mentions = mentions
-        self.after_be = False  # whether a form of "to be" goes before the verb
+        self.words: SentenceWords = words
+        self.low: list[str] = words.low
+        self.tables: WordTables = tables
+        self.mentions: MentionReader = mentions
+        self.after_be: bool = False  # whether a form of "to be" goes before the verb
 
     def noun_relations(self, noun: list[str], at: int) -> tuple[str, ...]:
         found: list[str] = []

@@ -25,13 +25,13 @@ class SentenceReading:
     def __init__(
         self, words: SentenceWords, tables: WordTables, dated: Sequence[Dated], said: datetime
     ) -> None:
-        self.words = words
-        self.tables = tables
-        self.dated = dated
-        self.said = said
+        self.words: SentenceWords = words
+        self.tables: WordTables = tables
+        self.dated: Sequence[Dated] = dated
+        self.said: datetime = said
         self.statements: list[Statement] = []
         self.subject: list[Mention] = []  # of the last clause, for "… and works at Acme"
-        self.mentions = MentionReader(words, tables, times_by_start(dated))
+        self.mentions: MentionReader = MentionReader(words, tables, times_by_start(dated))
 
     def subjects_before(self, end: int, things: bool = False) -> list[Mention]:
         """Who does it: the phrase that ends with a word, or whom the sentence spoke of before."""

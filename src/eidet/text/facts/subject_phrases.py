@@ -14,8 +14,8 @@ class SubjectReader:
     __slots__ = ("tables", "words")
 
     def __init__(self, words: SentenceWords, tables: WordTables) -> None:
-        self.words = words
-        self.tables = tables
+        self.words: SentenceWords = words
+        self.tables: WordTables = tables
 
     def subjects(self, end: int, things: bool = False) -> tuple[list[Mention], int]:
         """Those that a noun phrase ending with word `end` names, and where it begins; none: an empty list."""

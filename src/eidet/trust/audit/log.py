@@ -28,7 +28,7 @@ try:
 except ImportError:  # Windows: then only one process may write
     fcntl = None  # type: ignore[assignment]
 
-told = logging.getLogger("eidet")
+told: logging.Logger = logging.getLogger("eidet")
 
 _MODE: Final = 0o600
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -43,7 +43,7 @@ class AuditLog:
 
     def __init__(self, audit: Audit, *, clock: Callable[[], float] = time.time) -> None:
         self.audit = audit
-        self.path = Path(audit.path)
+        self.path: Path = Path(audit.path)
         self._key = audit.key if isinstance(audit.key, bytes) else None
         self._clock = clock
         self._seen: Tail | None = None

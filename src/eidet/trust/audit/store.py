@@ -28,7 +28,7 @@ from .mark import LogMark, SetMark, describe_absence, describe_gap, read_mark
 from .transaction import AuditedTransaction
 
 T = TypeVar("T")
-warner = logging.getLogger("eidet")
+warner: logging.Logger = logging.getLogger("eidet")
 MARK_EVERY: Final = 1000  # entries after which the store is told how far its log has come
 QUIET: Final = (AddUses, AddCounts, TakeLease, ClearLeases, StageVectors)  # they change nothing that is kept
 

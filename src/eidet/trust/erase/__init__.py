@@ -33,7 +33,7 @@ from .receipt import Receipt, Signer, public_half
 
 __all__ = ["Absence", "Eraser", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 ATTEMPTS: Final = 20  # to word episodes that somebody changes meanwhile
 KEYS: Final = "receipt_keys"  # public keys that signed receipts of this store
 

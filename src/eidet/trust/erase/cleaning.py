@@ -29,7 +29,7 @@ from .files import forms_of, remove, schema_copies, sidecar_folder, sidecars
 from .histories import OtherHistories
 from .journal import PendingErasure, entries_in, without_entry
 
-log = logging.getLogger("eidet")
+log: logging.Logger = logging.getLogger("eidet")
 PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
 Living = Callable[[], Iterator[Record]]
 Emptying = Callable[[Iterable[Record] | None, Living], int]  # what was said, None: nobody knows

@@ -81,7 +81,7 @@ class Signer:
 
     def __init__(self, secret: bytes, key: object = None) -> None:
         self._secret = secret
-        self.private = None if key is None else private_key(key)
+        self.private: Any | None = None if key is None else private_key(key)
 
     def sign(self, receipt: Receipt) -> Receipt:
         if self.private is None:

@@ -160,4 +160,7 @@ class Forbidden(Refused):
         super().__init__(
             f"the policy refuses {kind}: there is one in {at}; take it out or choose another action"
         )
-        self.kind, self.start, self.end, self.path = kind, start, end, path
+        self.kind: str = kind
+        self.start: int = start
+        self.end: int = end
+        self.path: str = path

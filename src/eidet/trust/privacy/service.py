@@ -53,7 +53,7 @@ class Guarding:
     def __init__(self, parts: Parts, guard: Guard | None) -> None:
         self._parts = parts
         self._guard = guard
-        self.pseudonyms = Pseudonyms(parts, guard)
+        self.pseudonyms: Pseudonyms = Pseudonyms(parts, guard)
         self._asking = None if guard is None else guard.asking
         self._scan = scan_of(parts.settings.poison)
         self._above = threshold_of(parts.settings.quarantine_above)

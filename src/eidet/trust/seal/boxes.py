@@ -69,8 +69,8 @@ class ScopeKeys:
 
     def __init__(self, identity: str, scope: str, secrets: Mapping[int, bytes]) -> None:
         self.scope = scope
-        self.numbers = tuple(sorted(secrets))
-        self.newest = self.numbers[-1]
+        self.numbers: tuple[int, ...] = tuple(sorted(secrets))
+        self.newest: int = self.numbers[-1]
         lasting = secrets[self.newest][KEY_BYTES:]
         self._place = pack_parts(identity.encode(), scope.encode())
         self._locks = {number: _Lock(secret[:KEY_BYTES]) for number, secret in secrets.items()}

@@ -28,7 +28,7 @@ from .wrapped import Received
 if TYPE_CHECKING:
     from ...upkeep.archive import Archive
 
-log = logging.getLogger("eidet.trust.seal")
+log: logging.Logger = logging.getLogger("eidet.trust.seal")
 BOUND: Final = "bound"  # what says in it which records belong together, in which order
 _UNVERIFIED: Final = (
     "anybody may have written or changed it. If you know where it comes from, load(…, unverified=True) "

@@ -40,7 +40,7 @@ from .keyring import ACTORS, FORMAT, Keyring, TransactionShelf, claim, read_mast
 from .small_values import is_secret, is_setting_sealed, seal_setting
 from .unsealed import SEAL
 
-log = logging.getLogger("eidet.trust.seal")
+log: logging.Logger = logging.getLogger("eidet.trust.seal")
 _BOX: Final = MARK_BYTES + MAC_BYTES
 
 

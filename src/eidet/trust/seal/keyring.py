@@ -171,7 +171,7 @@ class Keyring:
         self._dead: frozenset[str] | None = None
         self._said = said
         told = _read_claim(said)
-        self.is_former = told["format"] == FORMER
+        self.is_former: Any = told["format"] == FORMER
         self.former_until: float | None = told.get("former_until")  # events up to then may be of that form
         self.noted: Noted = noted or note_nothing
         self.epoch = -1  # of the store, when what is held began to be read

@@ -38,7 +38,9 @@ class LocalKeys:
         if not isinstance(key, bytes) or len(key) != KEY_BYTES:
             raise Misconfigured(f"a master key must have {KEY_BYTES} bytes; `eidet keys new` makes one")
         self._cipher = aes_gcm(key)
-        self.name = "local:" + blake2b(b"name", key=key, digest_size=6, person=b"eidet.master").hexdigest()
+        self.name: str = (
+            "local:" + blake2b(b"name", key=key, digest_size=6, person=b"eidet.master").hexdigest()
+        )
 
     def __repr__(self) -> str:
         return f"LocalKeys({self.name})"

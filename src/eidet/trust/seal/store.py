@@ -53,11 +53,11 @@ class SealedStore(PassthroughStore):
         if not is_sealed(inner):
             check_unsealed(inner)
             begin(inner, service)
-        self.ring = Keyring(inner, service, noted)
+        self.ring: Keyring = Keyring(inner, service, noted)
         if self.ring.is_former:
             raise_form(inner, service)
             self.ring = Keyring(inner, service, noted)
-        self.opener = Opener(self.ring)
+        self.opener: Opener = Opener(self.ring)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
         if isinstance(inner, CarriesOver):
             if inner.writable:

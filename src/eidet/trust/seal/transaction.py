@@ -66,7 +66,7 @@ class SealedTransaction(PassthroughTransaction):
         With `opener`, its keys are right as they are, and none are made.
         """
         super().__init__(inner)
-        self.is_ahead = False
+        self.is_ahead: bool = False
         self.noted: list[tuple[str, str]] = []
         self._store = store
         self._epoch = epoch

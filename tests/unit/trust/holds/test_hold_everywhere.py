@@ -242,8 +242,8 @@ LEAVING_COMMANDS: dict[str, str] = {
     "unarchive": "archive",
 }
 OTHER_COMMANDS = """
-    release audit bench context copy demo init tour detail doctor eval export facts find fit forget-value history
-    keys mcp recall retention reveal review scopes seal serve show stats verify-forgotten verify-receipt
+    release audit bench context copy demo init tour detail doctor eval export facts find fit forget-value
+    history keys mcp recall retention reveal review scopes seal serve show stats verify-forgotten verify-receipt
 """
 
 

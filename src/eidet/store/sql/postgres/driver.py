@@ -55,14 +55,14 @@ class PostgresDriver:
         self._closed = False
         self.ahead: tuple[str, ...] = ()  # what every write asks first, and is answered with the lock
         self.slow: frozenset[str] = frozenset()
-        self.reigns = 1  # goes up when what was acknowledged before may not be there any more
+        self.reigns: int = 1  # goes up when what was acknowledged before may not be there any more
         self._reign: tuple[Any, ...] | None = None
         policy = _retry_policy(address, retry_policy)
-        self.primary = Server(hide_password(address.url), self._connect, address.connections, policy)
+        self.primary: Server = Server(hide_password(address.url), self._connect, address.connections, policy)
         self.retrier = self.primary.retrier
         self._group = GroupCommit(self._commit, self.retrier.policy.deadline_seconds)
         self._here = _Here()
-        self.replicas = Replicas([self._replica(place) for place in address.replicas])
+        self.replicas: Replicas = Replicas([self._replica(place) for place in address.replicas])
         try:
             self.primary.ask(lambda connection: prepare_tables(connection, address, self.retrier.name))
         except BaseException:

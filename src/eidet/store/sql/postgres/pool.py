@@ -90,7 +90,7 @@ class Server:
     def __init__(
         self, name: str, connect: Callable[[float], Connection[Any]], most: int, retry_policy: RetryPolicy
     ) -> None:
-        self.retrier = Retrier(name, retry_policy)
+        self.retrier: Retrier = Retrier(name, retry_policy)
         self._pool = Pool(connect, most)
         self._watch = Watchdog()
         self.renew = self._watch.renew

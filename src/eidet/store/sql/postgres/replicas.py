@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-log = logging.getLogger("eidet.store")
+log: logging.Logger = logging.getLogger("eidet.store")
 
 LEAST_SECONDS: Final = 0.02  # between two looks
 IDLE_LAGS: Final = 20  # without a read, and nobody looks any more
@@ -81,7 +81,7 @@ class Replica:
     ) -> None:
         self._server = Server(name, connect, most, retry_policy)
         self.retrier = self._server.retrier
-        self.seen = Head(0, 0)  # it knows at least this
+        self.seen: Head = Head(0, 0)  # it knows at least this
         self._primary = primary
         self._lag = lag_seconds
         self._known: deque[tuple[float, int]] = deque(maxlen=16)  # when the primary had come how far

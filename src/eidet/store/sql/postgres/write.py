@@ -192,11 +192,11 @@ class PostgresCursor:
     def __init__(
         self, raw: Any, known: dict[str, list[Row]] | None = None, progress: Progress | None = None
     ) -> None:
-        self.raw = raw
+        self.raw: Any = raw
         self._known = known or {}
         self._progress = progress
         self._answer: list[Row] | None = None
-        self.rowcount = 0  # of the last statement, over all its rows
+        self.rowcount: int = 0  # of the last statement, over all its rows
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
         self._answer = self._known.pop(sql, None)
