@@ -8,6 +8,7 @@ An engine imports its package when it is opened: each runs in an environment of 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -132,8 +133,6 @@ class Mem0Engine:
     store: ClassVar[dict[str, Any]]
 
     def __init__(self, home: Path) -> None:
-        import os
-
         os.environ.update(MEM0_TELEMETRY="False", OPENAI_API_KEY="unused", MEM0_DIR=str(home / "mem0"))
         from mem0 import Memory
 
@@ -257,19 +256,24 @@ class ChromaEngine:
         self._client.close()
 
 
+def embed_texts(texts: Sequence[str]) -> Any:
+    """The shared embedder as txtai calls it: by the name of a function, which it saves with the index."""
+    return WordLlama().embed(texts)
+
+
 class TxtaiEngine:
     """txtai, hybrid with content; everything is in memory until it is saved."""
 
     def __init__(self, home: Path) -> None:
+        os.environ["ALLOW_RESOLVE_TRANSFORM"] = "True"  # txtai's leave to load a function by its name
         from txtai import Embeddings
 
-        embedder = WordLlama()
         self._path = str(home / "txtai")
         self._unsaved = False
-        self._embeddings = Embeddings(method="external", transform=embedder.embed, hybrid=True, content=True)
+        transform = f"{__name__}.embed_texts"
+        self._embeddings = Embeddings(method="external", transform=transform, hybrid=True, content=True)
         if Path(self._path).exists():
             self._embeddings.load(self._path)
-            self._embeddings.model.transform = embedder.embed
 
     def add(self, item: Item) -> None:
         self._embeddings.upsert([(item.id, item.text)])
