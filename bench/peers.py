@@ -50,7 +50,7 @@ def main() -> None:
     results = read_results(options.results)
     results["run"] = describe_run(options, material)
     for peer in options.peers:
-        results["peers"][peer] = measure_peer(peer, work, options)
+        results["peers"][peer] = measure_peer(peer, work, options, results["run"]["began"])
         options.results.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
     results["run"]["load at the end"] = os.getloadavg()
     options.results.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
@@ -129,9 +129,9 @@ def write_material(work: Path, material: Path, data: Path) -> None:
     subprocess.run(command, check=True)
 
 
-def measure_peer(peer: str, work: Path, options: argparse.Namespace) -> dict[str, Any]:
+def measure_peer(peer: str, work: Path, options: argparse.Namespace, run: str) -> dict[str, Any]:
     print(peer, flush=True)
-    result: dict[str, Any] = {"load before": os.getloadavg(), "sizes": {}, "quality": {}}
+    result: dict[str, Any] = {"run": run, "load before": os.getloadavg(), "sizes": {}, "quality": {}}
     home = work / "stores" / peer
     shutil.rmtree(home, ignore_errors=True)
     result["one by one"] = measure_adds(peer, work, home, options)
@@ -253,8 +253,10 @@ def read_results(file: Path) -> dict[str, Any]:
 
 
 def describe_run(options: argparse.Namespace, material: Path) -> dict[str, Any]:
+    now = dt.datetime.now(dt.UTC)
     return {
-        "day": dt.datetime.now(dt.UTC).strftime("%Y-%m-%d"),
+        "day": now.strftime("%Y-%m-%d"),
+        "began": now.isoformat(timespec="seconds"),
         "cores": os.cpu_count(),
         "machine": platform.machine(),
         "real texts": json.loads((material / "questions.json").read_text())["real"],

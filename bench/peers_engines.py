@@ -191,7 +191,11 @@ class LangGraphEngine:
         from langgraph.store.sqlite import SqliteStore
 
         embedder = WordLlama()
-        index = {"dims": WIDTH, "embed": lambda texts: embedder.embed(texts).tolist(), "fields": ["text"]}
+        index = {
+            "dims": WIDTH,
+            "embed": lambda texts: embedder.embed(texts).tolist(),
+            "text_fields": ["text"],
+        }
         self._context = SqliteStore.from_conn_string(str(home / "store.db"), index=index)
         self._store = self._context.__enter__()
         self._store.setup()

@@ -28,7 +28,7 @@ from peers_list import PEERS
 BENCH = Path(__file__).parent
 DOCS = BENCH.parent / "docs"
 COMMAND = "python bench/peers.py --work FOLDER && python bench/peers_page.py"
-IDLE = 1.0  # load, per core, up to which a machine counts as idle
+IDLE = 1.5  # load, per core, up to which a machine does nothing but measure
 
 
 def main() -> None:
@@ -36,6 +36,12 @@ def main() -> None:
     shown = [name for name in PEERS if name in results["peers"]]
     plot_cost(results, shown)
     plot_quality(results, shown)
+    (DOCS / "comparison.md").write_text(render(results))
+
+
+def render(results: dict[str, Any]) -> str:
+    """The whole page, from the results and the table of features."""
+    shown = [name for name in PEERS if name in results["peers"]]
     page = [
         "# Comparison",
         "",
@@ -49,17 +55,22 @@ def main() -> None:
         *table_features(),
         *explain(results, shown),
     ]
-    (DOCS / "comparison.md").write_text("\n".join(page).rstrip() + "\n")
+    return "\n".join(page).rstrip() + "\n"
 
 
 def introduce(results: dict[str, Any]) -> str:
-    run = results["run"]
-    load = max(run["load at the start"][0], run.get("load at the end", [0])[0])
+    run, runs = results["run"], set()
+    for peer in results["peers"].values():
+        runs.add(peer["run"])
+    how = "in one run"
+    if len(runs) > 1:
+        how = f"in {len(runs)} runs"
     text = (
-        f"Eidet beside other memories and stores, measured in one run on {run['day']}: {run['cores']} cores, "
-        f"each in its own environment and process, the same texts, the same embedder (wordllama). "
+        f"Eidet beside other memories and stores, measured {how} on {run['day']}: {run['cores']} cores, each "
+        f"in its own environment and process, the same texts, the same embedder (wordllama). "
         f"Made by `{COMMAND}`."
     )
+    load = find_load(results)
     if load > IDLE * run["cores"]:
         text += (
             f"\n\n**The machine was busy** (load {load:.1f} on {run['cores']} cores): times are too long "
@@ -67,6 +78,14 @@ def introduce(results: dict[str, Any]) -> str:
             "Load does not touch quality."
         )
     return text
+
+
+def find_load(results: dict[str, Any]) -> float:
+    """The highest load that was seen before or after a peer."""
+    seen = []
+    for peer in results["peers"].values():
+        seen += [peer["load before"][0], peer["load after"][0]]
+    return float(max(seen))
 
 
 def tell_better(results: dict[str, Any], shown: list[str]) -> list[str]:
@@ -186,6 +205,9 @@ def table_adds(results: dict[str, Any], shown: list[str]) -> list[str]:
 
 def table_left_out(results: dict[str, Any], shown: list[str]) -> list[str]:
     lines = []
+    for name, absent in PEERS.items():
+        if name not in shown:
+            lines.append(f"- {absent.title}: not measured yet")
     for name in shown:
         peer = results["peers"][name]
         for size, figures in peer["sizes"].items():
