@@ -1,9 +1,9 @@
 """Measures Eidet beside other memories and stores in one run, each in its own environment and process.
 
-    python bench/peers.py --work FOLDER            # makes the environments, measures, writes the page
+    python bench/peers.py --work FOLDER            # makes the environments, and measures
     python bench/peers.py --work FOLDER --quick    # the same at 1,000 texts, to see that everything works
 
-FOLDER keeps the environments (8 GB, most of it torch for txtai) and what is measured in them. Results go to
+FOLDER keeps the environments (4 GB, and twice that where torch comes with CUDA) and what is measured in them. Results go to
 `bench/peers.json`, which `peers_page.py` turns into `docs/comparison.md` and its plots. Needs nothing but
 Python: a Python whose `sqlite3` loads extensions, because LangGraph's store needs sqlite-vec.
 """
@@ -100,16 +100,22 @@ def make_environment(work: Path, name: str, python: str) -> None:
     stamp = place / "packages.json"
     wanted = json.dumps([python, packages])
     if stamp.exists() and stamp.read_text() == wanted:
+        link_embedder(place, name)
         return
     print(f"making the environment of {name}", flush=True)
     shutil.rmtree(place, ignore_errors=True)
     subprocess.run([python, "-m", "venv", place], check=True)
     install = [place / "bin" / "pip", "install", "-q", *packages]
     subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
+    link_embedder(place, name)
+    stamp.write_text(wanted)
+
+
+def link_embedder(place: Path, name: str) -> None:
+    """Lets an environment import the embedder of the tree that runs this."""
     if name != "eidet":
         site = next(place.glob("lib/python3*/site-packages"))
         (site / "eidet.pth").write_text(f"{ROOT / 'src'}\n")
-    stamp.write_text(wanted)
 
 
 def list_packages(environment: str) -> list[str]:
@@ -158,7 +164,7 @@ def measure_adds(peer: str, work: Path, home: Path, options: argparse.Namespace)
         return added
     job = {"do": "count"}
     counted = run_job(peer, work, home, job, limit=120)
-    added["found after an unclosed end"] = counted.get("found", 0) - 1
+    added["found after an unclosed end"] = max(0, counted.get("found", 0) - 1)
     added["disk MB"] = measure_disk(home)
     print(f"  one by one: {json.dumps(added)[:300]}", flush=True)
     return added
