@@ -3,8 +3,8 @@
     python bench/peers.py --work FOLDER            # makes the environments, and measures
     python bench/peers.py --work FOLDER --quick    # the same at 1,000 texts, to see that everything works
 
-FOLDER keeps the environments (4 GB, and twice that where torch comes with CUDA) and what is measured in them. Results go to
-`bench/peers.json`, which `peers_page.py` turns into `docs/comparison.md` and its plots. Needs nothing but
+FOLDER keeps the environments (4 GB with a torch for CPUs) and what is measured in them. Results
+go to `bench/peers.json`, which `peers_page.py` turns into `docs/comparison.md` and its plots. Needs nothing but
 Python: a Python whose `sqlite3` loads extensions, because LangGraph's store needs sqlite-vec.
 """
 

@@ -1,6 +1,6 @@
 """A million records: in one scope and in 10,000 on SQLite, and in one scope on PostgreSQL with pgvector.
 
-    python bench/scale.py                              # all parts, 1,000,000 records: about an hour when idle
+    python bench/scale.py                              # all parts, 1,000,000 records
     python bench/scale.py --count 20000 --only sqlite-one --results /tmp/scale.json
 
 Each part loads, asks in a new process, asks with filters that 1, 10 and 50 % pass, and lets three clients
