@@ -230,8 +230,8 @@ def table_features() -> list[str]:
     lines = [
         "## Features",
         "",
-        f'Every cell links to its source, gathered on {told["read"]}. A "no" means that the page of what it can',
-        "do, or the source itself, has no such thing.",
+        f'Every cell links to its source, gathered on {told["read"]}. A "no" means that the page of what it',
+        "can do, or the source itself, has no such thing.",
         "",
         f"| | {' | '.join(titles)} |",
         "|---" * (len(titles) + 1) + "|",
