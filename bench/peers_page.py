@@ -1,4 +1,4 @@
-"""Turns `peers.json` into docs/how-it-works/comparison.md and its two plots. Needs matplotlib (`eidet[plot]`)."""
+"""Turns `peers.json` into docs/reference/comparison.md and its plots. Needs matplotlib (`eidet[plot]`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from peers_figures import (
 from peers_list import PEERS
 
 BENCH = Path(__file__).parent
-DOCS = BENCH.parent / "docs" / "how-it-works"
+DOCS = BENCH.parent / "docs" / "reference"
 COMMAND = "python bench/peers.py --work FOLDER && python bench/peers_page.py"
 IDLE = 1.5  # load, per core, up to which a machine does nothing but measure
 

@@ -243,7 +243,8 @@ LEAVING_COMMANDS: dict[str, str] = {
 }
 OTHER_COMMANDS = """
     release audit bench context copy demo init tour detail doctor eval export facts find fit forget-value
-    history keys mcp recall retention reveal review scopes seal serve show stats verify-forgotten verify-receipt
+    verify-receipt
+    history keys mcp recall retention reveal review scopes seal serve show stats verify-forgotten
 """
 
 
