@@ -82,6 +82,16 @@ def browse() -> Iterator[Browser]:
         browser.close()
 
 
+TOO_WIDE = """() => {
+  const edge = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= edge) return [];
+  const reach = e => e.getBoundingClientRect().right;
+  const over = [...document.body.querySelectorAll("*")].filter(e => reach(e) > edge + 1);
+  return ["the page", ...over.slice(0, 8).map(e => `${e.tagName}.${e.getAttribute("class")} `
+    + Math.round(reach(e)))];
+}"""
+
+
 @dataclass
 class Visit:
     """One page, and what went wrong on it."""
@@ -134,9 +144,12 @@ class Visit:
 
     @property
     def is_too_wide(self) -> bool:
-        return bool(
-            self.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-        )
+        return self.list_too_wide() != []
+
+    def list_too_wide(self) -> list[str]:
+        """What reaches over the right edge of the page, outermost first; empty where it fits."""
+        found: list[str] = self.page.evaluate(TOO_WIDE)
+        return found
 
     def check(self) -> None:
         """No error was logged, and nothing was asked of another host."""

@@ -36,9 +36,19 @@ def test_a_view_is_whole_at_both_widths_and_in_both_themes(view: str, site: str,
         visit.go(view, q="Where does Jonas live?")
         assert visit.page.locator("h1").inner_text()
         assert visit.page.locator("[role=alert]").count() == 0
-        assert not visit.is_too_wide
+        assert visit.list_too_wide() == []
         if (width is WIDE) == (theme == "light"):
             assert find_barriers(visit) == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_view_is_too_wide_before_its_charts_know_their_width(
+    view: str, site: str, visiting: Visiting
+) -> None:
+    visit = visiting(site, width=NARROW)
+    visit.page.add_init_script("window.ResizeObserver = class { observe() {} disconnect() {} }")
+    visit.go(view, q="Where does Jonas live?")
+    assert visit.list_too_wide() == []
 
 
 @pytest.mark.parametrize("view", VIEWS)

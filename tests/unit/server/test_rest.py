@@ -114,6 +114,7 @@ ONCE: dict[str, dict[str, Any]] = {
     "an id": {"memories": [{"text": "Bob likes tea", "id": "tea"}]},
     "a key": {"memories": [{"text": "Bob likes tea", "key": "the tea of Bob"}]},
     "with a time to live": {"memories": [{"text": "soon gone", "ttl": 1000, "importance": 0.2}]},
+    "that expires": {"memories": [{"text": "gone in an hour", "expires_in": 3600}]},
 }
 
 

@@ -11,6 +11,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from hashlib import blake2b
 from typing import Annotated, Any, Final
 
@@ -51,6 +52,8 @@ class KeyedAttempt:
             changes: dict[str, Any] = {}
             if draft.occurred is None:
                 changes["occurred"] = self.at
+            if (lives := _lifetime(draft)) is not None:
+                changes["expires"] = self.at + lives
             if draft.id is None and draft.key is None:
                 changes["id"] = self._id(number)
             placed.append(replace(draft, **changes))
@@ -60,6 +63,18 @@ class KeyedAttempt:
         """As `new_id` makes them, but always the same one."""
         tail = blake2b(f"{self.name}\0{number}".encode(), digest_size=6).hexdigest()
         return f"{int(self.at * 1e6):014x}{tail}"
+
+
+def _lifetime(draft: Draft) -> float | None:
+    """How many seconds it lives from now on, if it says so: two attempts would mean two ends."""
+    lives = draft.expires
+    if lives is None:
+        lives = draft.ttl
+    elif not isinstance(lives, timedelta):
+        return None
+    if isinstance(lives, timedelta):
+        return lives.total_seconds()
+    return None if lives is None else float(lives)
 
 
 async def begin(grant: Grant, key: str, asked: bytes) -> KeyedAttempt:
