@@ -386,3 +386,10 @@ def test_a_field_that_is_not_there_is_named_with_a_hint(http: httpx.Client) -> N
     assert (body["field"], body["message"]) == ("body.scope", "there is no field body.scope")
     assert "Eidet-Scope" in body["hint"]
     assert "/docs" in http.post("/v1/recall", json={"query": "x", "top_k": 3}).json()["hint"]
+
+
+def test_the_longest_reason_that_an_address_may_have_arrives(http: httpx.Client, server: Running) -> None:
+    record = server.memory.core.remember("to be gone")
+    longest = http.delete(f"/v1/memories/{record.id}", params={"why": "\U0001f60d" * 1_000})
+    assert longest.status_code == 200
+    assert http.delete("/v1/memories/other", params={"why": "x" * 1_001}).status_code == 422

@@ -215,7 +215,7 @@ async def forget_one(
     id: MemoryId,
     grant: Forgets,
     for_good: Annotated[bool, Query(description="false: delete it, and no more.")] = True,
-    why: Annotated[str | None, Query(max_length=10_000, description="For the receipt and the audit.")] = None,
+    why: Annotated[str | None, Query(max_length=1_000, description="For the receipt and the audit.")] = None,
     if_match: IfMatch = None,
 ) -> Response:
     """Forgets a memory: for good, with a receipt, unless `for_good` is false."""
