@@ -1,9 +1,9 @@
 """`Memory` and `AsyncMemory` with the methods of mem0's, kept by a memory of Eidet; mem0 is not needed.
 
-entities.py     whose a memory is, and its scope      mem0_verbs.py   mem0's verbs as verbs of a memory
-mem0_filters.py filters as mem0 writes them           extraction.py   memories worded by a language model
-mem0_items.py   messages, memories, histories         memory_adding.py  messages as memories
-mem0_config.py  what the class may be told
+entities.py       whose a memory is, and its scope     mem0_verbs.py     mem0's verbs as verbs of a memory
+mem0_filters.py   filters as mem0 writes them          memory_adding.py  messages as memories
+mem0_items.py     messages, memories, histories        extraction.py     memories worded by a language model
+mem0_config.py    what the class may be told
 
 `eidet.server.mem0` serves the same verbs to the client of mem0's platform.
 """
