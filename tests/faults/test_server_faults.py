@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.faults.pgvector_memories import until
 from tests.making import rounds
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
@@ -211,7 +212,7 @@ def test_a_client_that_does_not_read_is_let_go(strict: Running) -> None:
         body = b'{"limit": 100}'
         line.sendall(head(len(body), "/v1/find") + body)
         line.recv(1, socket.MSG_PEEK)  # the answer has begun
-        time.sleep(2.0)
+        until(lambda: strict.count_connections() == 0)
         told = read_all(line)
     assert len(told) < 10_000_000
 

@@ -68,6 +68,9 @@ class Running:
         self._thread.join(20)
         assert not self._thread.is_alive()
 
+    def count_connections(self) -> int:
+        return len(self._server.server_state.connections)
+
     def http(self, key: str | None = None, **how: Any) -> httpx.Client:
         """A client that knows nothing of Eidet."""
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +38,16 @@ class Said:
         return self.out.split()
 
 
+@contextmanager
+def _kept_handlers() -> Iterator[None]:
+    """A command may log to its own stderr, which is closed when it ends."""
+    before = list(logging.root.handlers)
+    try:
+        yield
+    finally:
+        logging.root.handlers[:] = before
+
+
 @dataclass(frozen=True)
 class Shell:
     """Runs `eidet` in a folder, on its `eidet.db`, with the hashing embedder."""
@@ -53,7 +66,8 @@ class Shell:
         return kept | own | more
 
     def __call__(self, *words: str, input: str | None = None, **more: str) -> Said:
-        result = CliRunner(env=self.environment(**more)).invoke(app, list(words), input=input)
+        with _kept_handlers():
+            result = CliRunner(env=self.environment(**more)).invoke(app, list(words), input=input)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Said(result.exit_code, result.stdout, result.stderr)
