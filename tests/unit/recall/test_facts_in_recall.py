@@ -35,6 +35,10 @@ PRESENT = (
     "Where does Ann currently live?",
     "Where is Ann based?",
     "Does Ann still live in Lisbon?",
+    "where does Ann live in October?",
+    "In which town does Ann live today?",
+    "Where does Ann reside?",
+    "Tell me where Ann lives",
 )
 THEN = (
     ("where did Ann live before?", "Lisbon"),
@@ -42,6 +46,8 @@ THEN = (
     ("where was Ann living in February 2026?", "Lisbon"),
     ("Where did Ann use to live?", "Lisbon"),
     ("Where did Ann live previously?", "Lisbon"),
+    ("Where had Ann lived before June?", "Lisbon"),
+    ("Where did Ann live before Porto?", "Lisbon"),
     ("where did Ann live in August?", "Porto"),
     ("where was Ann living in July 2026?", "Porto"),
 )
