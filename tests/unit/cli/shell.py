@@ -40,8 +40,9 @@ class Said:
 
 @contextmanager
 def _kept_handlers() -> Iterator[None]:
-    """A command may log to its own stderr, which is closed when it ends."""
+    """As in a process of its own: no handler of another test, and none of the command stays behind."""
     before = list(logging.root.handlers)
+    logging.root.handlers[:] = [one for one in before if type(one).__module__.startswith("_pytest")]
     try:
         yield
     finally:
