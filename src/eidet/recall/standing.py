@@ -102,9 +102,9 @@ def _list_latest(graphs: Graphs, scope: Scope, moments: Moments) -> list[Standin
 
 
 def _list_held(graph: ScopeGraph, moments: Moments) -> list[StandingWish]:
-    found: list[StandingWish] = []
     from ..graph.asking import list_special
 
+    found: list[StandingWish] = []
     for interval in list_special(graph, moments, NATURES):
         first, seq = interval.first, max(said.source.seq for said in interval.said)
         wish = first.object_mention.name

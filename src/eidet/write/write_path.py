@@ -51,20 +51,26 @@ class WritePath:
         if single:
             watch = self._parts.tombstones.over_said(records, again=again)
             stored = put_records(self._parts, records, now=now, unique=not keep, watch=watch)
-            self._put_news(records, stored, now)
+            self._put_news(records, stored, now=now, again=again)
             self._life.count_insertions(1)
             return stored[0]
         remembered = put_said(self._parts, records, now=now, unique=not keep, again=again)
         left_out = {one.index for one in remembered.rejected}
-        self._put_news([one for at, one in enumerate(records) if at not in left_out], remembered, now)
+        said_and_kept = [one for at, one in enumerate(records) if at not in left_out]
+        self._put_news(said_and_kept, remembered, now=now, again=again)
         self._life.count_insertions(len(remembered))
         return remembered
 
-    def _put_news(self, said: Sequence[Record], stored: list[Record], now: float) -> None:
-        """Stores what was taken for a repetition although what it repeats no longer held."""
+    def _put_news(self, said: Sequence[Record], stored: list[Record], *, now: float, again: bool) -> None:
+        """Stores what was taken for a repetition although what it repeats no longer held.
+
+        What somebody forgot for good meanwhile stays forgotten.
+        """
         for at, (record, kept) in enumerate(zip(said, stored, strict=True)):
             if is_news(self._parts, record, kept, now):
-                stored[at] = put_records(self._parts, [record], now=now)[0]
+                stored[at : at + 1] = put_said(self._parts, [record], now=now, unique=False, again=again) or [
+                    kept
+                ]
 
     def revise(
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None

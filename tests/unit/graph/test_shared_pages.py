@@ -10,6 +10,7 @@ from tests.contract.test_facts_on_stores import check_same
 
 from eidet import Memory, Settings
 from eidet.core.scope import Scope
+from eidet.graph import shared_pages
 from eidet.store import Changes, Head
 from eidet.store.passthrough import PassthroughStore
 from eidet.store.ram import RamStore
@@ -74,3 +75,16 @@ def test_without_facts_no_pages_are_kept() -> None:
         memory.remember("Ann lives in Lisbon.")
         memory.recall("Ann")
         assert memory.parts.graphs.pages.take("default", Head(0, 0)) is None
+
+
+def test_pages_of_many_scopes_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_pages, "MOST", 10)
+    with closing(Memory(embedder="hashing:16")) as memory:
+        for number in range(20):
+            memory.remember("Ann lives in Lisbon.", scope=f"user {number}")
+            memory.parts.index.voices(Scope(f"user {number}"))  # the index has read it, the graph has not
+        pages = memory.parts.graphs.pages
+        kept = [number for number in range(20) if pages.take(f"user {number}", Head(0, 0)) is not None]
+        assert kept == [15, 16, 17, 18, 19]
+        for number in range(20):
+            assert len(memory.facts.about("Ann", scope=f"user {number}")) == 1

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.making import PLACES, Clock, place_of
 
 from eidet import Memory, Settings
+from eidet.write import write_path
+from eidet.write.renewed_facts import is_news
 
 NOW = "2026-10-15"
 
@@ -161,6 +164,28 @@ def test_a_fact_that_is_said_again_after_it_had_ended_holds_again() -> None:
         memory.remember(["Ann lives in Rome.", "Ann lives in Rome."])
         assert memory.count() == 4
         assert "Rome" in memory.recall("Where does Ann live?", now=clock.now + 1)[0].text
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_what_is_forgotten_while_it_is_said_again_stays_forgotten(
+    monkeypatch: pytest.MonkeyPatch, single: bool
+) -> None:
+    clock = Clock()
+    with Memory(clock=clock) as memory:
+        kept = memory.remember("Ann lives in Porto.")
+        clock.days(30)
+        memory.remember("Ann lives in Rome.")
+        clock.days(30)
+
+        def judge_and_forget(*given: Any) -> bool:
+            news = is_news(*given)
+            memory.forget(kept.id)
+            return news
+
+        monkeypatch.setattr(write_path, "is_news", judge_and_forget)
+        text = "Ann lives in Porto."
+        memory.remember(text if single else [text])
+        assert [record.text for record in memory.find()] == ["Ann lives in Rome."]
 
 
 def test_an_old_statement_that_is_imported_again_is_no_news() -> None:
