@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ..core.errors import BadInput
+from ..core.private_files import write_private
 from ..core.validate import dump_json
 from .panels import MEASURE
 from .show import console, plain, progress_bar, style_text, table
@@ -129,9 +130,9 @@ def write(report: Report, json: str | None, html: Path | None, title: str) -> No
     if json == "-":
         typer.echo(dump_json(report.to_json()))
     elif json is not None:
-        Path(json).write_text(dump_json(report.to_json()) + "\n", encoding="utf-8")
+        write_private(Path(json), dump_json(report.to_json()) + "\n")
     if html is not None:
-        html.write_text(html_of(report, title), encoding="utf-8")
+        write_private(html, html_of(report, title))
         typer.echo(f"report written to {html}", err=True)
 
 

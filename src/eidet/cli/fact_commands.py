@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.errors import BadInput
+from ..core.private_files import write_private
+from .evaluate import check_writable
 from .json_output import emit, emit_each
 from .memory_options import Below, Which, command
 from .panels import INSIDE, USE
@@ -146,14 +148,22 @@ def export(
     known_at: KnownAt = None,
     ever: Ever = False,
     below: Below = False,
+    unsealed: Annotated[
+        bool, typer.Option("--plain", help="Write the facts of a sealed memory unsealed.")
+    ] = False,
 ) -> None:
     """Write the facts that hold in a format of others."""
+    from ..exchange.record_exports import check_plain
+
+    check_writable(to)
     with on.open_memory() as memory:
+        if to is not None:
+            check_plain(memory, unsealed)
         text = memory.facts.export(format, scope=on.reach(below), as_of=as_of, known_at=known_at, ever=ever)
     if to is None:
         typer.echo(text)
     else:
-        to.write_text(text, encoding="utf-8")
+        write_private(to, text)
 
 
 def load(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:

@@ -22,6 +22,7 @@ from .to_pam import make_document
 
 Progress = Callable[[int, int], None]  # done, of how many
 TOLD: Final = 500  # records between two words of progress
+ASK_FOR_PLAIN: Final = "ask for a plain export, or export as eidet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,14 +118,12 @@ WRITERS: Final[dict[str, Write]] = {
 }
 
 
-def check_plain(memory: Memory, plain: bool) -> None:
+def check_plain(memory: Memory, plain: bool, *, instead: str = ASK_FOR_PLAIN) -> None:
     """`Refused` where a sealed memory would leave unsealed, unless the caller asks for it."""
     from ..trust.seal.exports import find_sealed
 
     if not plain and find_sealed(memory.parts.store) is not None:
-        raise Refused(
-            "this memory is sealed, and that format is not: ask for a plain export, or export as eidet"
-        )
+        raise Refused(f"this memory is sealed, and that file would not be: {instead}")
 
 
 @contextmanager

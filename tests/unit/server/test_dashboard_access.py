@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
 import pytest
+from tests.servers import free_port
 from tests.servers.served import Running, serve_in_thread
 
+from eidet import AsyncMemory
 from eidet.server.access import Right
 from eidet.server.dashboard import dashboard_routes, transfer_routes
 from eidet.server.keys_file import add_key
+from eidet.server.server_settings import ServerSettings
 
 ASKS = {"query": "where does Ann live?"}
 
@@ -160,3 +164,28 @@ def test_long_work_tells_how_far_it_is_and_what_came_of_it(pages: PageKeys) -> N
     error = read_lines(broken)[-1]["error"]
     assert error["type"] == "damaged_export"
     assert "/tmp" not in error["message"]
+
+
+def save_question(folder: Path, key: str | None) -> httpx.Response:
+    """Saves a question of a memory with an audit log into its evaluation set."""
+    memory = AsyncMemory(folder / "agent.db", embedder="hashing:64", key=key, audit=folder / "audit")
+    running = Running(memory, ServerSettings(port=free_port()))
+    running.start()
+    try:
+        memory.core.remember("Ann lives in Lisbon.", id="home")
+        asked = {"query": "where does Ann live?", "gold": ["home"]}
+        return running.shared.post("/v1/debug/evaluation", json=asked)
+    finally:
+        running.stop()
+        memory.core.close()
+
+
+def test_a_sealed_memory_leaves_no_evaluation_set(tmp_path: Path) -> None:
+    answer = save_question(tmp_path, bytes(range(32)).hex())
+    assert (answer.status_code, answer.json()["type"]) == (403, "refused")
+    assert not list(tmp_path.glob("*.eval.jsonl"))
+
+
+def test_an_evaluation_set_is_audited_as_an_export(tmp_path: Path) -> None:
+    assert save_question(tmp_path, None).json()["questions"] == 1
+    assert "agent.db.eval.jsonl" in (tmp_path / "audit").read_text()

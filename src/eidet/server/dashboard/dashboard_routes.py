@@ -15,8 +15,10 @@ from ...core.errors import BadInput
 from ...core.validate import moment
 from ...eval.cases import Question
 from ...eval.saving import save_question
+from ...exchange.record_exports import check_plain
 from ...memory import Memory
 from ...store.traits import path_of
+from ...trust.audit.reads import Auditing
 from ..access import Right
 from ..errors import make_not_found
 from ..progress_stream import stream_work
@@ -122,8 +124,11 @@ async def save_evaluation(grant: Administrator, form: SaveForm) -> dict[str, Any
         file = Path("eidet.eval.jsonl") if at is None else at.with_name(f"{at.name}.eval.jsonl")
         asked = memory.parts.clock() if form.now in (None, "") else moment(form.now, "now")
         question = Question(id=form.query[:200], text=form.query, gold=tuple(form.gold), asked=asked)
+        check_plain(memory, False, instead="save the question in a set of your own")
         records = memory.find(scope=grant.single, limit=SAVED)
-        count = save_question(file, grant.single, records, question)
+        with Auditing(memory.audit).doing("export", grant.single, file=str(file)) as done:
+            count = save_question(file, grant.single, records, question)
+            done(len(records))
         return {"file": str(file), "questions": count, "command": f"eidet eval {file}"}
 
     return await ask(grant, save)
