@@ -21,6 +21,9 @@ SHORT: Final = 200  # characters of a statement about one thing
 MEASURED: Final = 2.0
 REASONED: Final = 1.6
 DENIED: Final = 1.75
+DENIED_AFTER: Final = 3  # words after a "not" in which that is looked for which it denies
+OPPOSITE: Final = 4.0
+AFFIRMED: Final = 4.0
 ANSWERED_NO: Final = 0.85
 PREFERRED: Final = 0.9
 PLACED: Final = 0.65
@@ -137,7 +140,8 @@ _DENIES: Final = _NOT | _read_words(
 )
 _DENIAL: Final = _NOT | _read_words(
     "no never dislike dislikes hate hates avoid avoids against forbidden without nobody nothing none "
-    "stop stopped stops refuse refuses allergic away terrified afraid intolerant"
+    "stop stopped stops refuse refuses allergic away terrified afraid intolerant "
+    "fail fails failed failing unable missing outstanding pending false"
 )
 _LIKES: Final = _read_words(
     "like likes love loves prefer prefers preferred favourite favorite want wants enjoy enjoys "
@@ -150,6 +154,7 @@ _LIKING: Final = _NOT | _read_words(
     "please longer anymore against refuse refuses only sick fed decided keen addicted allow allows "
     "allowed away intolerant without instead"
 )
+_ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|es|(?<!s)s|e)$")
 _BLANKS: Final = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) != "'"} | {
     0x2019: "'"
 }
@@ -162,6 +167,7 @@ class Wants:
 
     measures  values with a unit, any of which will do
     words     words, any of a set, with what they add to the log odds
+    denied    what the question says is not so: a text that says that it is, is no answer
     liking    what somebody likes, wants or may do
     place, person  a place; somebody whom the question does not name
     pairs     neighbouring words of the question
@@ -171,6 +177,7 @@ class Wants:
 
     measures: tuple[LazyPattern, ...] = ()
     words: tuple[tuple[frozenset[str], float], ...] = ()
+    denied: frozenset[str] = frozenset()
     liking: bool = False
     place: bool = False
     person: bool = False
@@ -193,6 +200,7 @@ def read_wants(question: str, numbered: str, *, several: bool) -> Wants:
     return Wants(
         measures=measures,
         words=tuple(_list_words(low, held)),
+        denied=_list_denied(low, words),
         liking=not _LIKES.isdisjoint(held),
         place=not several and _WHERE.search(low) is not None,
         person=not several and _WHO.search(low) is not None,
@@ -211,6 +219,26 @@ def _list_words(low: str, held: frozenset[str]) -> Iterator[tuple[frozenset[str]
         yield _DENIAL, ANSWERED_NO
 
 
+def _list_denied(low: str, words: list[str]) -> frozenset[str]:
+    """What the question says is not so: the root of "paid" in "which invoice has not been paid?".
+
+    "Why not" and "is it not" are answered by what is so as well as by what is not.
+    """
+    if _WHY.search(low) or _YES_OR_NO.match(low):
+        return frozenset()
+    common = STOP_WORDS["en"]
+    found = []
+    for at, word in enumerate(words):
+        if word in _NOT:
+            after = [one for one in words[at + 1 : at + 1 + DENIED_AFTER] if one not in common]
+            found += after[:1]
+    return frozenset(map(_cut_ending, found))
+
+
+def _cut_ending(word: str) -> str:
+    return _ENDING.sub("", word)
+
+
 def _list_pairs(words: list[str]) -> tuple[str, ...]:
     """Neighbouring words of a question, unless both are common, or an article comes first."""
     common = STOP_WORDS["en"]
@@ -222,7 +250,7 @@ def _list_pairs(words: list[str]) -> tuple[str, ...]:
 
 
 def weigh_text(text: str, wants: Wants) -> float:
-    """What a text adds to the log odds that it answers the question, from 0 up."""
+    """What a text adds to the log odds that it answers the question."""
     read = text[:READ]
     low = read.lower()
     told = IN_ORDER * _share_held(low, wants.pairs)
@@ -246,7 +274,20 @@ def _weigh_words(words: list[str], length: int, wants: Wants) -> float:
             told += weight
     if wants.liking and length <= SHORT and not _LIKING.isdisjoint(words):
         told += PREFERRED
+    if wants.denied and length <= SHORT:
+        told += _weigh_denied(words, wants.denied)
     return told
+
+
+def _weigh_denied(words: list[str], denied: frozenset[str]) -> float:
+    """More if a text has the opposite ("unpaid"), less if it says that what is denied is so."""
+    roots = set(map(_cut_ending, words))
+    for root in denied:
+        if f"un{root}" in roots:
+            return OPPOSITE
+        if root in roots and _DENIAL.isdisjoint(words):
+            return -AFFIRMED
+    return 0.0
 
 
 def has_measure(text: str, wants: Wants) -> bool:

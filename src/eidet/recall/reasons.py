@@ -9,14 +9,14 @@ from ..core.hit import Reasons, Signal
 from ..core.record import Record
 from ..core.validate import local
 from ..text import Analyzer, term_id
-from ..text.analysis import NAMED, NUMBERED, TIMED, read_analysis, terms_in
+from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED, read_analysis, terms_in
 from ..text.dates import Dated
 from .fuse import Ranked
 from .understand import Understood
 
 NEAR_MEANING: Final = 0.35  # a cosine from here on is worth saying
 WORDS_SAID: Final = 6  # words of the query that are named
-_TELLS: Final = {TIMED: "says when", NUMBERED: "has a number", NAMED: "has a name"}
+_TELLS: Final = {TIMED: "says when", NUMBERED: "has a number", NAMED: "has a name", ACTOR: "has a name"}
 _MARKS = ".,;:!?()[]'\"“”‘’…"
 _SIMPLE: Final = {
     "entity": "has the names asked for",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core.record import Kind
 from ..index import Candidates, Span
 from ..index.turn_line import TurnLine
-from ..text.analysis import NAMED, NUMBERED, QUESTION, TIMED
+from ..text.analysis import ACTOR, NAMED, NUMBERED, QUESTION, TIMED
 from ..text.dates import Dated
 from .recipes import Recipe
 from .understand import Understood
@@ -248,7 +248,7 @@ def _matching(found: Candidates, asked: Understood) -> list[Floats]:
 
 
 def _score_form(found: Candidates, expects: int) -> Floats:
-    has = (found.traits.flags & expects & (TIMED | NAMED)) > 0
+    has = (found.traits.flags & expects & (TIMED | NAMED | ACTOR)) > 0
     number = (found.traits.flags & expects & NUMBERED) > 0
     formed: Floats = np.maximum(has * 1.0, number * NUMBER_SHARE)
     return formed

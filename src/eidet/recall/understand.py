@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from ..core.record import Kind, Place
-from ..text.analysis import NAMED, NUMBERED, TIMED
+from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, read_other_ways
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
@@ -34,6 +34,7 @@ _WHICH = re.compile(
     r"|company|brand|restaurant|school|university|artist|author|team|language)s?\b",
     re.IGNORECASE,
 )
+_WHO = re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
 # several answers are wanted: "what instruments does …", "which cities", "what are", "how many times"
 _SEVERAL = re.compile(
     r"^(?:in )?(?:what|which|who|where)(?: \w+){0,2}? (?:are|were|have|all)\b"
@@ -285,6 +286,8 @@ def _expect_flags(text: str) -> int:
         expects |= NUMBERED
     if _WHICH.search(text) and not expects:
         expects |= NAMED
+        if _WHO.search(text):
+            expects |= ACTOR
     return expects
 
 
@@ -300,7 +303,9 @@ _AHEAD = re.compile(
 )
 _CHOICE = re.compile(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b", re.IGNORECASE)
 _PRESENT = re.compile(
-    r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b|'s\b", re.IGNORECASE
+    r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b|'s\b"
+    r"|^(?:who|what|which \w+) \w+[^s\W]s\b",
+    re.IGNORECASE,
 )
 _PAST = re.compile(r"\b(?:was|were|did|has|had|been|before|earlier|ago|once|ever)\b", re.IGNORECASE)
 

@@ -25,6 +25,7 @@ QUESTION: Final = 1  # it asks
 TIMED: Final = 2  # it speaks of a time
 NUMBERED: Final = 4  # it has a number
 NAMED: Final = 8  # it names somebody or something
+ACTOR: Final = 16  # a sentence of it begins with somebody who does something
 
 DAYS_KEPT: Final = 16
 _HEAD: Final = struct.Struct("<BBH")

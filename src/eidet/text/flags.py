@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Final
 
-from .analysis import DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
+from .analysis import ACTOR, DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
 from .dates import Dated, dates_in, has_time, read_letters
+from .stopwords import STOP_WORDS
+from .thesaurus_words import FORMS, GROUPS
 
 LONGEST: Final = 4_000  # characters looked at: what a text is shows early
 SURE: Final = 0.5  # times less certain are not kept
+
+
+def _read_words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 # ends with a question mark, whatever brackets, quotes or a caption in brackets follow it
 _ASKS = re.compile(r"""[?\uff1f\u061f\u037e]["'\u201d\u2019)\]*\s]*(?:\[[^\]]*\]\s*)?\Z""")
@@ -22,9 +30,28 @@ _NUMBERS: Final = frozenset(
     b"thousand once twice couple few dozen half both several".split()
 )
 _CAPITAL = re.compile("[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][^\\W\\d_]+")
-# before a word inside a sentence; after a comma or a greeting it is who is spoken to
-_INSIDE = re.compile(r"(?:[^\W\d_][ \-])\Z")
 _GREETING = re.compile(r"\b(?:hey|hi|hello|dear|thanks|yeah|wow|oh) \Z", re.IGNORECASE)
+_NEXT = re.compile(r" ([a-z]+(?:'t)?)\b(?! ?[.!?])")
+_STARTS: Final = frozenset((". ", "! ", "? ", ", ", "; ", ": ", "\n\n"))
+_VERBS: Final = _read_words(
+    "is isn't was wasn't has hasn't had hadn't can can't cannot could couldn't will won't would wouldn't "
+    "does doesn't did didn't must should may might never always still also just only now took gave left got "
+    "went came bought sold said told made met kept lost won found built broke wrote sent paid spent felt "
+    "heard held led ran saw set put quit taught thought understood woke wore drove ate drank flew grew knew "
+    "sang slept spoke stood swam fell chose began became brought caught fought forgot hid hit hurt lent lay "
+    "let"
+)
+_VERB_ENDS: Final = ("s", "ed")
+_NO_NAME: Final = ("ing", "ly", "tion", "ness", "ment", "ship", "ence", "ance", "ity")
+_BEGINNINGS: Final = _read_words(
+    "thanks thank yeah wow hey sounds glad sorry congrats awesome great nice cool sure true maybe everyone "
+    "someone nobody everybody somebody nothing everything something anything anyone people life things looks "
+    "feels seems hope good happy interesting amazing yes okay ok well monday tuesday wednesday thursday "
+    "friday saturday sunday january february march april june july august september october november "
+    "december today tomorrow yesterday tonight lots tons loved little small even three mixed difficult super "
+    "fingers movies books time nature art clay change success both most some many order orders user users "
+    "customer customers invoice error warning note notes"
+)
 _CAPITAL_NOUNS: Final = frozenset({"de"})
 
 
@@ -47,8 +74,8 @@ def marks_of(
         flags |= TIMED
     if _has_number(said):
         flags |= NUMBERED
-    if language not in _CAPITAL_NOUNS and _names(said):
-        flags |= NAMED
+    if language not in _CAPITAL_NOUNS:
+        flags |= _find_names(said)
     days = tuple((found.first, found.last) for found in dated if found.confidence >= SURE)
     return flags, days[:DAYS_KEPT]
 
@@ -63,11 +90,38 @@ def _asks(text: str) -> bool:
     return _ASKING.search(text) is not None and _ASKS.search(text) is not None
 
 
-def _names(text: str) -> bool:
-    """Whether a capitalised word stands inside a sentence."""
-    return any(_inside(text, found.start()) for found in _CAPITAL.finditer(text))
+def _find_names(text: str) -> int:
+    """`NAMED` if a capitalised word stands inside a sentence, else `ACTOR` if one begins with a name."""
+    actor = 0
+    for found in _CAPITAL.finditer(text):
+        at, end = found.span()
+        if _inside(text, at):
+            return NAMED
+        if not actor and _acts(text, at, end):
+            actor = ACTOR
+    return actor
+
+
+def _acts(text: str, at: int, end: int) -> bool:
+    """Whether somebody does something here: "Hugo can't come", "…, Deniz has it now"."""
+    after = _NEXT.match(text, end)
+    if after is None or not (at == 0 or text[at - 2 : at] in _STARTS):
+        return False
+    low, verb = text[at:end].lower(), after[1]
+    if low in _list_common() or low.endswith(_NO_NAME):
+        return False
+    return verb in _VERBS or verb.endswith(_VERB_ENDS)
+
+
+@cache
+def _list_common() -> frozenset[str]:
+    """Words that begin a sentence though they name nobody."""
+    listed = {word for line in (FORMS, GROUPS) for word in line.replace(":", " ").split()}
+    return frozenset(listed | STOP_WORDS["en"] | _BEGINNINGS)
 
 
 def _inside(text: str, at: int) -> bool:
-    before = text[max(0, at - 8) : at]
-    return _INSIDE.search(before) is not None and _GREETING.search(before) is None
+    """Whether a word stands inside a sentence; after a comma or a greeting it is who is spoken to."""
+    if at < 2 or text[at - 1] not in " -" or not text[at - 2].isalpha():
+        return False
+    return _GREETING.search(text[max(0, at - 8) : at]) is None

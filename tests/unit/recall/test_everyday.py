@@ -146,3 +146,47 @@ def test_a_long_document_needs_more_of_the_words_than_a_note(memory: Memory) -> 
     memory.remember(chapter, kind="document")
     memory.remember("The bins are emptied by a man called Gorm.")
     assert "Gorm" in first(memory, "who empties the bins?")
+
+
+STATES = (
+    "The invoice 2026-0417 from Holm & Sons is still unpaid.",
+    "The invoice 2026-0471 from Berg AS was paid yesterday.",
+    "The back door is locked.",
+    "The garage is unlocked.",
+    "The blue bike has been repaired.",
+    "The red bike is not repaired yet.",
+    "Pia eats fish.",
+    "Jo does not eat fish.",
+    "The build of api passed.",
+    "The build of web failed.",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("which invoice has not been paid?", 0),
+        ("which invoice isn't paid yet?", 0),
+        ("which invoice was paid?", 1),
+        ("which door is not locked?", 3),
+        ("what is locked?", 2),
+        ("which bike has not been repaired?", 5),
+        ("which bike was repaired?", 4),
+        ("who does not eat fish?", 7),
+        ("who eats fish?", 6),
+        ("which build did not pass?", 9),
+        ("which build passed?", 8),
+    ],
+)
+def test_what_is_not_so_is_told_from_what_is(memory: Memory, query: str, place: int) -> None:
+    memory.remember(list(STATES))
+    assert first(memory, query) == STATES[place]
+
+
+def test_who_is_asked_for_may_begin_the_sentence(memory: Memory) -> None:
+    memory.remember("The offsite is in Split from 14 to 16 September.")
+    memory.remember("Hugo can't come to the offsite, he has a wedding.")
+    assert first(memory, "who can't come to the offsite?").startswith("Hugo")
+    memory.remember("The alarm code of the office is kept by Marta.", occurred=NOW - timedelta(days=99))
+    memory.remember("Marta left, Deniz has the alarm code now.", occurred=NOW - timedelta(days=9))
+    assert "Deniz" in first(memory, "who knows the alarm code?")

@@ -11,7 +11,7 @@ import pytest
 from eidet import Box, Memory, Near
 from eidet.core.record import Kind
 from eidet.recall.understand import Understood, find_names, understand_query, without
-from eidet.text.analysis import NAMED, NUMBERED, TIMED
+from eidet.text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 
 NOW = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 VOICES = ("Ann Lee", "Bob", "", "user", "assistant", "Ann Smith", "Will")
@@ -136,7 +136,8 @@ def test_times_are_meant_as_of_now() -> None:
         ("How many days did it take?", TIMED),
         ("How many dogs are there?", NUMBERED),
         ("how old is he", NUMBERED),
-        ("Who was it?", NAMED),
+        ("Who was it?", NAMED | ACTOR),
+        ("Which door is it?", NAMED),
         ("What book did she read?", NAMED),
         ("Why did it rain?", 0),
     ],

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 
-from eidet.text.analysis import DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED
+from eidet.text.analysis import ACTOR, DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED
 from eidet.text.flags import LONGEST, marks_of
 
 NOW = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -105,3 +105,22 @@ def test_any_text_of_any_time_has_marks(text: str, language: str, year: int) -> 
 def test_the_edges_of_time_do_no_harm(year: int, text: str) -> None:
     for when in (datetime(year, 1, 1, tzinfo=UTC), datetime(year, 12, 31, 23, tzinfo=UTC)):
         assert marks_of(text, when, "en")[0] & TIMED
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [
+        ("Hugo can't come to the party.", ACTOR),
+        ("The shop is closed, Deniz has the key now.", ACTOR),
+        ("it rained. Nora answered the mail.", ACTOR),
+        ("We met Hugo, Deniz has the key.", NAMED),  # a name inside says as much
+        ("Dinner is at eight.", 0),
+        ("Thanks, Caroline!", 0),
+        ("Yesterday was fine.", 0),
+        ("Reading books helps.", 0),
+        ("Hugo!", 0),
+        ("hugo has it", 0),
+    ],
+)
+def test_a_sentence_may_begin_with_who_does_something(text: str, flag: int) -> None:
+    assert flags(text) & (ACTOR | NAMED) == flag
