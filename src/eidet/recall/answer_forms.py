@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from ..core.lazy_pattern import LazyPattern
+from ..text.flags import list_names
 from ..text.stopwords import STOP_WORDS
 
 READ: Final = 600  # characters of a text that are looked at
@@ -27,7 +28,8 @@ AFFIRMED: Final = 4.0
 ANSWERED_NO: Final = 0.85
 PREFERRED: Final = 0.9
 PLACED: Final = 0.65
-PERSONAL: Final = 0.5
+PERSONAL: Final = 1.5
+ONLY_NAMED: Final = 1.5
 COUNTED: Final = 4.0  # if it has all numbers of the question
 ARTICLES: Final = frozenset(("the", "a", "an"))
 IN_ORDER: Final = 2.6  # if it has all pairs of neighbouring words of the question
@@ -129,7 +131,6 @@ _PLACE: Final = re.compile(
     r"|\b(?:upstairs|downstairs|abroad|here|there|home)\b"
 )
 _WHO: Final = _words(r"\bwho(?:m|se)?\b")
-_NAME: Final = re.compile(r"(?<=[^.!?\s] )[A-Z][a-z]+")
 _YES_OR_NO: Final = _words(r"(?:is|are|am|do|does|did|can|could|will|would|should|may|has|have|was|were)\b")
 _NOT: Final = _read_words(
     "not cannot don't doesn't didn't can't couldn't won't wouldn't isn't aren't wasn't weren't "
@@ -260,8 +261,8 @@ def weigh_text(text: str, wants: Wants) -> float:
         told += MEASURED
     if wants.place and _PLACE.search(read):
         told += PLACED
-    if wants.person and _names_another(read, wants):
-        told += PERSONAL
+    if wants.person:
+        told += _weigh_names(read, wants)
     if wants.numbers:
         told += COUNTED * _share_held(low.replace(",", ""), wants.numbers)
     return told
@@ -295,9 +296,15 @@ def has_measure(text: str, wants: Wants) -> bool:
     return any(pattern.search(text) for pattern in wants.measures)
 
 
-def _names_another(text: str, wants: Wants) -> bool:
-    """Whether a text has a name that the question does not have."""
-    return any(name.lower() not in wants.low for name in _NAME.findall(text))
+def _weigh_names(text: str, wants: Wants) -> float:
+    """More for a name that the question does not have, less for those only that it has."""
+    names = list_names(text)
+    for name in names:
+        if name.lower() not in wants.low:
+            return PERSONAL
+    if names:
+        return -ONLY_NAMED
+    return 0.0
 
 
 def _share_held(text: str, parts: tuple[str, ...]) -> float:

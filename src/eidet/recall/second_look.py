@@ -18,8 +18,9 @@ from typing import Final
 
 from ..core.hit import Hit
 from ..core.record import Record
-from ..text import term_id
+from ..text import analyzer_of, term_id
 from ..text.analysis import QUESTION, read_analysis, terms_in
+from ..text.thesaurus import list_related
 from .answer_forms import Wants, has_measure, weigh_text
 from .rescore import TEXT, add_words, rescore
 from .understand import FIRST, LAST, NOW
@@ -33,6 +34,7 @@ AHEAD, MOST_AHEAD = 0.1, 4.5
 LEAST: Final = 1e-6  # scores are that far from 0 and 1
 NO_WANTS: Final = Wants()
 STATEMENT: Final = 160  # characters of a statement about one thing
+CLOSE: Final = 0.5  # of the cosine of the best, for a text that tells of the same
 LONG: Final = 400  # characters of a text that tells of more than one thing
 SHORT: Final = 120  # characters of a reply that may say that it knows nothing
 DAY: Final = 86_400.0
@@ -145,19 +147,21 @@ def _put_change_first(hits: list[Hit], clues: Clues, odds: Mapping[int, float]) 
     if len(hits) < 2 or len(hits[0].text) > LONG:
         return hits
     first = hits[0]
-    subject = terms_in(first.record.terms) & clues.terms
+    told = terms_in(first.record.terms)
+    subject = told & clues.terms
+    topic = (told | clues.terms) - clues.names
     near = odds[first.record.seq] - CHANGE
     if clues.names:
         near = odds[first.record.seq] - NAMED_CHANGE
     for hit in sorted(hits[1:UPDATES], key=_when, reverse=True):
         newer = odds[hit.record.seq] >= near and _when(hit) > _when(first) + DAY
-        if newer and _changes(hit.record, subject, clues):
+        if newer and _changes(hit.record, subject, topic, clues):
             rest = [other for other in hits if other is not hit]
             return [add_words(hit, "tells of a change since"), *rest]
     return hits
 
 
-def _changes(record: Record, subject: set[int], clues: Clues) -> bool:
+def _changes(record: Record, subject: set[int], topic: set[int], clues: Clues) -> bool:
     """Whether a statement is about the same and tells of a change, or of the value that is asked for."""
     if len(record.text) > STATEMENT or _asks(record):
         return False
@@ -166,7 +170,21 @@ def _changes(record: Record, subject: set[int], clues: Clues) -> bool:
         shared = len(has & subject)
         return 0 < len(subject) <= 2 * shared and _CHANGED.search(record.text) is not None
     told = _CHANGED.search(record.text) is not None or has_measure(record.text, clues.wants)
-    return told and clues.names <= has
+    return told and clues.names <= has and _touches(has - clues.names, topic)
+
+
+def _touches(has: set[int], topic: set[int]) -> bool:
+    """Whether a text has a word of the topic, or one that answers for one of those."""
+    if not topic.isdisjoint(has):
+        return True
+    related = list_related(analyzer_of("en"))
+    near: set[int] = set()
+    for term in topic:
+        near.update(related.get(term, ()))
+    for term in has:
+        if term in near or not near.isdisjoint(related.get(term, ())):
+            return True  # of the same kind
+    return False
 
 
 def _put_in_time(hits: list[Hit], clues: Clues) -> list[Hit]:
@@ -174,13 +192,30 @@ def _put_in_time(hits: list[Hit], clues: Clues) -> list[Hit]:
     if len(hits) < 2:
         return hits
     subject = (terms_in(hits[0].record.terms) & clues.terms) - _WHICH_ONE
-    same = [hit for hit in hits if _tells_of(hit.record, subject)]
+    topic = set(clues.terms - clues.names - _WHICH_ONE)
+    same = []
+    for hit in hits:
+        if _tells_of(hit.record, subject) and _is_close(hit, hits[0]):
+            if hit is hits[0] or not subject <= clues.names or _touches(terms_in(hit.record.terms), topic):
+                same.append(hit)
     if len(same) < 2:
         return hits
     same.sort(key=_when, reverse=clues.moment == LAST)
     same[0] = add_words(same[0], f"is the {clues.moment} of those")
     told = {hit.record.seq for hit in same}
     return same + [hit for hit in hits if hit.record.seq not in told]
+
+
+def _is_close(hit: Hit, best: Hit) -> bool:
+    """Whether it means about as much of what is asked as the best one does."""
+    return _read_dense(hit) >= CLOSE * _read_dense(best)
+
+
+def _read_dense(hit: Hit) -> float:
+    for signal in hit.signals:
+        if signal.name == "dense":
+            return signal.value
+    return 0.0
 
 
 def _tells_of(record: Record, subject: set[int]) -> bool:

@@ -43,6 +43,10 @@ _VERBS: Final = _read_words(
 )
 _VERB_ENDS: Final = ("s", "ed")
 _NO_NAME: Final = ("ing", "ly", "tion", "ness", "ment", "ship", "ence", "ance", "ity")
+_CALENDAR: Final = _read_words(
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays Fridays "
+    "Saturdays Sundays January February March April May June July August September October November December"
+)
 _BEGINNINGS: Final = _read_words(
     "thanks thank yeah wow hey sounds glad sorry congrats awesome great nice cool sure true maybe everyone "
     "someone nobody everybody somebody nothing everything something anything anyone people life things looks "
@@ -95,11 +99,20 @@ def _find_names(text: str) -> int:
     actor = 0
     for found in _CAPITAL.finditer(text):
         at, end = found.span()
-        if _inside(text, at):
+        if _inside(text, at) and found[0] not in _CALENDAR:
             return NAMED
         if not actor and _acts(text, at, end):
             actor = ACTOR
     return actor
+
+
+def list_names(text: str) -> list[str]:
+    """The capitalised words that stand inside a sentence or begin one as who does something."""
+    names = []
+    for found in _CAPITAL.finditer(text):
+        if found[0] not in _CALENDAR and (_inside(text, found.start()) or _acts(text, *found.span())):
+            names.append(found[0])
+    return names
 
 
 def _acts(text: str, at: int, end: int) -> bool:
