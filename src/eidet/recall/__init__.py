@@ -29,7 +29,7 @@ from ..text import Analyzer, term_id
 from .answer_forms import read_wants
 from .fact_stage import AskedQuery, consult_facts
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
-from .query_rules import LEAST, count_to_read, least_for, list_losses, recipe_for, zone_of
+from .query_rules import LEAST, count_to_read, least_for, list_losses, read_end, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .second_look import NO_WANTS, Clues, look_again
@@ -136,7 +136,7 @@ class Recall:
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
         if query.understand and query.unit == "record" and query.recipe.echo > 0:
-            hits = look_again(hits, self._list_clues(asked, terms))
+            hits = look_again(hits, self._list_clues(asked, terms, query.asked))
             hits = consult_facts(self, hits, AskedQuery(query, asked, terms), found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
@@ -195,7 +195,7 @@ class Recall:
         terms = dict.fromkeys(self.analyzer.terms(asked.dense))
         return tuple(terms or dict.fromkeys(self.analyzer.terms(asked.text)))
 
-    def _list_clues(self, asked: Understood, terms: tuple[str, ...]) -> Clues:
+    def _list_clues(self, asked: Understood, terms: tuple[str, ...], now: float) -> Clues:
         """What the texts of the best hits are read for; an identifier leaves nothing to choose."""
         moment = asked.moment
         if asked.identifiers or asked.several:
@@ -204,7 +204,13 @@ class Recall:
         wants = NO_WANTS
         if not asked.identifiers:
             wants = read_wants(asked.text[:LONGEST], asked.read_amounts(), several=asked.several)
-        return Clues(moment, frozenset(map(term_id, terms)), frozenset(map(term_id, names)), wants)
+        return Clues(
+            moment,
+            frozenset(map(term_id, terms)),
+            frozenset(map(term_id, names)),
+            wants,
+            read_end(asked, now),
+        )
 
     def list_records(
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0

@@ -291,6 +291,11 @@ def _weigh_denied(words: list[str], denied: frozenset[str]) -> float:
     return 0.0
 
 
+def repeats(text: str, wants: Wants) -> bool:
+    """Whether a text is the question, word for word."""
+    return bool(wants.low) and text.lower().translate(_BLANKS).split() == wants.low.translate(_BLANKS).split()
+
+
 def has_measure(text: str, wants: Wants) -> bool:
     """Whether a text has a value of the kind that is asked for."""
     return any(pattern.search(text) for pattern in wants.measures)

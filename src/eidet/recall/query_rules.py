@@ -10,7 +10,8 @@ from ..core.validate import local
 from ..index import Candidates
 from .recipes import Recipe
 from .second_look import LOOKED_AT
-from .understand import Understood
+from .signals import DAY, UNIX
+from .understand import Understood, asks_past
 
 if TYPE_CHECKING:
     from . import Query
@@ -60,3 +61,13 @@ def zone_of(now: float) -> float:
     if ahead is None:
         return 0.0
     return ahead.total_seconds()
+
+
+def read_end(asked: Understood, now: float) -> float | None:
+    """When the one time that is asked for was over; None if it is not, or if there are several."""
+    if len(asked.dates) != 1 or not asks_past(asked.text):
+        return None
+    end = (asked.dates[0].last + 1 - UNIX) * DAY - zone_of(now)
+    if end < now:
+        return end
+    return None

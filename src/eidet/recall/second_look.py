@@ -21,7 +21,7 @@ from ..core.record import Record
 from ..text import analyzer_of, term_id
 from ..text.analysis import QUESTION, read_analysis, terms_in
 from ..text.thesaurus import list_related
-from .answer_forms import Wants, has_measure, weigh_text
+from .answer_forms import Wants, has_measure, repeats, weigh_text
 from .rescore import TEXT, add_words, rescore
 from .understand import FIRST, LAST, NOW
 
@@ -76,12 +76,14 @@ class Clues:
     moment   which of several statements is asked for
     terms    the ids of the query's terms, and `names` those of its names
     wants    what the text of an answer has
+    ended    when the time that is asked for was over, if one is
     """
 
     moment: str
     terms: frozenset[int]
     names: frozenset[int]
     wants: Wants = NO_WANTS
+    ended: float | None = None
 
 
 def look_again(hits: list[Hit], clues: Clues) -> list[Hit]:
@@ -90,11 +92,13 @@ def look_again(hits: list[Hit], clues: Clues) -> list[Hit]:
     odds = {}
     for hit in head:
         odds[hit.record.seq] = _log_odds(hit.score) + weigh_text(hit.text, clues.wants)
-    order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.record.seq]))
+    order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.record.seq]), clues.wants)
     if clues.moment == NOW:
         order = _put_change_first(order, clues, odds)
     elif clues.moment in (FIRST, LAST):
         order = _put_in_time(order, clues)
+    elif clues.ended is not None:
+        order = _put_held_first(order, clues, clues.ended, odds)
     told = []
     for hit, score in zip(order, _score_again(hits, sorted(odds.values(), reverse=True)), strict=True):
         told.append(rescore(hit, score, TEXT))
@@ -125,11 +129,13 @@ def _score_of(odds: float) -> float:
     return 1 / (1 + math.exp(-odds))
 
 
-def _put_knowing_first(hits: list[Hit]) -> list[Hit]:
+def _put_knowing_first(hits: list[Hit], wants: Wants) -> list[Hit]:
     knowing: list[Hit] = []
     others: list[Hit] = []
     for hit in hits:
-        if _knows_nothing(hit.record):
+        if _asks(hit.record) and repeats(hit.text, wants):
+            others.append(add_words(hit, "asks the same"))
+        elif _knows_nothing(hit.record):
             others.append(add_words(hit, "says that it does not know"))
         else:
             knowing.append(hit)
@@ -181,10 +187,9 @@ def _touches(has: set[int], topic: set[int]) -> bool:
     near: set[int] = set()
     for term in topic:
         near.update(related.get(term, ()))
-    for term in has:
-        if term in near or not near.isdisjoint(related.get(term, ())):
-            return True  # of the same kind
-    return False
+    if not near.isdisjoint(has):
+        return True
+    return any(not near.isdisjoint(related.get(term, ())) for term in has)  # both are of one kind
 
 
 def _put_in_time(hits: list[Hit], clues: Clues) -> list[Hit]:
@@ -192,18 +197,53 @@ def _put_in_time(hits: list[Hit], clues: Clues) -> list[Hit]:
     if len(hits) < 2:
         return hits
     subject = (terms_in(hits[0].record.terms) & clues.terms) - _WHICH_ONE
-    topic = set(clues.terms - clues.names - _WHICH_ONE)
-    same = []
-    for hit in hits:
-        if _tells_of(hit.record, subject) and _is_close(hit, hits[0]):
-            if hit is hits[0] or not subject <= clues.names or _touches(terms_in(hit.record.terms), topic):
-                same.append(hit)
+    same = [hit for hit in hits if hit is hits[0] or _is_same(hit, hits[0], subject, clues)]
     if len(same) < 2:
         return hits
     same.sort(key=_when, reverse=clues.moment == LAST)
     same[0] = add_words(same[0], f"is the {clues.moment} of those")
     told = {hit.record.seq for hit in same}
     return same + [hit for hit in hits if hit.record.seq not in told]
+
+
+def _put_held_first(hits: list[Hit], clues: Clues, ended: float, odds: Mapping[int, float]) -> list[Hit]:
+    """Where the best was said after the time asked for: the last said before its end about the same."""
+    first = hits[0] if hits else None
+    if first is None or _when(first) <= ended or _fits_time(first) or len(first.text) > LONG:
+        return hits
+    told = terms_in(first.record.terms)
+    subject = told & clues.terms
+    topic = (told | clues.terms) - clues.names
+    near = odds[first.record.seq] - CHANGE
+    for hit in sorted(hits[1:UPDATES], key=_when, reverse=True):
+        if _when(hit) <= ended and odds[hit.record.seq] >= near and _tells_same(hit, subject, topic, clues):
+            rest = [other for other in hits if other is not hit]
+            return [add_words(hit, "was the last word then"), *rest]
+    return hits
+
+
+def _tells_same(hit: Hit, subject: set[int], topic: set[int], clues: Clues) -> bool:
+    """Whether a statement is about the same as the best one."""
+    if len(hit.text) > STATEMENT or _asks(hit.record):
+        return False
+    has = terms_in(hit.record.terms)
+    if not subject or not subject <= has:
+        return False
+    if not subject <= clues.names or has_measure(hit.text, clues.wants):
+        return True
+    return _touches(has - clues.names, topic)
+
+
+def _fits_time(hit: Hit) -> bool:
+    return any(signal.name == "date" and signal.value > 0 for signal in hit.signals)
+
+
+def _is_same(hit: Hit, best: Hit, subject: set[int], clues: Clues) -> bool:
+    """Whether it tells of the same as the best one; to have the names is not enough."""
+    if not _tells_of(hit.record, subject) or not _is_close(hit, best):
+        return False
+    topic = set(clues.terms - clues.names - _WHICH_ONE)
+    return not subject <= clues.names or _touches(terms_in(hit.record.terms), topic)
 
 
 def _is_close(hit: Hit, best: Hit) -> bool:

@@ -310,6 +310,11 @@ _PRESENT = re.compile(
 _PAST = re.compile(r"\b(?:was|were|did|has|had|been|before|earlier|ago|once|ever)\b", re.IGNORECASE)
 
 
+def asks_past(text: str) -> bool:
+    """Whether a question is put in the past tense: what held then is asked for."""
+    return _PAST.search(text) is not None
+
+
 def _moment(text: str, dates: Sequence[Dated]) -> str:
     """Which statement is asked for where several tell of the same thing."""
     for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
