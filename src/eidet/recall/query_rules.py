@@ -11,7 +11,7 @@ from ..index import Candidates
 from .recipes import Recipe
 from .second_look import LOOKED_AT
 from .signals import DAY, UNIX
-from .understand import Understood, asks_past
+from .understand import Understood, asks_what_held
 
 if TYPE_CHECKING:
     from . import Query
@@ -65,7 +65,7 @@ def zone_of(now: float) -> float:
 
 def read_end(asked: Understood, now: float) -> float | None:
     """When the one time that is asked for was over; None if it is not, or if there are several."""
-    if len(asked.dates) != 1 or not asks_past(asked.text):
+    if len(asked.dates) != 1 or not asks_what_held(asked.text):
         return None
     end = (asked.dates[0].last + 1 - UNIX) * DAY - zone_of(now)
     if end < now:

@@ -307,12 +307,14 @@ _PRESENT = re.compile(
     r"|^(?:who|what|which \w+) \w+[^s\W]s\b",
     re.IGNORECASE,
 )
+_HELD = re.compile(r"\b(?:was|were|had)\b", re.IGNORECASE)
+_DID = re.compile(r"\b(?:did|done|do|happen(?:ed)?|went|been)\b", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:was|were|did|has|had|been|before|earlier|ago|once|ever)\b", re.IGNORECASE)
 
 
-def asks_past(text: str) -> bool:
-    """Whether a question is put in the past tense: what held then is asked for."""
-    return _PAST.search(text) is not None
+def asks_what_held(text: str) -> bool:
+    """Whether a question is about how things were, not about what somebody did."""
+    return _HELD.search(text) is not None and _DID.search(text) is None
 
 
 def _moment(text: str, dates: Sequence[Dated]) -> str:

@@ -190,3 +190,58 @@ def test_who_is_asked_for_may_begin_the_sentence(memory: Memory) -> None:
     memory.remember("The alarm code of the office is kept by Marta.", occurred=NOW - timedelta(days=99))
     memory.remember("Marta left, Deniz has the alarm code now.", occurred=NOW - timedelta(days=9))
     assert "Deniz" in first(memory, "who knows the alarm code?")
+
+
+def remember_on(memory: Memory, *said: tuple[str, str]) -> None:
+    for day, text in said:
+        memory.remember(text, occurred=day)
+
+
+def test_a_change_of_something_else_is_no_answer(memory: Memory) -> None:
+    remember_on(
+        memory,
+        ("2026-03-08", "Oskar is afraid of the dark."),
+        ("2026-06-07", "Oskar lost his first tooth."),
+        ("2026-02-01", "The CEO of Globex is Hank Scorpio."),
+        ("2026-05-11", "Globex cancelled their subscription, too expensive."),
+    )
+    assert "dark" in first(memory, "what is Oskar scared of?")
+    assert "Scorpio" in first(memory, "who runs Globex?")
+
+
+def test_the_first_of_something_else_is_no_answer(memory: Memory) -> None:
+    remember_on(
+        memory,
+        ("2026-01-11", "The Pro plan includes ten seats."),
+        ("2026-05-01", "We raised the price of the Pro plan from 29 to 35 dollars."),
+    )
+    assert "29" in first(memory, "what did Pro cost before?")
+
+
+def test_who_is_asked_for_is_nobody_that_the_question_names(memory: Memory) -> None:
+    remember_on(
+        memory,
+        ("2026-04-01", "Sophie is on parental leave until October."),
+        ("2026-04-02", "Amir replaces Sophie during her leave."),
+    )
+    assert "Amir" in first(memory, "who stands in for Sophie?")
+
+
+def test_what_held_then_is_the_last_word_before(memory: Memory) -> None:
+    remember_on(
+        memory,
+        ("2025-02-20", "Logs are kept for 10 days."),
+        ("2026-01-20", "Logs are kept for 30 days."),
+        ("2026-06-01", "Since June logs are kept for 90 days."),
+    )
+    assert "30" in first(memory, "how long were logs kept in March?")
+    assert "90" in first(memory, "how long are logs kept?")
+
+
+def test_the_same_question_is_not_its_answer(memory: Memory) -> None:
+    remember_on(
+        memory,
+        ("2025-10-30", "The standing order for the rent is 950 euros."),
+        ("2026-03-06", "How high was the rent last year?"),
+    )
+    assert "950" in first(memory, "How high was the rent last year?")
