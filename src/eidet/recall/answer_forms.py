@@ -16,6 +16,7 @@ from typing import Final
 from ..core.lazy_pattern import LazyPattern
 from ..text.flags import list_names
 from ..text.stopwords import STOP_WORDS
+from ..text.thesaurus_words import FORMS
 
 READ: Final = 600  # characters of a text that are looked at
 SHORT: Final = 200  # characters of a statement about one thing
@@ -27,6 +28,7 @@ OPPOSITE: Final = 4.0
 AFFIRMED: Final = 4.0
 ANSWERED_NO: Final = 0.85
 PREFERRED: Final = 0.9
+DONE: Final = 1.5
 PLACED: Final = 0.65
 PERSONAL: Final = 1.5
 ONLY_NAMED: Final = 1.5
@@ -173,6 +175,7 @@ class Wants:
     place, person  a place; somebody whom the question does not name
     pairs     neighbouring words of the question
     numbers   amounts of the question
+    deeds     forms of what the question says that somebody did
     low       the question in small letters
     """
 
@@ -184,6 +187,7 @@ class Wants:
     person: bool = False
     pairs: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    deeds: frozenset[str] = frozenset()
     low: str = ""
 
 
@@ -207,6 +211,7 @@ def read_wants(question: str, numbered: str, *, several: bool) -> Wants:
         person=not several and _WHO.search(low) is not None,
         pairs=_list_pairs(words),
         numbers=tuple(number.replace(",", "") for number in _NUMBER.findall(numbered)),
+        deeds=_list_deeds(words),
         low=low,
     )
 
@@ -240,6 +245,23 @@ def _cut_ending(word: str) -> str:
     return _ENDING.sub("", word)
 
 
+def _list_deeds(words: list[str]) -> frozenset[str]:
+    """The forms of "buy" in "what did I buy": a note of it may begin with one of them."""
+    for at, word in enumerate(words[:-2]):
+        if word == "did" and words[at + 1] in ("i", "we", "you"):
+            return frozenset(_list_forms(words[at + 2]))
+    return frozenset()
+
+
+def _list_forms(verb: str) -> Iterator[str]:
+    root = verb.removesuffix("e")
+    yield from (verb, f"{root}ed", f"{verb}{verb[-1]}ed", f"{verb[:-1]}ied")
+    for line in FORMS.splitlines():
+        forms = line.split()
+        if verb in forms:
+            yield from forms
+
+
 def _list_pairs(words: list[str]) -> tuple[str, ...]:
     """Neighbouring words of a question, unless both are common, or an article comes first."""
     common = STOP_WORDS["en"]
@@ -263,6 +285,8 @@ def weigh_text(text: str, wants: Wants) -> float:
         told += PLACED
     if wants.person:
         told += _weigh_names(read, wants)
+    if wants.deeds and low.partition(" ")[0] in wants.deeds:
+        told += DONE
     if wants.numbers:
         told += COUNTED * _share_held(low.replace(",", ""), wants.numbers)
     return told

@@ -245,3 +245,14 @@ def test_the_same_question_is_not_its_answer(memory: Memory) -> None:
         ("2026-03-06", "How high was the rent last year?"),
     )
     assert "950" in first(memory, "How high was the rent last year?")
+
+
+def test_a_note_may_begin_with_what_was_done(memory: Memory) -> None:
+    remember_on(
+        memory,
+        ("2026-05-14", "The paper writes that the community garden will cost 91 thousand more."),
+        ("2026-05-16", "Planted out the tomatoes after the last frost."),
+        ("2026-05-17", "Ran 8 km in the rain."),
+    )
+    assert "tomatoes" in first(memory, "What did I plant in the garden between 10 and 20 May?")
+    assert "8 km" in first(memory, "Where did I run in May?")
