@@ -45,6 +45,12 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _ME = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
+# who said it, whomever it is about: "what did you suggest for my back?"
+_SAID = re.compile(
+    r"\b(?:did|have|had|do) (i|you) (?:just |ever |already )?"
+    r"(?:suggest|recommend|say|said|tell|told|advise|propose|mention|write|explain|ask|promise|answer)",
+    re.IGNORECASE,
+)
 _YOU = re.compile(r"\b(?:you|your|yours|you're|you've|you'd|we discussed|remind me)\b", re.IGNORECASE)
 _QUOTED = re.compile(
     r"[\"\u201c\u201d\u00ab\u00bb\u201e]([^\"\u201c\u201d\u00ab\u00bb\u201e]{2,200})[\"\u201c\u201d\u00ab\u00bb]"
@@ -270,6 +276,8 @@ def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | No
     if names:
         return names[0]
     me, you = _ME.search(text) is not None, _YOU.search(text) is not None
+    if said := _SAID.search(text):
+        me, you = said[1].lower() == "i", said[1].lower() == "you"
     if me == you:
         return None
     roles = _AGENT_ROLES
