@@ -7,7 +7,6 @@ them. CrewAI ranks by the vectors that it is given, so let the memory make them:
 
 from __future__ import annotations
 
-import asyncio
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -153,21 +152,7 @@ class EidetStorage:
         self.delete(scope_prefix=scope_prefix)
 
     asave = finishing(save)
-
-    async def asearch(
-        self,
-        query_embedding: list[float],
-        scope_prefix: str | None = None,
-        categories: list[str] | None = None,
-        metadata_filter: dict[str, Any] | None = None,
-        limit: int = 10,
-        min_score: float = 0.0,
-    ) -> list[tuple[MemoryRecord, float]]:
-        """As `search`, in a thread."""
-        return await asyncio.to_thread(
-            self.search, query_embedding, scope_prefix, categories, metadata_filter, limit, min_score
-        )
-
+    asearch = finishing(search)
     adelete = finishing(delete)
 
     def _restore(self, record: Record) -> MemoryRecord:
