@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import importlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -163,25 +163,58 @@ def describe_adapter(path: Path) -> Iterator[str]:
         return
     full = f"eidet.integrations.{path.stem}"
     exported = False
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    methods = find_methods(tree)
+    for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             exported = True
             for name in sorted(ast.literal_eval(node.value)):
                 yield f"{full}.{name}"
         elif isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
-            yield from describe_node(full, node)
+            yield from describe_node(full, node, methods)
     assert exported or path.is_file(), f"{file} needs __all__"
 
 
-def describe_node(full: str, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
-    if isinstance(node, ast.ClassDef):
-        yield f"class {full}.{node.name}({', '.join(map(ast.unparse, node.bases))})"
-        for member in node.body:
-            if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef) and is_public(member.name):
-                yield from describe_node(f"{full}.{node.name}", member)
-    else:
-        returns = ast.unparse(node.returns) if node.returns else "…"
-        yield f"{full}.{node.name}({ast.unparse(node.args)}) -> {returns}"
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def find_methods(tree: ast.Module) -> dict[str, Function]:
+    """The methods of a module's classes, by `Class.method`."""
+    methods: dict[str, Function] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            for member in node.body:
+                if isinstance(member, Function):
+                    methods[f"{node.name}.{member.name}"] = member
+    return methods
+
+
+def describe_node(full: str, node: ast.ClassDef | Function, methods: Mapping[str, Function]) -> Iterator[str]:
+    if isinstance(node, Function):
+        yield describe_function(f"{full}.{node.name}", node)
+        return
+    yield f"class {full}.{node.name}({', '.join(map(ast.unparse, node.bases))})"
+    for member in node.body:
+        if isinstance(member, Function) and is_public(member.name):
+            yield describe_function(f"{full}.{node.name}.{member.name}", member)
+        elif isinstance(member, ast.Assign) and isinstance(member.value, ast.Call):
+            yield from describe_twin(f"{full}.{node.name}", node.name, member, methods)
+
+
+def describe_twin(
+    full: str, owner: str, member: ast.Assign, methods: Mapping[str, Function]
+) -> Iterator[str]:
+    """`get = twin(Other.get)` takes what the other method takes; so does `asave = twin(save)`."""
+    assert isinstance(member.value, ast.Call)
+    for given in map(ast.unparse, member.value.args):
+        method = methods.get(given) or methods.get(f"{owner}.{given}")
+        if method is not None:
+            yield describe_function(f"{full}.{ast.unparse(member.targets[0])}", method)
+
+
+def describe_function(full: str, node: Function) -> str:
+    returns = ast.unparse(node.returns) if node.returns else "…"
+    return f"{full}({ast.unparse(node.args)}) -> {returns}"
 
 
 def is_public(name: str) -> bool:

@@ -58,6 +58,8 @@ PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of th
     "store/tiered": 2143,  # goal 1440
     "index/pgvector": 1599,
     "aio": 200,
+    "trust/seal": 3099,  # goal 1470
+    "integrations": 5960,
 }
 
 # Protocols of the store, and how many methods each may ask of a backend.

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..core.errors import BadInput
-from .json_output import emit
+from .json_output import emit, emit_or_tell
 from .memory_options import Which, command
 from .panels import CARE
 from .show import progress_bar
@@ -38,7 +38,7 @@ def load(
     """
     with on.open_memory(creates=True) as memory, progress_bar("loading") as tell:
         count = memory.load(file, unverified=unverified, progress=tell)
-    _tell(on, {"loaded": count}, f"loaded {count:,} records from {file}")
+    emit_or_tell(on.json, {"loaded": count}, f"loaded {count:,} records from {file}")
 
 
 def rebuild(on: Which) -> None:
@@ -48,7 +48,7 @@ def rebuild(on: Which) -> None:
     """
     with on.open_for_change() as memory, progress_bar("rebuilding") as tell:
         count = memory.admin.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
-    _tell(on, {"rebuilt": count}, f"rebuilt the index of {count:,} records")
+    emit_or_tell(on.json, {"rebuilt": count}, f"rebuilt the index of {count:,} records")
 
 
 def reembed(on: Which) -> None:
@@ -61,7 +61,7 @@ def reembed(on: Which) -> None:
     with on.open_for_change() as memory, progress_bar("embedding") as tell:
         count = memory.admin.reembed(on.embedder, progress=tell)
         name = memory.admin.stats()["embedder"]
-    _tell(on, {"embedded": count, "embedder": name}, f"embedded {count:,} records with {name}")
+    emit_or_tell(on.json, {"embedded": count, "embedder": name}, f"embedded {count:,} records with {name}")
 
 
 def doctor(
@@ -86,10 +86,3 @@ def doctor(
     else:
         show_report(findings, verbose=verbose)
     raise typer.Exit(int(any(finding.level == "fault" for finding in findings)))
-
-
-def _tell(on: Which, answer: dict[str, object], line: str) -> None:
-    if on.json:
-        emit(answer)
-    else:
-        typer.echo(line)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -15,12 +16,12 @@ from ..core.errors import BadInput, Unavailable
 from ..core.scope import Scope
 from .json_output import emit
 from .key_commands import _resolve_key as named_key
+from .panels import CARE
 from .show import console, progress_bar, style_text, table
 
 if TYPE_CHECKING:
     from ..copy import Copied
 
-PANEL: Final = "Look after"
 DIGEST: Final = 12  # characters of a digest that are shown
 SHOWN: Final = 10
 INTERRUPTED: Final = 130
@@ -28,7 +29,7 @@ LINE_SECONDS: Final = 10.0  # between two lines of progress
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command(rich_help_panel=PANEL)(copy)
+    app.command(rich_help_panel=CARE)(copy)
 
 
 def copy(
@@ -67,18 +68,25 @@ def copy(
     place = None
     if scope is not None:
         place = Scope.under(scope) if below else Scope.of(scope)
-    try:
+    with resumable():
         copied = _copy_memories(
             source, target, (from_key, to_key), embedder, language, config, how | {"scope": place}
         )
+    emit(asdict(copied) | {"ok": copied.ok}) if json else _tell(copied)
+    raise typer.Exit(int(not copied.ok))
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Says of work that was stopped, or lost a server, how it goes on."""
+    try:
+        yield
     except KeyboardInterrupt:
         typer.echo("stopped; run the same command again to resume", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except Unavailable as error:
         again = f"{error}; run the same command again to resume"
         raise Unavailable(again, retry_after=error.retry_after) from error
-    emit(asdict(copied) | {"ok": copied.ok}) if json else _tell(copied)
-    raise typer.Exit(int(not copied.ok))
 
 
 def _copy_memories(

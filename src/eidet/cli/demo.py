@@ -19,7 +19,7 @@ from ..core.errors import BadInput, MissingExtra
 from . import demo_data as story
 from .json_output import context_json, emit, hits_json
 from .panels import START
-from .show import console, grid, style_text
+from .show import console, grid, style_text, tell_heading
 
 if TYPE_CHECKING:
     from ..core.hit import Hits
@@ -139,10 +139,10 @@ def answer(file: Path, *, json: bool) -> None:
         told = [hits_json(question, hits) for question, hits in answers.items()]
         emit({"process": os.getpid(), "answers": told, "context": context_json(packed)})
         return
-    heading(f"Process {os.getpid()} opens the file and answers; it has seen no conversation")
+    tell_heading(f"Process {os.getpid()} opens the file and answers; it has seen no conversation")
     for question, hits in answers.items():
         tell_answer(question, hits)
-    heading(f"A block for a prompt: {packed.tokens} of at most {packed.budget} tokens")
+    tell_heading(f"A block for a prompt: {packed.tokens} of at most {packed.budget} tokens")
     console().print(style_text((f"\n{story.PROMPT}", "bold cyan")))
     block = grid("dim", "")
     for line in packed.text.splitlines():
@@ -152,7 +152,7 @@ def answer(file: Path, *, json: bool) -> None:
 
 
 def tell_remembered(first: Remembered) -> None:
-    heading(f"Process {first.process} remembers, and exits")
+    tell_heading(f"Process {first.process} remembers, and exits")
     out = console()
     kept = f"{len(story.SESSIONS)} conversations and {len(story.FACTS)} facts: {first.records} records"
     out.print(f"\n{kept} in {first.millis:.0f} ms. Two of them:")
@@ -175,7 +175,7 @@ def tell_answer(question: str, hits: Hits) -> None:
 
 def tell_next(file: Path | None) -> None:
     """Commands that work as they stand; without a file of its own, the demo has left nothing to ask."""
-    heading("What to try next")
+    tell_heading("What to try next")
     tries = ["eidet demo --at demo.db", f"eidet find --at demo.db --scope {story.SCOPE}"]
     if file is not None:
         where = f"--at {shlex.quote(str(file))} --scope {story.SCOPE}"
@@ -183,10 +183,3 @@ def tell_next(file: Path | None) -> None:
     console().print()
     for one in (*tries, 'eidet remember "My own first memory"', 'eidet recall "first"', "eidet --help"):
         console().print(style_text(("  $ ", "dim"), one), soft_wrap=True)
-
-
-def heading(text: str) -> None:
-    from rich.rule import Rule
-
-    console().print()
-    console().print(Rule(style_text((text, "bold")), align="left", style="dim"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ HOUR: Final = 3600.0
 DAY: Final = 86_400.0
 AHEAD = re.compile(r"\{\+(\d+)\}")
 SEED: Final = 1789
+_Work = Callable[[Memory, float], None]  # something that happens at a moment of the story
 
 
 @dataclass(slots=True)
@@ -49,14 +50,8 @@ def _next_monday(at: float) -> float:
     return -((-at - 3 * DAY) // (7 * DAY)) * 7 * DAY - 3 * DAY
 
 
-class _Work:
-    """Something that happens at a moment of the story."""
-
-    def __call__(self, memory: Memory, at: float) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
-class _TalkWork(_Work):
+class _TalkWork:
     talk: story.StoryTalk
     summed_up: bool = True
 
@@ -68,7 +63,7 @@ class _TalkWork(_Work):
 
 
 @dataclass(frozen=True, slots=True)
-class _NoteWork(_Work):
+class _NoteWork:
     note: story.StoryNote
 
     def __call__(self, memory: Memory, at: float) -> None:
@@ -88,7 +83,7 @@ class _NoteWork(_Work):
 
 
 @dataclass(frozen=True, slots=True)
-class _StateWork(_Work):
+class _StateWork:
     boat: str
     step: int
     seed: int
@@ -107,7 +102,7 @@ class _StateWork(_Work):
 
 
 @dataclass(frozen=True, slots=True)
-class _RecallWork(_Work):
+class _RecallWork:
     query: str
     useful: bool | None
 

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ..core.errors import BadInput, Unavailable
+from ..core.errors import BadInput
 from ..core.scope import Scope
-from .copy import INTERRUPTED, ProgressLines
+from .copy import ProgressLines, resumable
 from .json_output import emit
 from .memory_options import Below, Which, command
 from .panels import CARE
 from .show import console, progress_bar, style_text, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..exchange import Exported, Imported, Importer
 
 LOSSLESS: Final = "eidet"
@@ -81,7 +78,7 @@ def import_(
     )
     options = ImportOptions(scope=on.scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
     importer = make_importer(format, source, options)
-    with _resumable():
+    with resumable():
         done = _run(on, importer, dry_run)
     if on.json:
         emit(asdict(done) | {"ok": done.ok})
@@ -98,18 +95,6 @@ def _run(on: Which, importer: Importer, dry_run: bool) -> Imported:
     with on.open_memory(creates=True) as memory, progress_bar("importing") as tell:
         progress = tell or ProgressLines(time.monotonic, "importing")
         return importer.run(memory, checked, dry_run=dry_run, progress=progress)
-
-
-@contextmanager
-def _resumable() -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo("stopped; run the same command again to resume", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-    except Unavailable as error:
-        again = f"{error}; run the same command again to resume"
-        raise Unavailable(again, retry_after=error.retry_after) from error
 
 
 def _read_columns(pairs: list[str]) -> dict[str, str]:

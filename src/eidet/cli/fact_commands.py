@@ -11,7 +11,7 @@ import typer
 from ..core.errors import BadInput
 from ..core.private_files import write_private
 from .evaluate import check_writable
-from .json_output import emit, emit_each
+from .json_output import emit, emit_each, emit_or_tell
 from .memory_options import Below, Which, command
 from .panels import INSIDE, USE
 from .scope_hint import tell_elsewhere
@@ -170,20 +170,14 @@ def load(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> No
     """Add the facts of a memory file of the MCP reference server."""
     with on.open_memory(creates=True) as memory:
         count = memory.facts.load(file, scope=on.one_scope)
-    if on.json:
-        emit({"facts": count})
-    else:
-        typer.echo(f"added {count:,} facts")
+    emit_or_tell(on.json, {"facts": count}, f"added {count:,} facts")
 
 
 def undo(on: Which, id: Id) -> None:
     """Take a decision back: a merge, a split, a resolution or a retraction."""
     with on.open_memory() as memory:
         memory.facts.undo(id, scope=on.one_scope)
-    if on.json:
-        emit({"undone": id})
-    else:
-        typer.echo(f"undone: {plain(id)}")
+    emit_or_tell(on.json, {"undone": id}, f"undone: {plain(id)}")
 
 
 def _group(parts: Sequence[str]) -> list[tuple[str | None, ...]]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from ..core.event import Event
-from ..core.hit import Hit, Hits
-from ..core.record import Record, iso_time
+from ..core.hit import Hits
+from ..core.record import iso_time
 from ..core.validate import dump_json
 from .show import STEERING
 
@@ -33,16 +33,12 @@ def emit_each(answers: Iterable[object]) -> None:
         emit(answer)
 
 
-def time_json(moment: float | None) -> str | None:
-    return iso_time(moment)
-
-
-def record_json(record: Record, *, vectors: bool = False) -> dict[str, Any]:
-    return record.to_dict(vectors=vectors)
-
-
-def hit_json(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
-    return hit.to_dict(vectors=vectors)
+def emit_or_tell(json: bool, answer: object, line: str) -> None:
+    """The answer as JSON where that is asked for, else a line for people."""
+    if json:
+        emit(answer)
+    else:
+        typer.echo(line)
 
 
 def hits_json(query: str, hits: Hits, *, vectors: bool = False) -> dict[str, Any]:
@@ -62,4 +58,4 @@ def context_json(context: Context) -> dict[str, Any]:
 
 
 def event_json(event: Event) -> dict[str, Any]:
-    return asdict(event) | {"at": time_json(event.at)}
+    return asdict(event) | {"at": iso_time(event.at)}

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.errors import BadInput, Misconfigured, NotFound, Refused
-from .json_output import emit
+from .json_output import emit, emit_or_tell
 from .memory_options import Which, command
 from .panels import INSIDE, TRUST
 from .serve_command import add_keys_to
 from .show import progress_bar
 
 if TYPE_CHECKING:
+    from ..trust.seal.key_rotation import Checked
     from ..trust.seal.service import Key
 
 
@@ -72,12 +73,10 @@ def rotate(
         raise BadInput("--to changes the master key of the whole memory: drop --scope")
     with on.open_memory() as memory, progress_bar("re-encrypting") as tell:
         count = memory.keys.rotate(on.scope, key=_resolve_key(to), progress=tell)
-    if on.json:
-        emit({"rewrapped" if to else "resealed": count})
+    if to:
+        emit_or_tell(on.json, {"rewrapped": count}, f"put {count:,} keys under the new master key")
     else:
-        typer.echo(
-            f"put {count:,} keys under the new master key" if to else f"re-encrypted {count:,} records"
-        )
+        emit_or_tell(on.json, {"resealed": count}, f"re-encrypted {count:,} records")
 
 
 def check(on: Which) -> None:
@@ -101,18 +100,14 @@ def check(on: Which) -> None:
             typer.echo(f"{one.state:<9} {one.scope}: {one.records:,} records, keys {numbers}")
         if not found:
             typer.echo("the master key is right; there are no scopes yet")
-    raise typer.Exit(
-        int(
-            any(
-                one.state not in ("ok", "shredded") or _outlives_its_key(one.state, one.records)
-                for one in found
-            )
-        )
-    )
+    raise typer.Exit(int(any(map(_needs_care, found))))
 
 
-def _outlives_its_key(state: str, records: int) -> bool:
-    return state == "shredded" and records > 0
+def _needs_care(one: Checked) -> bool:
+    """A key that cannot be used as it is, or records that have outlived theirs."""
+    if one.state == "shredded":
+        return one.records > 0
+    return one.state != "ok"
 
 
 def shred(on: Which, which: Scope, yes: Yes = False) -> None:
@@ -123,10 +118,8 @@ def shred(on: Which, which: Scope, yes: Yes = False) -> None:
         typer.confirm(f"Destroy the key of scope {which} for good?", abort=True, err=True)
     with on.open_memory() as memory:
         lost = memory.keys.shred(which)
-    if on.json:
-        emit({"shredded": lost})
-    else:
-        typer.echo(f"destroyed the key of {which}: {lost:,} records can never be read again")
+    line = f"destroyed the key of {which}: {lost:,} records can never be read again"
+    emit_or_tell(on.json, {"shredded": lost}, line)
 
 
 def seal(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
@@ -141,10 +134,7 @@ def seal(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> No
         raise NotFound(f"there is no memory {file}")
     with progress_bar("sealing") as tell:
         count = seal_file(file, service_of(key), tell)
-    if on.json:
-        emit({"sealed": count})
-    else:
-        typer.echo(f"sealed {count:,} records of {file}")
+    emit_or_tell(on.json, {"sealed": count}, f"sealed {count:,} records of {file}")
 
 
 def _resolve_key(key: str | None) -> Key | None:

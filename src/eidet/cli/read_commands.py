@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from . import show as shown
-from .json_output import context_json, emit, emit_each, event_json, hits_json, record_json
+from .json_output import context_json, emit, emit_each, event_json, hits_json
 from .memory_options import Below, Vectors, Which, command
 from .panels import CARE, USE
 from .scope_hint import tell_elsewhere
@@ -170,7 +170,7 @@ def find(
         if not records:
             tell_elsewhere(on, memory)
     if on.json:
-        emit_each(record_json(record, vectors=vectors) for record in records)
+        emit_each(record.to_dict(vectors=vectors) for record in records)
     else:
         shown.tell_records(records)
 
@@ -195,7 +195,7 @@ def show(
     if record is None:
         _nothing(f"there is no record {id!r} in scope {on.one_scope}")
     elif on.json:
-        answer: dict[str, Any] = record_json(record, vectors=vectors)
+        answer: dict[str, Any] = record.to_dict(vectors=vectors)
         emit(answer | {"history": list(map(event_json, events))} if with_history else answer)
     else:
         shown.tell_record(record)

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from ..core.record import Record
-from .json_output import emit, emit_each, record_json
+from .json_output import emit, emit_each, emit_or_tell
 from .memory_options import Below, Which, command
 from .panels import TRUST
-from .show import add_reasons, console, local_time, show_record, style_text, table, tell_record, with_reasons
-from .upkeep_commands import By, Id
+from .show import add_reasons, console, local_time, table, tell_record, with_reasons
+from .upkeep_commands import By, Id, tell_changed
 
 
 def add_to(app: typer.Typer) -> None:
@@ -32,7 +32,7 @@ def review(
     with on.open_memory() as memory:
         found = memory.trust.review(scope=on.reach(below), limit=limit)
     if on.json:
-        emit_each(record_json(record) for record in found)
+        emit_each(record.to_dict() for record in found)
     elif not found:
         console(stderr=True).print("nothing to review")
     else:
@@ -71,7 +71,7 @@ def quarantine(
     """Leave a memory out of every answer until someone approves it."""
     with on.open_memory() as memory:
         record = memory.trust.quarantine(id, scope=on.one_scope, because=because, by=by)
-    _tell(on, record, "quarantined: no answer has it until it is approved")
+    tell_changed(on, record, "quarantined: no answer has it until it is approved")
 
 
 def approve(
@@ -85,14 +85,7 @@ def approve(
     """End a quarantine and remove the label."""
     with on.open_memory() as memory:
         record = memory.trust.approve(id, scope=on.one_scope, trust=trust, by=by)
-    _tell(on, record, f"approved: its trust is {record.trust}")
-
-
-def _tell(on: Which, record: Record, done: str) -> None:
-    if on.json:
-        emit(record_json(record))
-    else:
-        console().print(style_text((f"{done}\n", "bold")) + show_record(record))
+    tell_changed(on, record, f"approved: its trust is {record.trust}")
 
 
 def reveal(on: Which, id: Id) -> None:
@@ -100,7 +93,7 @@ def reveal(on: Which, id: Id) -> None:
     with on.open_memory() as memory:
         record = memory.trust.reveal(memory.upkeep.detail(id, scope=on.one_scope))
     if on.json:
-        emit(record_json(record))
+        emit(record.to_dict())
     else:
         tell_record(record)
 
@@ -112,4 +105,4 @@ def forget_value(
     """Forget a value in the vault: its pseudonyms can no longer be turned back."""
     with on.open_memory() as memory:
         gone = memory.trust.forget_value(value)
-    emit({"forgotten": gone}) if on.json else typer.echo(f"forgot {gone:,} in the vault")
+    emit_or_tell(on.json, {"forgotten": gone}, f"forgot {gone:,} in the vault")

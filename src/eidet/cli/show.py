@@ -156,7 +156,7 @@ def tell_records(records: Sequence[Record]) -> None:
 
 
 def tell_record(record: Record) -> None:
-    made = _pairs()
+    made = grid("bold", "")
     for name, value in _fields(record):
         made.add_row(name, plain(shorten(value)))
     console().print(made)
@@ -185,8 +185,11 @@ def _value(value: object) -> str:
     return str(value)
 
 
-def _pairs() -> Table:
-    return grid("bold", "")
+def tell_heading(title: str) -> None:
+    from rich.rule import Rule
+
+    console().print()
+    console().print(Rule(style_text((title, "bold")), align="left", style="dim"))
 
 
 def grid(*styles: str) -> Table:
@@ -237,7 +240,7 @@ def store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def tell_stats(stats: Mapping[str, Any]) -> None:
-    made = _pairs()
+    made = grid("bold", "")
     aside = ""
     if stats.get("quarantined"):
         aside = f" ({stats['quarantined']:,} in quarantine)"

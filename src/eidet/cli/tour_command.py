@@ -22,7 +22,7 @@ import typer
 
 from ..core.errors import EidetError, Unavailable
 from .panels import START
-from .show import console, style_text
+from .show import console, style_text, tell_heading
 
 if TYPE_CHECKING:
     from .tour_steps import TourStep
@@ -90,13 +90,9 @@ def show_step(step: TourStep, place: str, memory: Any) -> None:
 
 
 def show_heading(title: str, words: str) -> None:
-    from rich.rule import Rule
-
-    out = console()
-    out.print()
-    out.print(Rule(style_text((title, "bold")), align="left", style="dim"))
-    out.print(style_text(words))
-    out.print()
+    tell_heading(title)
+    console().print(style_text(words))
+    console().print()
 
 
 def read_body(run: Callable[..., None]) -> str:

@@ -13,7 +13,7 @@ from ..core.errors import BadInput, MissingExtra
 from ..core.record import Record
 from ..core.scope import Scope
 from ..upkeep.archive import archive_of
-from .json_output import emit, record_json
+from .json_output import emit, emit_or_tell
 from .memory_options import Below, Which, command
 from .panels import LIFE
 from .show import LISTED, console, local_time, show_record, style_text, table
@@ -91,42 +91,42 @@ def detail(on: Which, id: Id) -> None:
     """Show a memory in full, as it was before its tier reduced it."""
     with on.open_memory() as memory:
         record = memory.upkeep.detail(id, scope=on.one_scope)
-    _tell_record(on, record, most=len(record.text))
+    tell_changed(on, record, most=len(record.text))
 
 
 def restore(on: Which, id: Id) -> None:
     """Bring a memory back to the middle tier with all its detail."""
     with on.open_memory() as memory:
         record = memory.upkeep.restore(id, scope=on.one_scope)
-    _tell_record(on, record, f"restored: it is in tier {record.tier}, with all its detail")
+    tell_changed(on, record, f"restored: it is in tier {record.tier}, with all its detail")
 
 
 def pin(on: Which, id: Id, by: By = None) -> None:
     """Protect a memory from upkeep and from expiry."""
     with on.open_memory() as memory:
         record = memory.upkeep.pin(id, scope=on.one_scope, by=by)
-    _tell_record(on, record, "pinned: upkeep leaves it alone, and it does not expire")
+    tell_changed(on, record, "pinned: upkeep leaves it alone, and it does not expire")
 
 
 def unpin(on: Which, id: Id, by: By = None) -> None:
     """Let a pinned memory age again."""
     with on.open_memory() as memory:
         record = memory.upkeep.unpin(id, scope=on.one_scope, by=by)
-    _tell_record(on, record, "unpinned: it ages again")
+    tell_changed(on, record, "unpinned: it ages again")
 
 
 def hold(on: Which, id: Id, by: By = None) -> None:
     """Put a memory under a legal hold: nobody can change or delete it."""
     with on.open_memory() as memory:
         record = memory.upkeep.hold(id, scope=on.one_scope, by=by)
-    _tell_record(on, record, "held: nobody can change or delete it until it is released")
+    tell_changed(on, record, "held: nobody can change or delete it until it is released")
 
 
 def release(on: Which, id: Id, by: By = None) -> None:
     """End a legal hold."""
     with on.open_memory() as memory:
         record = memory.upkeep.release(id, scope=on.one_scope, by=by)
-    _tell_record(on, record, "released: it can be changed and deleted again")
+    tell_changed(on, record, "released: it can be changed and deleted again")
 
 
 def end_session(
@@ -135,7 +135,7 @@ def end_session(
     """Summarise the messages of a session in an episode."""
     with on.open_memory() as memory:
         record = memory.upkeep.end_session(session, scope=on.one_scope, llm=llm)
-    _tell_record(on, record, f"summarised {len(record.derived_from):,} messages")
+    tell_changed(on, record, f"summarised {len(record.derived_from):,} messages")
 
 
 def unarchive(
@@ -158,7 +158,7 @@ def unarchive(
         scope = Scope(on.scope)
     with on.open_memory(creates=True) as memory:
         count = memory.upkeep.unarchive(folder, ids=ids, scope=scope, since=since, until=until)
-    emit({"unarchived": count}) if on.json else typer.echo(f"brought back {count:,} records from {folder}")
+    emit_or_tell(on.json, {"unarchived": count}, f"brought back {count:,} records from {folder}")
 
 
 def _tell_pieces(on: Which, folder: str) -> None:
@@ -178,10 +178,10 @@ def _tell_pieces(on: Which, folder: str) -> None:
     console().print(made)
 
 
-def _tell_record(on: Which, record: Record, done: str = "", most: int = LISTED) -> None:
+def tell_changed(on: Which, record: Record, done: str = "", most: int = LISTED) -> None:
     """What was done, and the record it was done to."""
     if on.json:
-        emit(record_json(record))
+        emit(record.to_dict())
         return
     if done:
         console().print(style_text((done, "bold")))

@@ -31,8 +31,6 @@ A = TypeVar("A")
 
 
 @overload
-def install_hooks(cls: C) -> C: ...
-@overload
 def install_hooks(
     cls: None = None,
     *,

@@ -21,7 +21,7 @@ from ..core.validate import dump_json
 from ..core.where import Where
 from ..memory import Memory
 from ..recall.pack import Context
-from .extras import RisingTimes, finish, make_missing, read_all
+from .extras import RisingTimes, check_scope, find_scope, finish, make_missing, read_all
 
 try:
     from agent_framework import (
@@ -68,7 +68,7 @@ class EidetContextProvider(ContextProvider):
     ) -> None:
         super().__init__(source_id)
         self.memory = memory
-        self.scope: str | ScopeOf = check_named(scope)
+        self.scope: str | ScopeOf = check_scope(scope)
         self.budget = budget
         self.where: Where | None = where_of(where)
         self.this_session = this_session
@@ -175,7 +175,7 @@ class EidetHistoryProvider(HistoryProvider):
             store_outputs=store_outputs,
         )
         self.memory = memory
-        self.scope: str | ScopeOf = check_named(scope)
+        self.scope: str | ScopeOf = check_scope(scope)
         self.limit = limit
         self._times = RisingTimes(memory.parts.clock)
         self._lock = threading.Lock()
@@ -274,19 +274,6 @@ class EidetHistoryProvider(HistoryProvider):
             occurred=at,
             source=_HISTORY,
         )
-
-
-def check_named(scope: str | ScopeOf) -> str | ScopeOf:
-    """A scope as it was given; a name that names no single scope is refused."""
-    if callable(scope):
-        return scope
-    return Scope.exactly(scope).path
-
-
-def find_scope(scope: str | ScopeOf, session: AgentSession) -> str:
-    if callable(scope):
-        return Scope.exactly(scope(session)).path
-    return scope
 
 
 def count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:

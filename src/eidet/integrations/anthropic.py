@@ -18,7 +18,7 @@ from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import finish, make_missing
+from .extras import finish, make_missing, walk
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
@@ -28,7 +28,6 @@ except ModuleNotFoundError as error:
 ROOT: Final = "/memories"
 MOST_LINES: Final = 999_999
 DIGITS: Final = 6  # of a line number
-PAGE: Final = 500
 DEEPEST: Final = 2  # levels of folders that a view shows
 _FOLDER_SIZE: Final = "4K"  # what a folder of a disk takes up
 _UNITS: Final = ("B", "K", "M", "G")
@@ -96,13 +95,10 @@ class MemoryFiles:
 
     def list_entries(self, folder: str) -> list[tuple[str, Record]]:
         found: dict[str, Record] = {}
-        at = 0
-        while page := self.memory.find(_FILE, scope=self.scope, limit=PAGE, offset=at, order="created"):
-            for record in page:
-                path = str(record.meta["path"])
-                if path.startswith(folder.rstrip("/") + "/"):
-                    found[path] = record
-            at += len(page)
+        for record in walk(self.memory, _FILE, self.scope, order="created"):
+            path = str(record.meta["path"])
+            if path.startswith(folder.rstrip("/") + "/"):
+                found[path] = record
         return sorted(found.items())
 
     def clear(self) -> None:

@@ -19,14 +19,13 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import RisingTimes, finish, make_missing, quote_label
+from .extras import RisingTimes, finish, list_texts, make_missing, quote_label, read_all
 
 try:
     from claude_agent_sdk import fold_session_summary
 except ModuleNotFoundError as error:
     raise make_missing("the Claude Agent SDK", "claude-agent") from error
 
-PAGE: Final = 500
 _PART: Final = "meta.claude_agent"
 _ENTRY: Final = Where(conditions=(Condition(_PART, "=", "entry"),))
 _SUMMARY: Final = Where(conditions=(Condition(_PART, "=", "summary"),))
@@ -51,7 +50,7 @@ class EidetSessionStore:
         records = await asyncio.to_thread(self._entries, key)
         if not records:
             return None
-        return [record.whole.data for record in records]
+        return [record.data for record in records]
 
     async def list_sessions(self, project_key: str) -> list[dict[str, Any]]:
         """The sessions of a project, with when each was last written, in milliseconds."""
@@ -71,9 +70,8 @@ class EidetSessionStore:
 
     async def list_subkeys(self, key: Mapping[str, str]) -> list[str]:
         """The subpaths of a session."""
-        records = await asyncio.to_thread(
-            self._read, self._scope(key["project_key"]), _ENTRY, key["session_id"]
-        )
+        read = partial(read_all, self.memory, _ENTRY, self._scope(key["project_key"]))
+        records = await asyncio.to_thread(read, session=key["session_id"])
         subpaths = {str(record.meta["subpath"]) for record in records}
         return sorted(subpaths - {""})
 
@@ -123,21 +121,11 @@ class EidetSessionStore:
     def _entries(self, key: Mapping[str, str]) -> list[Record]:
         subpath = key.get("subpath", "")
         own = Where(conditions=(Condition("meta.subpath", "=", subpath),))
-        return self._read(self._scope(key["project_key"]), _ENTRY & own, key["session_id"])
+        scope = self._scope(key["project_key"])
+        return read_all(self.memory, _ENTRY & own, scope, session=key["session_id"])
 
     def _summaries(self, project_key: str) -> list[Record]:
-        return self._read(self._scope(project_key), _SUMMARY, None)
-
-    def _read(self, scope: str, where: Where, session: str | None) -> list[Record]:
-        """All that matches, oldest first."""
-        found: list[Record] = []
-        while True:
-            page = self.memory.find(
-                where, scope=scope, session=session, order="occurred", limit=PAGE, offset=len(found)
-            )
-            found += page
-            if len(page) < PAGE:
-                return found
+        return read_all(self.memory, _SUMMARY, self._scope(project_key))
 
     def _delete(self, key: Mapping[str, str]) -> None:
         where = _ENTRY | _SUMMARY
@@ -188,9 +176,5 @@ def _read_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
     message = entry.get("message")
     if not isinstance(message, Mapping):
         return None, ""
-    role, content = message.get("role"), message.get("content")
-    texts = [content] if isinstance(content, str) else []
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
+    role, texts = message.get("role"), list_texts(message.get("content"))
     return role if isinstance(role, str) else None, "\n".join(texts).strip()

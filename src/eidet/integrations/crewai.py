@@ -7,12 +7,10 @@ them. CrewAI ranks by the vectors that it is given, so let the memory make them:
 
 from __future__ import annotations
 
-import asyncio
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Final, Self
 
 from ..core.draft import Draft
@@ -20,7 +18,7 @@ from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import find_cosine, finish, make_missing, read_vectors
+from .extras import find_cosine, finishing, make_missing, read_vectors, walk
 
 try:
     from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
@@ -28,7 +26,6 @@ try:
 except ModuleNotFoundError as error:
     raise make_missing("CrewAI", "crewai") from error
 
-PAGE: Final = 500
 _OURS: Final = Where(conditions=(Condition("meta.crewai", "=", "memory"),))
 _HINT: Final = (
     "This memory has vectors of another embedder: pass embedder=storage.embed to crewai.Memory, "
@@ -154,36 +151,9 @@ class EidetStorage:
     def reset(self, scope_prefix: str | None = None) -> None:
         self.delete(scope_prefix=scope_prefix)
 
-    async def asave(self, records: list[MemoryRecord]) -> None:
-        """As `save`; a cancelled call is finished first."""
-        await finish(partial(self.save, records))
-
-    async def asearch(
-        self,
-        query_embedding: list[float],
-        scope_prefix: str | None = None,
-        categories: list[str] | None = None,
-        metadata_filter: dict[str, Any] | None = None,
-        limit: int = 10,
-        min_score: float = 0.0,
-    ) -> list[tuple[MemoryRecord, float]]:
-        """As `search`, in a thread."""
-        return await asyncio.to_thread(
-            self.search, query_embedding, scope_prefix, categories, metadata_filter, limit, min_score
-        )
-
-    async def adelete(
-        self,
-        scope_prefix: str | None = None,
-        categories: list[str] | None = None,
-        record_ids: list[str] | None = None,
-        older_than: datetime | None = None,
-        metadata_filter: dict[str, Any] | None = None,
-    ) -> int:
-        """As `delete`; a cancelled call is finished first."""
-        return await finish(
-            partial(self.delete, scope_prefix, categories, record_ids, older_than, metadata_filter)
-        )
+    asave = finishing(save)
+    asearch = finishing(search)
+    adelete = finishing(delete)
 
     def _restore(self, record: Record) -> MemoryRecord:
         """The record with its vector, so that CrewAI hands it back when it updates something else."""
@@ -194,13 +164,7 @@ class EidetStorage:
         return restored
 
     def _walk(self, scope_prefix: str | None) -> Iterator[Record]:
-        where, at = _where(scope_prefix), 0
-        while True:
-            page = self.memory.find(where, scope=self.scope, order="occurred", limit=PAGE, offset=at)
-            yield from page
-            at += len(page)
-            if len(page) < PAGE:
-                return
+        return walk(self.memory, _where(scope_prefix), self.scope)
 
     def _check_width(self, vector: Sequence[float] | None) -> None:
         """Raises CrewAI's own error for vectors that cannot be compared with those of this memory."""

@@ -1,5 +1,5 @@
-"""What adapters share: errors for missing frameworks, writes that outlive a cancellation, rising times,
-keys of what may be sent twice, and the cosine of a record."""
+"""What adapters share: errors for missing frameworks, scopes by context, writes that outlive a cancellation,
+rising times, keys of what may be sent twice, records page by page, and the cosine of a record."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ import operator
 import re
 import threading
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial, update_wrapper
 from hashlib import blake2b
-from typing import Final, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from ..core.draft import Draft
 from ..core.errors import MissingExtra
 from ..core.record import Record, key_id
+from ..core.scope import Scope
 from ..core.where import Where
 from ..memory import Memory
 from ..models.embed.quantise import dequantise
 
+C = TypeVar("C")
+P = ParamSpec("P")
+S = TypeVar("S")
 T = TypeVar("T")
 
 _UNSAFE: Final = re.compile(r"[^\w .,:;@+=~!'()-]|^\s|\s$|\n")  # in a label of a scope
@@ -31,6 +36,20 @@ STEP: Final = 1e-6  # seconds between two things that are stored at once
 def make_missing(framework: str, extra: str) -> MissingExtra:
     """The error to raise when a framework cannot be imported; it names the command that installs it."""
     return MissingExtra(f"the adapter to {framework}", extra=extra)
+
+
+def check_scope(scope: str | Callable[[C], str]) -> str | Callable[[C], str]:
+    """A scope as an adapter is given it: a name, or a function that makes it from a run's context."""
+    if callable(scope):
+        return scope
+    return Scope.exactly(scope).path
+
+
+def find_scope(scope: str | Callable[[C], str], context: C) -> str:
+    """The scope that a run works in."""
+    if callable(scope):
+        return Scope.exactly(scope(context)).path
+    return scope
 
 
 def quote_label(label: str) -> str:
@@ -58,6 +77,17 @@ async def finish(work: Callable[[], T]) -> T:
         task.exception()  # mark it as seen: the cancellation is what is raised
         raise cancelled
     return task.result()
+
+
+def finishing(
+    method: Callable[Concatenate[S, P], T],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """A method for asyncio, by `finish`, with its signature and docstring; a subclass may override it."""
+
+    async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await finish(partial(getattr(self, method.__name__), *args, **kwargs))
+
+    return update_wrapper(run, method)
 
 
 class RisingTimes:
@@ -95,14 +125,37 @@ def read_all(
     if newest is not None:
         found = memory.find(where, scope=scope, session=session, order="-occurred", limit=min(newest, MOST))
         return [record.whole for record in reversed(found)]
-    records: list[Record] = []
+    return [record.whole for record in walk(memory, where, scope, session=session)]
+
+
+def walk(
+    memory: Memory,
+    where: Where | None,
+    scope: str | Scope,
+    *,
+    session: str | None = None,
+    order: str = "occurred",
+    page: int = PAGE,
+) -> Iterator[Record]:
+    """Records that match, as many as the caller takes; `page` of them are read at once."""
+    at = 0
     while True:
-        page = memory.find(
-            where, scope=scope, session=session, order="occurred", limit=PAGE, offset=len(records)
-        )
-        records += [record.whole for record in page]
-        if len(page) < PAGE:
-            return records
+        found = memory.find(where, scope=scope, session=session, order=order, limit=page, offset=at)
+        yield from found
+        at += len(found)
+        if len(found) < page:
+            return
+
+
+def list_texts(content: object) -> list[str]:
+    """The texts of a message's content, which is a text or a list of parts."""
+    if isinstance(content, str):
+        return [content]
+    texts: list[str] = []
+    for part in content if isinstance(content, list | tuple) else ():
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+    return texts
 
 
 def join_key(*parts: str) -> str:
@@ -125,9 +178,14 @@ def read_vectors(record: Record, width: int) -> list[Sequence[float]]:
 
 def find_cosine(record: Record, asked: Sequence[float]) -> float:
     """The cosine of the nearest part of its text, at least 0; 0 without vectors."""
-    best, size = 0.0, math.hypot(*asked)
+    best = 0.0
     for vector in read_vectors(record, len(asked)):
-        length = size * math.hypot(*vector)
-        if length > 0:
-            best = max(best, sum(map(operator.mul, asked, vector)) / length)
+        best = max(best, cosine(asked, vector))
     return best
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    length = math.hypot(*one) * math.hypot(*other)
+    if length == 0:
+        return 0.0
+    return sum(map(operator.mul, one, other)) / length

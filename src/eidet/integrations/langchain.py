@@ -17,7 +17,7 @@ from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed.adapt import adapt
-from .extras import RisingTimes, finish, make_missing
+from .extras import RisingTimes, finish, make_missing, read_all
 
 try:
     from langchain_core.chat_history import BaseChatMessageHistory
@@ -28,7 +28,6 @@ try:
 except ModuleNotFoundError as error:
     raise make_missing("LangChain", "langchain") from error
 
-PAGE: Final = 500
 _TURN: Final = Where(conditions=(Condition("meta.langchain", "=", "message"),))
 _DOCUMENT: Final = Where(conditions=(Condition("meta.langchain", "=", "document"),))
 
@@ -167,19 +166,8 @@ class EidetChatMessageHistory(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]  # LangChain declares a field
-        found: list[Any] = []
-        while True:
-            page = self.memory.find(
-                _TURN,
-                scope=self.scope,
-                session=self.session_id,
-                order="occurred",
-                limit=PAGE,
-                offset=len(found),
-            )
-            found += [record.whole.data for record in page]
-            if len(page) < PAGE:
-                return list(messages_from_dict(found))
+        found = read_all(self.memory, _TURN, self.scope, session=self.session_id)
+        return list(messages_from_dict([record.data for record in found]))
 
     async def aget_messages(self) -> list[BaseMessage]:
         return await asyncio.to_thread(lambda: self.messages)

@@ -10,11 +10,10 @@ One `batch` reads first, then writes; the writes of one namespace are made at on
 from __future__ import annotations
 
 import asyncio
-import math
 import operator
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import unquote
@@ -26,7 +25,7 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import make_missing, quote_label, read_vectors
+from .extras import cosine, make_missing, quote_label, read_vectors, walk
 
 try:
     from langgraph.store.base import (
@@ -180,21 +179,12 @@ class EidetStore(BaseStore):
     ) -> list[Record]:
         """Items without a score, by when they were first stored."""
         found: list[Record] = []
-        for record in self._walk(scope, where):
+        for record in walk(self.memory, where, scope, order="created", page=PAGE):
             if _passes(record.data, filter):
                 found.append(record)
             if len(found) >= wanted:
                 break
         return found
-
-    def _walk(self, scope: Scope, where: Where | None) -> Iterator[Record]:
-        at = 0
-        while True:
-            page = self.memory.find(where, scope=scope, limit=PAGE, offset=at, order="created")
-            yield from page
-            at += len(page)
-            if len(page) < PAGE:
-                return
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         namespaces: set[Namespace] = set()
@@ -300,15 +290,8 @@ def _score(hit: Hit, asked: Sequence[float] | None) -> float:
         return hit.score
     best = -1.0
     for vector in read_vectors(hit.record, len(asked)):
-        best = max(best, _cosine(asked, vector))
+        best = max(best, cosine(asked, vector))
     return best
-
-
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    length = math.hypot(*one) * math.hypot(*other)
-    if length == 0:
-        return 0.0
-    return sum(map(operator.mul, one, other)) / length
 
 
 def _matches(condition: MatchCondition, namespace: Namespace) -> bool:

@@ -24,7 +24,7 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..text.tokens import counter_of, cut
-from .extras import RisingTimes, find_cosine, finish, make_missing
+from .extras import RisingTimes, find_cosine, finish, make_missing, walk
 
 try:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -48,7 +48,6 @@ except ModuleNotFoundError as error:
 
 _SESSION: Final = "session_id"  # where LlamaIndex puts it into a message
 _TOOLS: Final = ("tool", "function")
-PAGE: Final = 500
 _NODE: Final = Where(conditions=(Condition("meta.llama_index", "=", "node"),))
 _BY_VECTOR: Final = (VectorStoreQueryMode.DEFAULT,)
 _BY_WORDS: Final = (
@@ -224,12 +223,8 @@ class EidetNodeStore(BasePydanticVectorStore):
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
     ) -> list[BaseNode]:
         """Nodes that meet both, those stored first before others."""
-        where, found = _where_nodes(node_ids, filters), list[Record]()
-        while True:
-            page = self.memory.find(where, scope=self.scope, order="created", limit=PAGE, offset=len(found))
-            found += page
-            if len(page) < PAGE:
-                return [_read_node(record) for record in found]
+        found = walk(self.memory, _where_nodes(node_ids, filters), self.scope, order="created")
+        return [_read_node(record) for record in found]
 
     def delete(self, ref_doc_id: str, **_more: Any) -> None:
         """Deletes the nodes of a document."""

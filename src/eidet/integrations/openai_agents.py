@@ -15,11 +15,10 @@ from typing import Any, Final
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.record import Record
-from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import RisingTimes, finish, make_missing
+from .extras import RisingTimes, check_scope, find_scope, finish, list_texts, make_missing, read_all
 
 try:
     from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
@@ -28,7 +27,6 @@ except ModuleNotFoundError as error:
 
 ScopeOf = Callable[[Any], str]
 
-PAGE: Final = 500
 _ITEM: Final = Where(conditions=(Condition("meta.openai_agents", "=", True),))
 
 
@@ -47,11 +45,9 @@ class EidetSession:
         scope: str | ScopeOf = "default",
         settings: SessionSettings | Mapping[str, Any] | None = None,
     ) -> None:
-        if not callable(scope):
-            Scope.exactly(scope)
         self.session_id = session_id
         self.memory = memory
-        self.scope = scope
+        self.scope: str | ScopeOf = check_scope(scope)
         self.session_settings = SessionSettings()
         if settings is not None:
             self.session_settings = coerce_session_settings(settings)
@@ -64,7 +60,7 @@ class EidetSession:
         if wanted is not None and wanted <= 0:
             return []
         records = await asyncio.to_thread(self._newest, self._scope(wrapper), wanted)
-        return [record.data for record in reversed(records)]
+        return [record.data for record in records]
 
     async def add_items(self, items: Sequence[Any], *, wrapper: Any = None) -> None:
         """Adds items, all or none. Once it returns, they are durable; a cancelled call is finished first."""
@@ -80,29 +76,14 @@ class EidetSession:
         await finish(partial(self._clear, self._scope(wrapper)))
 
     def _scope(self, wrapper: Any) -> str:
-        if not callable(self.scope):
-            return self.scope
-        if wrapper is None:
+        if callable(self.scope) and wrapper is None:
             raise BadInput(
                 "the scope of this session is a function of the run's context: pass `wrapper`, or give a name"
             )
-        return Scope.exactly(self.scope(wrapper)).path
+        return find_scope(self.scope, wrapper)
 
     def _newest(self, scope: str, wanted: int | None) -> list[Record]:
-        """Newest first."""
-        found: list[Record] = []
-        while wanted is None or len(found) < wanted:
-            limit = PAGE if wanted is None else min(PAGE, wanted - len(found))
-            page = self._read_page(scope, limit, len(found))
-            found += page
-            if len(page) < limit:
-                break
-        return [record.whole for record in found]
-
-    def _read_page(self, scope: str, limit: int, offset: int) -> list[Record]:
-        return self.memory.find(
-            _ITEM, scope=scope, session=self.session_id, order="-occurred", limit=limit, offset=offset
-        )
+        return read_all(self.memory, _ITEM, scope, session=self.session_id, newest=wanted)
 
     def _add(self, items: Sequence[Any], scope: str) -> None:
         with self._lock:
@@ -146,15 +127,5 @@ def text_of(item: Any) -> str:
         return ""
     parts: list[str] = []
     for name in ("content", "output", "name", "arguments"):
-        parts += _texts(item.get(name))
+        parts += list_texts(item.get(name))
     return "\n".join(parts).strip()
-
-
-def _texts(content: Any) -> list[str]:
-    if isinstance(content, str):
-        return [content]
-    texts: list[str] = []
-    for part in content if isinstance(content, list | tuple) else ():
-        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-    return texts

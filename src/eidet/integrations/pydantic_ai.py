@@ -18,12 +18,11 @@ from ..core.draft import Draft
 from ..core.errors import BadInput, Conflict, EidetError, NotFound, Refused
 from ..core.limits import QUERY_CHARS
 from ..core.record import Record, key_id
-from ..core.scope import Scope
 from ..core.where import Where
 from ..memory import Memory
 from ..recall.prompt_lines import line_of, quote_line
 from ..trust.privacy.quoting import is_untrusted
-from .extras import finish, make_missing
+from .extras import check_scope, drop_known, find_scope, finish, make_missing
 
 try:
     from pydantic import Field
@@ -62,31 +61,17 @@ def memory_toolset(
     `scope` names the memory's scope, or is a function that makes it from the run's context: with
     `scope=lambda ctx: f"users/{ctx.deps.user}"` one agent serves many users.
     """
-    tools = _Tools(memory, _Place(scope))
+    tools = _Tools(memory, check_scope(scope))
     calls = [tools.remember, tools.recall, tools.revise, tools.forget]
     return FunctionToolset(calls, instructions=instructions, id=id)
-
-
-class _Place:
-    """The scope that a run works in."""
-
-    def __init__(self, scope: str | ScopeOf) -> None:
-        if not callable(scope):
-            Scope.exactly(scope)
-        self._scope = scope
-
-    def find(self, ctx: RunContext[Any]) -> str:
-        if not callable(self._scope):
-            return self._scope
-        return Scope.exactly(self._scope(ctx)).path
 
 
 class _Tools:
     """The tools. Their docstrings are what a model reads."""
 
-    def __init__(self, memory: Memory, place: _Place) -> None:
+    def __init__(self, memory: Memory, scope: str | ScopeOf) -> None:
         self._memory = memory
-        self._place = place
+        self._scope = scope
 
     async def remember(self, ctx: RunContext[Any], text: Text) -> str:
         """Stores something worth knowing later: a fact, a preference, a decision, an event.
@@ -94,13 +79,14 @@ class _Tools:
         Write it so that it can be understood on its own ("Ann prefers trains to flights", not "she prefers
         those"). Never store passwords. If something changed, recall it and use revise.
         """
-        store = partial(self._memory.remember, text, scope=self._place.find(ctx), session=ctx.conversation_id)
+        scope = find_scope(self._scope, ctx)
+        store = partial(self._memory.remember, text, scope=scope, session=ctx.conversation_id)
         record = await _call(partial(finish, store))
         return f"stored, id={record.id}"
 
     async def recall(self, ctx: RunContext[Any], query: Question, limit: Limit = 10) -> str:
         """Finds what matters for a question, best first, each with its score and id."""
-        search = partial(self._memory.recall, query, scope=self._place.find(ctx), limit=limit)
+        search = partial(self._memory.recall, query, scope=find_scope(self._scope, ctx), limit=limit)
         lines = []
         for hit in await _call(partial(asyncio.to_thread, search)):
             lines.append(f"{hit.score:.2f} id={hit.id} {_tell(hit.record)}")
@@ -108,7 +94,7 @@ class _Tools:
 
     async def revise(self, ctx: RunContext[Any], id: RecordId, text: Text) -> str:
         """Corrects or updates a memory. Its old version stays in its history."""
-        change = partial(self._memory.revise, id, text=text, scope=self._place.find(ctx))
+        change = partial(self._memory.revise, id, text=text, scope=find_scope(self._scope, ctx))
         record = await _call(partial(finish, change))
         return f"revised, id={record.id} is at version {record.version}"
 
@@ -117,7 +103,7 @@ class _Tools:
 
         Use revise, not forget, for something that merely changed.
         """
-        erase = partial(self._memory.forget, ids, scope=self._place.find(ctx))
+        erase = partial(self._memory.forget, ids, scope=find_scope(self._scope, ctx))
         gone = await _call(partial(finish, erase))
         return f"forgotten for good: {int(gone)}"
 
@@ -179,7 +165,7 @@ class EidetHistory(AbstractCapability[Any]):
         self.memory = memory
         self.budget = budget
         self.turns = turns
-        self._place = _Place(scope)
+        self.scope: str | ScopeOf = check_scope(scope)
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
@@ -188,7 +174,7 @@ class EidetHistory(AbstractCapability[Any]):
 
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
         """Stores what is new in the history, and adds what the memory knows to this request."""
-        scope, session = self._place.find(ctx), ctx.conversation_id
+        scope, session = find_scope(self.scope, ctx), ctx.conversation_id
         before, fresh = _part_history(ctx)
         await finish(partial(self._store, _list_turns(before, session), scope, again=False))
         await finish(partial(self._store, _list_turns(fresh, session), scope, again=True))
@@ -209,18 +195,14 @@ class EidetHistory(AbstractCapability[Any]):
     ) -> ModelResponse:
         """Stores what the model said."""
         said = _list_turns([response], ctx.conversation_id)
-        await finish(partial(self._store, said, self._place.find(ctx), again=True))
+        await finish(partial(self._store, said, find_scope(self.scope, ctx), again=True))
         return response
 
     def _store(self, turns: Sequence[_Turn], scope: str, *, again: bool) -> None:
         """Stores turns that the memory does not have, all or none; what was forgotten only if said again."""
-        ids = [key_id(turn.key) for turn in turns]
-        drafts = {}
-        for turn, id, known in zip(turns, ids, self.memory.get(ids, scope=scope), strict=True):
-            if known is None:
-                drafts[id] = _draft(turn)
+        drafts = drop_known(self.memory, [_draft(turn) for turn in turns], scope)
         if drafts:
-            self.memory.remember(list(drafts.values()), scope=scope, again=again)
+            self.memory.remember(drafts, scope=scope, again=again)
 
     def _recall(self, known: Sequence[_Turn], scope: str) -> str:
         """What the memory knows about the latest prompt, without what the request says already."""

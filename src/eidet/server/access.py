@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
-import os
 import secrets
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -257,8 +256,3 @@ def _read_digest(entry: Mapping[str, Any], where: str) -> bytes:
     if not str(said).startswith(HASH) or len(digest) != hashlib.sha256().digest_size:
         raise Misconfigured(f'{where}: hash must be "{HASH}" and 64 hexadecimal digits')
     return digest
-
-
-def is_private(path: Path) -> bool:
-    """Whether nobody but the owner can read or write a file; always true where there are no such modes."""
-    return os.name != "posix" or not path.stat().st_mode & 0o077

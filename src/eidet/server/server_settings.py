@@ -31,7 +31,6 @@ class ServerSettings:
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-* headers are believed
     upload_bytes: int = 1000 * MEGABYTE  # of an export that is loaded
     body_seconds: float = 30.0  # a request body that takes longer is given up
-    head_seconds: float = 30.0  # a connection that sends no request for so long is closed
     drain_seconds: float = 30.0  # how long requests in flight may take after SIGTERM
 
     @property

@@ -129,8 +129,8 @@ def _acts(text: str, at: int, end: int) -> bool:
 @cache
 def _list_common() -> frozenset[str]:
     """Words that begin a sentence though they name nobody."""
-    listed = {word for line in (FORMS, GROUPS) for word in line.replace(":", " ").split()}
-    return frozenset(listed | STOP_WORDS["en"] | _BEGINNINGS)
+    listed = f"{FORMS} {GROUPS}".replace(":", " ").split()
+    return STOP_WORDS["en"].union(listed, _BEGINNINGS)
 
 
 def _inside(text: str, at: int) -> bool:

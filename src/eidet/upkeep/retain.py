@@ -47,10 +47,7 @@ def age_days(policy: Retention, record: Record, now: float) -> float:
 
 def is_kept(policies: Sequence[Retention], record: Record, now: float) -> bool:
     """Whether a policy protects it from whatever else would delete it."""
-    if policies:
-        policy = policy_for(policies, record)
-    else:
-        policy = None
+    policy = policy_for(policies, record)
     if policy is None or policy.then != "keep":
         return False
     return policy.days is None or age_days(policy, record, now) < policy.days

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from typing import Any, Final, TypeVar
 
 from ..core.actor import because
@@ -22,6 +21,7 @@ from ..core.settings import Retention, Upkeep
 from ..core.where import Where
 from ..store import Store, verbs
 from ..store.rules import Entombed, Held
+from ..write.reembed import batches
 from . import Ask, Change, Drop, Maintained, Noted, Stay, Write
 from .archive import Archive
 from .bounds import PAGE, bounds_of
@@ -30,7 +30,6 @@ from .curve import DAY
 from .tier_form import Forms
 from .tier_plan import PLANNERS, Bounds, plan
 
-T = TypeVar("T")
 BY: Final = "upkeep"  # as history tells it
 TRIM_BYTES: Final = 1 << 20
 PRUNED: Final = 500  # notes of the history that are removed at once
@@ -128,11 +127,9 @@ def maintain(
                 parts.follow(path)
             if stops():
                 return _report(tally, dry_run, began, 0)
+    freed = 0
     if not dry_run:
         _prune(parts.store, settings, now, stops)
-    if dry_run:
-        freed = 0
-    else:
         freed = _trim(parts.store, stops)
     return _report(tally, dry_run, began, freed)
 
@@ -179,7 +176,7 @@ def _plan_scope(
             yield list(plan(page, now, settings, bounds, single))
         advance()
     for work in (work for work in works if work not in PLANNERS):
-        yield from in_batches(_readable(parts.groups(work, scope), f"{work} {scope}", tally), settings.batch)
+        yield from batches(_readable(parts.groups(work, scope), f"{work} {scope}", tally), settings.batch)
         advance()
 
 
@@ -194,7 +191,7 @@ def _readable(changes: Iterator[Change], what: str, tally: _Tally) -> Iterator[C
 def _pages(store: Store, where: Where, size: int) -> Iterator[list[Record]]:
     """What matches of the records there are now; those that are written while we walk come after the end."""
     head = store.head().seq
-    for page in in_batches(verbs.scan(store, where, batch=PAGE), size):
+    for page in batches(verbs.scan(store, where, batch=PAGE), size):
         known = [record for record in page if record.seq <= head]
         if known:
             yield known
@@ -298,17 +295,11 @@ def _write(parts: UpkeepParts, change: Change, tally: _Tally, now: float) -> Non
 
 def _prune(store: Store, settings: Upkeep, now: float, stops: Pause) -> None:
     """Notes of moves are for indexes to follow; they would fill the file in the end."""
-    while (
-        verbs.prune_history(store, now - settings.moves_told_days * DAY, dead=False, most=PRUNED)
-        and not stops()
-    ):
-        pass
-    if settings.history_days is not None:
-        while (
-            verbs.prune_history(store, now - settings.history_days * DAY, dead=True, most=PRUNED)
-            and not stops()
-        ):
-            pass
+    for days, dead in ((settings.moves_told_days, False), (settings.history_days, True)):
+        if days is not None:
+            before = now - days * DAY
+            while verbs.prune_history(store, before, dead=dead, most=PRUNED) and not stops():
+                pass
 
 
 def _trim(store: Store, stops: Pause) -> int:
@@ -318,9 +309,3 @@ def _trim(store: Store, stops: Pause) -> int:
         if stops():
             break
     return freed
-
-
-def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    walk = iter(items)
-    while batch := list(islice(walk, size)):
-        yield batch

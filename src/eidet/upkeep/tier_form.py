@@ -89,14 +89,9 @@ class Forms:
         if level <= record.level:
             return record
         part = read_original(record.original)
+        text, data = record.text, record.data
         if level >= GIST:
-            text = self.gist(record.text)
-        else:
-            text = record.text
-        if level >= GIST:
-            data = round_floats(record.data, self.digits)
-        else:
-            data = record.data
+            text, data = self.gist(text), round_floats(data, self.digits)
         vector, kept = record.vector, part.vector
         if vector is not None:
             if record.level == 0 and again.get(record.text) != vector:

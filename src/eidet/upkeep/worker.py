@@ -6,7 +6,6 @@ import atexit
 import logging
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Final, Self
 
 from ..core.errors import EidetError
@@ -93,17 +92,13 @@ class UpkeepWorker:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.stop()
 
     async def __aenter__(self) -> Self:
         return self.start()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_raised: object) -> None:
         import asyncio
 
         await asyncio.to_thread(self.stop)

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ...core.errors import BadInput, EidetError, Misconfigured, Refused
+from ...core.errors import EidetError, Misconfigured, Refused
 from ...models.llm import BadAnswer, Declined
+from ..checks import check_whole
 from ..messages.async_tools import FairLock, await_if_needed
 from ..opening import Place
 from .client import MODEL, AnthropicClient
@@ -58,8 +59,7 @@ class AgentWithMemory:
         max_turns: int = 20,
         max_tokens: int = 4096,
     ) -> None:
-        if isinstance(max_turns, bool) or not isinstance(max_turns, int) or max_turns < 1:
-            raise BadInput(f"max_turns must be a whole number from 1 up, not {max_turns!r}")
+        check_whole(max_turns, "max_turns", least=1)
         self.tools: list[Any] = list(tools)
         tools_by_name(self.tools)
         self.client: Any | AnthropicClient = client or AnthropicClient(api_key, base_url)

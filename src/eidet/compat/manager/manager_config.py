@@ -10,6 +10,7 @@ from ...core.errors import Misconfigured
 from ...core.settings import Settings
 from ...memory import Memory
 from ...trust.seal.service import Key
+from ..checks import check_limit, check_number
 from ..opening import Place, is_shared, open_memory
 
 
@@ -68,12 +69,9 @@ class MemoryConfig:
 
     def __post_init__(self) -> None:
         for name in ("short_term_window", "summarize_threshold", "working_capacity", "consolidate_every"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise Misconfigured(f"{name} must be a whole number from 1 up, not {value!r}")
+            check_limit(getattr(self, name), name, error=Misconfigured)
         for name in ("importance_threshold", "forget_below"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise Misconfigured(f"{name} must be a number from 0 to 1, not {getattr(self, name)!r}")
+            check_number(getattr(self, name), name, most=1.0, error=Misconfigured)
 
     def open(self) -> Memory:
         """The memory itself, the same for every manager of this config."""

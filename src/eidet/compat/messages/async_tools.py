@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
-from types import TracebackType
 from typing import Any
 
 PAUSE = 0.001
@@ -36,9 +35,7 @@ class FairLock:
             raise
         return False
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_raised: object) -> None:
         if self._again:
             self._again -= 1
         else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, ParamSpec, Self, TypedDict, TypeVar
 
 from ...memory import Memory
@@ -104,9 +103,7 @@ class BaseMemoryStore(MessageSession):
         await self.initialize()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_raised: object) -> None:
         await self.close()
 
     @property

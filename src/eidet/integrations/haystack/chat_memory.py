@@ -6,7 +6,6 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Final, Self
 
 from ...core.draft import Draft
@@ -15,7 +14,7 @@ from ...core.scope import Scope
 from ...core.validate import dump_json
 from ...core.where import Condition, Where
 from ...memory import Memory
-from ..extras import RisingTimes, finish, make_missing, quote_label
+from ..extras import RisingTimes, drop_known, finishing, make_missing, quote_label
 from .metadata_filters import recall_filtered
 from .opened_place import OpenedPlace, Place, check_list
 
@@ -77,8 +76,7 @@ class EidetChatMemoryStore:
         scope = self.scope_of(user_id)
         with self._lock:
             drafts = _draft_messages(messages, run_id, agent_id, self.memory.parts.clock())
-            there = self.memory.get([key_id(str(draft.key)) for draft in drafts], scope=scope)
-            fresh = [draft for draft, record in zip(drafts, there, strict=True) if record is None]
+            fresh = drop_known(self.memory, drafts, scope)
             if fresh:
                 self.memory.remember(fresh, scope=scope, again=True)
 
@@ -195,8 +193,7 @@ class EidetRecallHook:
             messages.insert(at, ChatMessage.from_system(f"What you remember:\n{found.text}"))
             state.set("messages", messages, handler_override=replace_values)
 
-    async def run_async(self, state: Any) -> None:
-        await finish(partial(self.run, state))
+    run_async = finishing(run)
 
 
 class EidetRememberHook:
@@ -224,8 +221,7 @@ class EidetRememberHook:
                 said.append(message)
         self.memory_store.add_memories(messages=said, **_run_of(state))
 
-    async def run_async(self, state: Any) -> None:
-        await finish(partial(self.run, state))
+    run_async = finishing(run)
 
 
 def _other_runs(run_id: str | None) -> Where | None:

@@ -12,8 +12,8 @@ from ...core.record import Record, key_id
 from ...core.scope import Scope
 from ...core.where import Condition, Where
 from ...memory import Memory
-from ..extras import RisingTimes, finish, make_missing
-from .metadata_filters import DocumentFields, document_of, narrow, read_all, recall_filtered
+from ..extras import RisingTimes, finish, finishing, make_missing, walk
+from .metadata_filters import DocumentFields, document_of, narrow, recall_filtered
 from .opened_place import OpenedPlace, Place, check_list
 
 try:
@@ -128,31 +128,14 @@ class EidetDocumentStore(DocumentFields):
         found = recall_filtered(self.memory, query, self.scope, top_k, _DOCUMENT, filters, options)
         return [document for _, document in found]
 
-    async def count_documents_async(self) -> int:
-        return await finish(self.count_documents)
-
-    async def count_documents_by_filter_async(self, filters: dict[str, Any]) -> int:
-        return await finish(partial(self.count_documents_by_filter, filters))
-
-    async def filter_documents_async(self, filters: dict[str, Any] | None = None) -> list[Document]:
-        return await finish(partial(self.filter_documents, filters))
-
-    async def write_documents_async(
-        self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE
-    ) -> int:
-        return await finish(partial(self.write_documents, documents, policy))
-
-    async def delete_documents_async(self, document_ids: list[str]) -> None:
-        await finish(partial(self.delete_documents, document_ids))
-
-    async def delete_all_documents_async(self) -> None:
-        await finish(self.delete_all_documents)
-
-    async def delete_by_filter_async(self, filters: dict[str, Any]) -> int:
-        return await finish(partial(self.delete_by_filter, filters))
-
-    async def update_by_filter_async(self, filters: dict[str, Any], meta: dict[str, Any]) -> int:
-        return await finish(partial(self.update_by_filter, filters, meta))
+    count_documents_async = finishing(count_documents)
+    count_documents_by_filter_async = finishing(count_documents_by_filter)
+    filter_documents_async = finishing(filter_documents)
+    write_documents_async = finishing(write_documents)
+    delete_documents_async = finishing(delete_documents)
+    delete_all_documents_async = finishing(delete_all_documents)
+    delete_by_filter_async = finishing(delete_by_filter)
+    update_by_filter_async = finishing(update_by_filter)
 
     def _existing(self, documents: Sequence[Document]) -> set[str]:
         ids = [key_id(document.id) for document in documents]
@@ -170,7 +153,7 @@ class EidetDocumentStore(DocumentFields):
 
     def _read(self, filters: dict[str, Any] | None) -> list[tuple[Record, Document]]:
         found = []
-        for record in read_all(self.memory, narrow(_DOCUMENT, filters), self.scope):
+        for record in walk(self.memory, narrow(_DOCUMENT, filters), self.scope):
             document = document_of(record)
             if not filters or document_matches_filter(filters, document):
                 found.append((record, document))

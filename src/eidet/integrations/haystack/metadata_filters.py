@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from functools import partial
 from typing import Any, Final
 
 from ...core.record import Record
 from ...core.validate import dump_json
 from ...core.where import Condition, Where
 from ...memory import Memory
-from ..extras import finish, make_missing
+from ..extras import finishing, make_missing
 
 try:
     from haystack.dataclasses import ByteStream, Document, SparseEmbedding
@@ -22,7 +21,6 @@ except ModuleNotFoundError as error:
 
 Filters = dict[str, Any]
 
-PAGE: Final = 500
 DATE: Final = 10  # characters of the shortest date, such as 2026-11-17
 _FIELDS: Final = ("id", "content", "blob", "score", "embedding", "sparse_embedding")
 
@@ -41,16 +39,6 @@ def document_of(record: Record, score: float | None = None) -> Document:
         more["score"] = score
     about: Any = {"content": whole.text, **more}
     return Document(id=str(record.meta["id"]), meta=deepcopy(record.meta["meta"]), **about)
-
-
-def read_all(memory: Memory, where: Where, scope: str) -> Iterator[Record]:
-    """Every record that matches, the earliest first."""
-    at = 0
-    while page := memory.find(where, scope=scope, order="occurred", limit=PAGE, offset=at):
-        yield from page
-        at += len(page)
-        if len(page) < PAGE:
-            return
 
 
 def recall_filtered(
@@ -186,21 +174,10 @@ class DocumentFields(ABC):
         found.sort(key=lambda entry: entry[:2])
         return [value for _, _, value in found[from_ : from_ + size]], len(found)
 
-    async def count_unique_metadata_by_filter_async(
-        self, filters: dict[str, Any], metadata_fields: list[str]
-    ) -> dict[str, int]:
-        return await finish(partial(self.count_unique_metadata_by_filter, filters, metadata_fields))
-
-    async def get_metadata_fields_info_async(self) -> dict[str, dict[str, str]]:
-        return await finish(self.get_metadata_fields_info)
-
-    async def get_metadata_field_min_max_async(self, metadata_field: str) -> dict[str, Any]:
-        return await finish(partial(self.get_metadata_field_min_max, metadata_field))
-
-    async def get_metadata_field_unique_values_async(
-        self, metadata_field: str, *details: Any, **more: Any
-    ) -> tuple[list[Any], int]:
-        return await finish(partial(self.get_metadata_field_unique_values, metadata_field, *details, **more))
+    count_unique_metadata_by_filter_async = finishing(count_unique_metadata_by_filter)
+    get_metadata_fields_info_async = finishing(get_metadata_fields_info)
+    get_metadata_field_min_max_async = finishing(get_metadata_field_min_max)
+    get_metadata_field_unique_values_async = finishing(get_metadata_field_unique_values)
 
 
 _TYPES: Final = {bool: "boolean", int: "int", float: "float"}

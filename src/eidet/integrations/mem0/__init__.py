@@ -10,11 +10,11 @@ mem0_config.py    what the class may be told
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, update_wrapper
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from ...core.errors import BadInput, NotFound
 from ...memory import Memory as EidetMemory
@@ -44,6 +44,9 @@ from .mem0_verbs import UNSET, Mem0Verbs, MemoryChange, Selection
 from .memory_adding import PROCEDURAL, MemoryAdding
 
 __all__ = ["AsyncMemory", "Mem0Config", "Memory"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _ENTITIES: Final = ("user_id", "agent_id", "run_id")
 
@@ -241,6 +244,17 @@ class Memory:
         return self._verbs.select(chosen, show_expired=show_expired)
 
 
+def _twin(
+    method: Callable[Concatenate[Memory, P], T],
+) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]]:
+    """A method of `Memory` for asyncio, with its signature and docstring."""
+
+    async def run(self: AsyncMemory, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await finish(partial(method, self._sync, *args, **kwargs))
+
+    return update_wrapper(run, method)
+
+
 class AsyncMemory:
     """mem0's `AsyncMemory`: the methods of `Memory`, each in a thread.
 
@@ -288,80 +302,14 @@ class AsyncMemory:
             )
         )
 
-    async def get(self, memory_id: str) -> dict[str, Any] | None:
-        """As `Memory.get`."""
-        return await finish(partial(self._sync.get, memory_id))
-
-    async def get_all(
-        self,
-        *,
-        filters: dict[str, Any] | None = None,
-        top_k: int = 20,
-        show_expired: bool = False,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
-        """As `Memory.get_all`."""
-        return await finish(
-            partial(self._sync.get_all, filters=filters, top_k=top_k, show_expired=show_expired, **kwargs)
-        )
-
-    async def search(
-        self,
-        query: str,
-        *,
-        top_k: int = 20,
-        filters: dict[str, Any] | None = None,
-        threshold: float = 0.1,
-        rerank: bool = False,
-        explain: bool = False,
-        reference_date: Any | None = None,
-        show_expired: bool = False,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
-        """As `Memory.search`."""
-        return await finish(
-            partial(
-                self._sync.search,
-                query,
-                top_k=top_k,
-                filters=filters,
-                threshold=threshold,
-                rerank=rerank,
-                explain=explain,
-                reference_date=reference_date,
-                show_expired=show_expired,
-                **kwargs,
-            )
-        )
-
-    async def update(
-        self,
-        memory_id: str,
-        text: str | None = None,
-        metadata: dict[str, Any] | None = None,
-        expiration_date: Any = UNSET,
-        data: str | None = None,
-    ) -> dict[str, str]:
-        """As `Memory.update`."""
-        return await finish(partial(self._sync.update, memory_id, text, metadata, expiration_date, data))
-
-    async def delete(self, memory_id: str) -> dict[str, str]:
-        """As `Memory.delete`."""
-        return await finish(partial(self._sync.delete, memory_id))
-
-    async def delete_all(
-        self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
-    ) -> dict[str, str]:
-        """As `Memory.delete_all`."""
-        return await finish(partial(self._sync.delete_all, user_id, agent_id, run_id))
-
-    async def history(self, memory_id: str) -> list[dict[str, Any]]:
-        """As `Memory.history`."""
-        return await finish(partial(self._sync.history, memory_id))
-
-    async def reset(self) -> None:
-        """As `Memory.reset`."""
-        await finish(self._sync.reset)
+    get = _twin(Memory.get)
+    get_all = _twin(Memory.get_all)  # type: ignore[arg-type]  # its **kwargs could name `self`
+    search = _twin(Memory.search)  # type: ignore[arg-type]
+    update = _twin(Memory.update)
+    delete = _twin(Memory.delete)
+    delete_all = _twin(Memory.delete_all)
+    history = _twin(Memory.history)
+    reset = _twin(Memory.reset)
 
     def close(self) -> None:
         """As `Memory.close`."""

@@ -15,6 +15,7 @@ from ...core.event import Event
 from ...core.hit import Hit
 from ...core.record import Record
 from ...write.shape import drafts_of
+from ..extras import list_texts
 from .entities import NAMES, Entities, Home
 from .mem0_filters import write_time
 
@@ -64,13 +65,7 @@ def _read_message(message: object) -> Said | None:
 
 def read_content(content: object) -> str:
     """The text of a content; of several parts, the texts among them."""
-    if isinstance(content, str):
-        return content
-    texts: list[str] = []
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-    return " ".join(texts)
+    return " ".join(list_texts(content))
 
 
 def read_expiration(value: object) -> str | None:

@@ -62,7 +62,7 @@ class MemoryAdding:
         where, scope = writing.entities.select(), self.home.place(writing.entities)
         known: list[str] = []
         for hit in self.memory.recall(
-            write_conversation(said)[-2000:], scope=scope, where=where, limit=KNOWN
+            write_conversation(said)[-QUERY:], scope=scope, where=where, limit=KNOWN
         ):
             known.append(hit.record.whole.text)
         extracted = self._extraction(llm).list_memories(said, known)

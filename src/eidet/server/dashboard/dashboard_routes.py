@@ -22,7 +22,7 @@ from ...trust.audit.reads import Auditing
 from ..access import Right
 from ..errors import make_not_found
 from ..progress_stream import stream_work
-from ..serving import Grant, caller_of, check_right, needs, serving_of
+from ..serving import Administers, Forgets, Grant, Reads, Writes, caller_of, check_right, serving_of
 from . import facts_view, health_view, memories_view, timeline_view, why_view
 from .entry_scan import EntryScan
 from .map_view import MapCache
@@ -30,11 +30,6 @@ from .record_json import record_as_json, records_as_json
 
 T = TypeVar("T")
 SAVED: Final = 20_000  # records of a scope that an evaluation set holds
-
-Reader = Annotated[Grant, Depends(needs(Right.READ))]
-Writer = Annotated[Grant, Depends(needs(Right.WRITE))]
-Forgetter = Annotated[Grant, Depends(needs(Right.FORGET))]
-Administrator = Annotated[Grant, Depends(needs(Right.ADMIN))]
 
 router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
 
@@ -82,20 +77,20 @@ async def read_start(request: Request) -> dict[str, Any]:
 
 
 @router.get("/dashboard/head")
-async def read_head(grant: Reader) -> dict[str, int]:
+async def read_head(grant: Reads) -> dict[str, int]:
     """How far the store has come: a page looks again when it moves."""
     head = await ask(grant, lambda memory: memory.parts.store.head())
     return {"seq": head.seq, "epoch": head.epoch}
 
 
 @router.post("/debug/why")
-async def explain_answer(grant: Reader, form: why_view.WhyForm) -> dict[str, Any]:
+async def explain_answer(grant: Reads, form: why_view.WhyForm) -> dict[str, Any]:
     explained = await grant.memory.admin.explain(form.query, scope=grant.scope, **form.arguments())
     return await ask(grant, lambda memory: why_view.answer_as_json(memory, explained, form))
 
 
 @router.post("/debug/why-not")
-async def explain_absence(grant: Reader, form: why_view.WhyNotForm) -> dict[str, Any]:
+async def explain_absence(grant: Reads, form: why_view.WhyNotForm) -> dict[str, Any]:
     explained = await grant.memory.admin.explain(form.query, scope=grant.scope, **form.arguments())
 
     def place(memory: Memory) -> dict[str, Any]:
@@ -116,7 +111,7 @@ class SaveForm(BaseModel):
 
 
 @router.post("/debug/evaluation")
-async def save_evaluation(grant: Administrator, form: SaveForm) -> dict[str, Any]:
+async def save_evaluation(grant: Administers, form: SaveForm) -> dict[str, Any]:
     """Adds a question to the evaluation set beside the memory."""
 
     def save(memory: Memory) -> dict[str, Any]:
@@ -135,24 +130,24 @@ async def save_evaluation(grant: Administrator, form: SaveForm) -> dict[str, Any
 
 
 @router.post("/dashboard/records")
-async def list_records(grant: Reader, form: memories_view.TableForm) -> dict[str, Any]:
+async def list_records(grant: Reads, form: memories_view.TableForm) -> dict[str, Any]:
     return await ask(grant, lambda memory: memories_view.list_page(memory, grant.scope, form))
 
 
 @router.get("/dashboard/record")
-async def read_record(grant: Reader, id: str, whole: bool = False) -> dict[str, Any]:
+async def read_record(grant: Reads, id: str, whole: bool = False) -> dict[str, Any]:
     return await ask(grant, lambda memory: memories_view.describe(memory, id, grant.single, whole=whole))
 
 
 @router.get("/dashboard/record-at")
-async def read_record_at(grant: Reader, seq: int) -> dict[str, Any]:
+async def read_record_at(grant: Reads, seq: int) -> dict[str, Any]:
     """A record by the number that the map knows it by."""
     found = await ask(grant, lambda memory: memory.parts.store.read(grant.single, [seq]))
     return {"records": records_as_json(found)}
 
 
 @router.post("/dashboard/act")
-async def act_on_record(grant: Writer, form: memories_view.ActForm) -> dict[str, Any]:
+async def act_on_record(grant: Writes, form: memories_view.ActForm) -> dict[str, Any]:
     if form.act in memories_view.LEGAL_ACTS:
         check_right(grant.caller, Right.ADMIN)
     record = await ask(grant, lambda memory: memories_view.act_on(memory, grant.single, form))
@@ -160,26 +155,26 @@ async def act_on_record(grant: Writer, form: memories_view.ActForm) -> dict[str,
 
 
 @router.post("/dashboard/revise")
-async def revise_record(grant: Writer, form: memories_view.ReviseForm) -> dict[str, Any]:
+async def revise_record(grant: Writes, form: memories_view.ReviseForm) -> dict[str, Any]:
     changes = memories_view.changes_of(form)
     record = await grant.memory.revise(form.id, scope=grant.single, version=form.version, **changes)
     return record_as_json(record)
 
 
 @router.post("/dashboard/forget/preview")
-async def preview_forget(grant: Forgetter, form: memories_view.ForgetForm) -> dict[str, Any]:
+async def preview_forget(grant: Forgets, form: memories_view.ForgetForm) -> dict[str, Any]:
     preview = await ask(grant, lambda memory: memory.trust.preview_forget(form.ids, scope=grant.single))
     return memories_view.preview_as_json(preview)
 
 
 @router.post("/dashboard/forget")
-async def forget_records(grant: Forgetter, form: memories_view.ForgetForm) -> dict[str, Any]:
+async def forget_records(grant: Forgets, form: memories_view.ForgetForm) -> dict[str, Any]:
     done = await ask(grant, lambda memory: memory.forget(form.ids, scope=grant.single, why=form.why))
     return memories_view.receipt_as_json(done)
 
 
 @router.post("/timeline")
-async def read_timeline(grant: Reader, caches: Caches, form: timeline_view.TimelineForm) -> dict[str, Any]:
+async def read_timeline(grant: Reads, caches: Caches, form: timeline_view.TimelineForm) -> dict[str, Any]:
     return await ask(
         grant, lambda memory: timeline_view.read_timeline(memory, caches.scan, grant.scope, form)
     )
@@ -187,52 +182,29 @@ async def read_timeline(grant: Reader, caches: Caches, form: timeline_view.Timel
 
 @router.get("/dashboard/facts")
 async def read_facts(
-    grant: Reader, entity: str | None = None, hops: Annotated[int, Query(ge=1, le=2)] = 1
+    grant: Reads, entity: str | None = None, hops: Annotated[int, Query(ge=1, le=2)] = 1
 ) -> dict[str, Any]:
     return await ask(grant, lambda memory: facts_view.read_facts(memory, grant.scope, entity, hops))
 
 
 @router.get("/dashboard/facts/why")
-async def explain_fact(grant: Reader, id: str) -> dict[str, Any]:
+async def explain_fact(grant: Reads, id: str) -> dict[str, Any]:
     return await ask(grant, lambda memory: facts_view.explain_fact(memory, grant.scope, id))
 
 
-@router.post("/dashboard/facts/resolve")
-async def resolve_contradiction(grant: Writer, form: facts_view.DecisionForm) -> dict[str, Any]:
-    """One fact stays; those that it contradicts never held."""
-    decision = await ask(
-        grant, lambda memory: memory.facts.resolve(form.id, scope=grant.single, because=form.because)
-    )
-    return record_as_json(decision)
-
-
-@router.post("/dashboard/facts/retract")
-async def retract_fact(grant: Writer, form: facts_view.DecisionForm) -> dict[str, Any]:
-    decision = await ask(
-        grant, lambda memory: memory.facts.retract(form.id, scope=grant.single, because=form.because)
-    )
-    return record_as_json(decision)
-
-
-@router.post("/dashboard/facts/undo")
-async def undo_decision(grant: Writer, form: facts_view.DecisionForm) -> dict[str, str]:
-    await ask(grant, lambda memory: memory.facts.undo(form.id, scope=grant.single))
-    return {"undone": form.id}
-
-
 @router.get("/map")
-async def draw_map(grant: Reader, caches: Caches) -> dict[str, Any]:
+async def draw_map(grant: Reads, caches: Caches) -> dict[str, Any]:
     return await ask(grant, lambda memory: caches.maps.draw(memory, grant.scope))
 
 
 @router.get("/quality")
-async def read_quality(grant: Reader) -> dict[str, Any]:
+async def read_quality(grant: Reads) -> dict[str, Any]:
     whole = grant.caller.sees_all
     return await ask(grant, lambda memory: health_view.read_health(memory, grant.scope, whole=whole))
 
 
 @router.post("/dashboard/upkeep")
-async def run_upkeep(grant: Administrator, form: health_view.UpkeepForm) -> StreamingResponse:
+async def run_upkeep(grant: Administers, form: health_view.UpkeepForm) -> StreamingResponse:
     """Tells how far it is, and in the end what it did or would do."""
     memory = grant.memory.core
     return stream_work(
@@ -241,14 +213,14 @@ async def run_upkeep(grant: Administrator, form: health_view.UpkeepForm) -> Stre
 
 
 @router.post("/dashboard/audit/verify")
-async def verify_audit(grant: Administrator) -> dict[str, Any]:
+async def verify_audit(grant: Administers) -> dict[str, Any]:
     """The log is of all scopes, so only a key that sees all may read it."""
     check_sees_all(grant)
     return await ask(grant, health_view.verify_audit)
 
 
 @router.get("/dashboard/keys")
-async def list_keys(grant: Administrator) -> dict[str, Any]:
+async def list_keys(grant: Administers) -> dict[str, Any]:
     """Who may use this server: names, scopes and rights, never a secret. A key of some scopes sees itself."""
     callers = []
     for caller in grant.serving.keys.list_callers():

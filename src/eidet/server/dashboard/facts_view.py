@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from pydantic import BaseModel
-
 from ...core.scope import Scope
 from ...graph.fact import Entity, Fact, Quotation
 from ...memory import Memory
@@ -29,13 +27,6 @@ _PLAIN: Final = (
     "derived",
     "superseded_by",
 )
-
-
-class DecisionForm(BaseModel):
-    """A fact that somebody decides about, by its id, and why."""
-
-    id: str
-    because: str | None = None
 
 
 def read_facts(memory: Memory, scope: Scope, name: str | None, hops: int) -> dict[str, Any]:

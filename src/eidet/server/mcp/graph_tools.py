@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Final
 
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
 from ...aio import AsyncMemory
@@ -23,6 +23,7 @@ from .knowledge_graph import (
     matches,
     narrow_graph,
 )
+from .tool_answers import answer
 
 GRAPH_URI: Final = "memory://knowledge-graph"
 
@@ -155,14 +156,11 @@ class GraphTools:
 
 def answer_json(shown: Any, values: BaseModel) -> CallToolResult:
     """As the reference server answers: indented JSON for a model, and the same as values."""
-    content = TextContent(type="text", text=to_json(shown))
-    return CallToolResult(content=[content], structured_content=values.model_dump(mode="json", by_alias=True))
+    return answer(to_json(shown), values)
 
 
 def answer_deleted(message: str) -> CallToolResult:
-    values = DeletedAnswer(success=True, message=message)
-    content = TextContent(type="text", text=message)
-    return CallToolResult(content=[content], structured_content=values.model_dump(mode="json"))
+    return answer(message, DeletedAnswer(success=True, message=message))
 
 
 def to_json(shown: Any) -> str:

@@ -27,13 +27,9 @@ async def serve_stdio(memory: AsyncMemory, local: Caller, home: str, *, graph_to
 
 
 def start_ending(memory: AsyncMemory) -> None:
-    ending = asyncio.ensure_future(end_process(memory))
+    """Lets calls in flight finish, writes down what is pending, and leaves."""
+    ending = asyncio.ensure_future(memory.close())
     ending.add_done_callback(leave)
-
-
-async def end_process(memory: AsyncMemory) -> None:
-    """Lets calls in flight finish and writes down what is pending."""
-    await memory.close()
 
 
 def leave(_ended: asyncio.Future[None]) -> None:

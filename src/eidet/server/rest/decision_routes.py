@@ -12,18 +12,9 @@ from ...core.record import iso_time
 from ...graph.fact import Quotation
 from ..serving import Reads, Writes
 from .bodies import Id, RequestBody
-from .facts_routes import (
-    TAGS,
-    EntityBody,
-    EntityReply,
-    FactBody,
-    FactId,
-    FactTimes,
-    Name,
-    tell_facts,
-)
+from .facts_routes import EntityBody, EntityReply, FactBody, FactId, FactTimes, Name, add_route, tell_facts
 from .replies import StoredMemory, tell_record, tell_records
-from .respond import answer, errors
+from .respond import answer
 
 Because = Annotated[str, Field(max_length=10_000)]
 
@@ -102,22 +93,13 @@ class UndoneReply(BaseModel):
 
 
 def add_to(router: APIRouter) -> None:
-    for path, run, model in (
-        ("/why", why, ExplanationReply),
-        ("/neighbours", neighbours, NeighbourList),
-        ("/export", export, FactsText),
-        ("/decisions", decisions, DecisionList),
-        ("/merge", merge, StoredMemory),
-        ("/split", split, StoredMemory),
-        ("/undo", undo, UndoneReply),
-    ):
-        router.post(
-            f"/facts{path}",
-            tags=TAGS,
-            operation_id=f"facts_{path[1:]}",
-            response_model=model,
-            responses=errors(),
-        )(run)
+    add_route(router, why, ExplanationReply)
+    add_route(router, neighbours, NeighbourList)
+    add_route(router, export, FactsText)
+    add_route(router, decisions, DecisionList)
+    add_route(router, merge, StoredMemory)
+    add_route(router, split, StoredMemory)
+    add_route(router, undo, UndoneReply)
 
 
 def _tell_quotations(quotations: tuple[Quotation, ...]) -> list[dict[str, Any]]:

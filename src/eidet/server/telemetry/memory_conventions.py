@@ -18,7 +18,6 @@ RECORDS: Final = "gen_ai.memory.records"  # content: only on request
 ERROR_TYPE: Final = "error.type"
 VERB: Final = "eidet.verb"  # ours: tells recall, context and find apart
 SEARCHED: Final = "eidet.recall.searched"  # how many rows were considered
-CAPTURE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"  # the variable that asks for content
 
 OPERATIONS: Final = {
     "remember": "upsert_memory",  # the memory decides whether it is new, a version, or known already

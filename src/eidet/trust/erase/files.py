@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import mmap
 from collections.abc import Iterator, Sequence
@@ -42,11 +43,7 @@ def schema_copies(store: Store) -> list[Path]:
     path = path_of(store)
     if path is None:
         return []
-    return sorted(path.parent.glob(f"{_literally(path.name)}.schema-*"))
-
-
-def _literally(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
+    return sorted(path.parent.glob(f"{glob.escape(path.name)}.schema-*"))
 
 
 def remove(files: Sequence[Path]) -> int:

@@ -20,7 +20,6 @@ def rule(reason: str, weight: float, stems: str, shape: str) -> Rule:
     return Rule(reason, weight, tuple(stem.replace("_", " ") for stem in stems.split()), re.compile(shape))
 
 
-_G = r"(?:[^\s.!?]+\s+){0,4}?"  # a few words between
 _RULES_OF = (
     r"(?:instructions?|prompts?|directives?|guidelines?|rules?|commands?|orders|programming|training"
     r"|constraints|restrictions|policies|safeguards|guardrails|context)"

@@ -36,7 +36,7 @@ def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> R
     """The record as it is kept, sealed by the newest key or the one with that number."""
     whole = record.whole
     mark = keys.mark(content_digest(whole.text, whole.data))
-    labels = [_label(keys, name, value) for name, value in zip(LABELS, _read_labels(record), strict=True)]
+    labels = _seal_each(record, keys)
     owner = keys.owner(bind_columns(record, labels, mark))
     vector = None if record.vector is None else keys.seal("vector", owner, record.vector, number)
     return record.but(
@@ -54,14 +54,15 @@ def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> R
 
 def seal_labels(record: Record, keys: ScopeKeys) -> Record:
     """A record with its labels as they are kept, to compare with those that are."""
-    labels = {}
+    return record.but(**dict(zip(LABELS, _seal_each(record, keys), strict=True)))
+
+
+def _seal_each(record: Record, keys: ScopeKeys) -> list[str | None]:
+    """The labels of a record as tokens."""
+    tokens: list[str | None] = []
     for name, value in zip(LABELS, _read_labels(record), strict=True):
-        labels[name] = _label(keys, name, value)
-    return record.but(**labels)
-
-
-def _label(keys: ScopeKeys, name: str, value: str | None) -> str | None:
-    return None if value is None else keys.label(name, value)
+        tokens.append(None if value is None else keys.label(name, value))
+    return tokens
 
 
 def _terms_field(vector: bytes | None) -> str:
@@ -136,14 +137,14 @@ def _read_content(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]
     text, data, meta, state, *shown = json.loads(keys.open("content", box, owner))
     original = None
     if shown:
-        text, data, original = _lower(text, data, *shown[0])
+        text, data, original = lower_content(text, data, *shown[0])
     said: dict[str, Any] = {"text": text, "data": data, "meta": meta, "state": State.from_json(state)}
     for name, token in zip(LABELS, _read_labels(form), strict=True):
         said[name] = open_label(keys, name, token)
     return {**said, "original": original, "sealed": None}
 
 
-def _lower(
+def lower_content(
     text: str,
     data: Json,
     shown_text: str,

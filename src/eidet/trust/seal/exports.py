@@ -161,7 +161,7 @@ class SealedArchive:
         self.store.fresh()
         found = {}
         for scope, mark in lasting.items():
-            keys = self.store.ring.of(scope) if self.store.opener.has_keys(scope) else None
+            keys = self.store.opener.find_keys(scope)
             if keys is not None and _fingerprint(keys) == mark:
                 found[scope] = keys
         return found
@@ -219,7 +219,7 @@ class SealedArchive:
         self.store.fresh()
         lost = 0
         for form in forms:
-            keys = self.store.ring.of(form.scope) if self.store.opener.has_keys(form.scope) else None
+            keys = self.store.opener.find_keys(form.scope)
             if keys is None or _fingerprint(keys) != lasting.get(form.scope):
                 lost += 1
             else:

@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 from ...core.errors import Corrupt, Refused
 from ...core.event import Event
 from ...core.former_meta import Origin, split_meta
-from ...core.lossless import Original, pack_original, read_original
+from ...core.lossless import read_original
 from ...core.record import MARK_BYTES, Record
 from ...core.scope import Scope
 from ...core.state import NO_STATE, State
@@ -34,7 +34,7 @@ from ...store.model import STAGED_NAME, STAGED_UP_TO, CarefulJob
 from ...store.verbs.writing import epoch_of
 from . import KeyService
 from .boxes import MAC_BYTES, ScopeKeys, number_of
-from .codec import LABELS, open_label, open_record, seal_record
+from .codec import LABELS, lower_content, open_label, open_record, seal_record
 from .history import is_act, seal_event, seal_note
 from .keyring import ACTORS, FORMAT, Keyring, TransactionShelf, claim, read_master
 from .small_values import is_secret, is_setting_sealed, seal_setting
@@ -69,7 +69,9 @@ def open_former(form: Record, keys: ScopeKeys) -> Record:
     content = _content_of(form, keys, owner)
     text, data, original = content.text, content.data, None
     if form.original is not None:
-        text, data, original = _lower(form, content, keys, owner)
+        box = read_original(form.original).vector or b""
+        shown = json.loads(keys.open("original", box, owner))
+        text, data, original = lower_content(text, data, *shown)
     return form.but(
         **{name: open_label(keys, name, getattr(form, name)) for name in LABELS},
         text=text,
@@ -123,18 +125,6 @@ def _read_content(said: Sequence[Any], keys: ScopeKeys, form: Record) -> Content
         origin = Origin(form.created, open_label(keys, "source", form.source), form.derived_from)
         meta, state = split_meta(meta, origin)
     return Content(text, data, meta, state.to_json())
-
-
-def _lower(form: Record, whole: Content, keys: ScopeKeys, owner: bytes) -> tuple[str, Json, bytes | None]:
-    box = read_original(form.original).vector or b""
-    text, data, had_text, had_data, embedder, vector = json.loads(keys.open("original", box, owner))
-    kept = Original(
-        text=whole.text if had_text else None,
-        data=(whole.data,) if had_data else None,
-        vector=None if vector is None else b64decode(vector),
-        embedder=embedder,
-    )
-    return text, data, pack_original(kept)
 
 
 def _open_note(

@@ -22,7 +22,6 @@ from ...core.validate import Json, dump_json
 from .boxes import ScopeKeys, number_of
 
 LOST: Final = "(its key was destroyed)"  # who made something, as told by a history that outlived it
-KeysFor = Callable[[str], ScopeKeys]  # those of a scope
 _ACT: Final = "act:"  # begins what is kept of who acted
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from ...core.errors import Conflict, Refused
@@ -130,7 +131,8 @@ def shred(store: SealedStore, scope: str, clock: Clock) -> int:
         verbs.replace_derived(store.inner, [])
     store.fresh()
     wipe(store)
-    _remove_copies(store)
+    if isinstance(store, LivesInFile):
+        remove_copies(store.path)
     return verbs.count(store.inner, Where(scope=Scope(scope)))
 
 
@@ -154,11 +156,10 @@ def wipe(store: SealedStore) -> None:
         pass
 
 
-def _remove_copies(store: SealedStore) -> None:
-    """Copies that were made before a change of the schema have the destroyed key still."""
-    if isinstance(store, LivesInFile):
-        for copy in store.path.parent.glob(f"{glob.escape(store.path.name)}.schema-*"):
-            copy.unlink()
+def remove_copies(path: Path) -> None:
+    """Copies that were made before a change of the schema have words, or a destroyed key, still."""
+    for copy in path.parent.glob(f"{glob.escape(path.name)}.schema-*"):
+        copy.unlink()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

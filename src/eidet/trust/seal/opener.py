@@ -30,11 +30,15 @@ class Opener:
             raise Corrupt(f"scope {scope!r} holds records but has no key: restore a copy or an export")
         return keys
 
-    def has_keys(self, scope: str) -> bool:
+    def find_keys(self, scope: str) -> ScopeKeys | None:
+        """None for a scope that has none yet, or none any more."""
         try:
-            return self.ring.of(scope) is not None
+            return self.ring.of(scope)
         except Shredded:
-            return False
+            return None
+
+    def has_keys(self, scope: str) -> bool:
+        return self.find_keys(scope) is not None
 
     def open(self, form: Record, how: Callable[[Record, ScopeKeys], Record] = open_record) -> Record:
         try:
@@ -75,8 +79,8 @@ class Opener:
         """A history in plain words."""
         if not events:
             return []
-        actors = self.keys(ACTORS) if self.has_keys(ACTORS) else None
-        return HistoryReader(self.ring.of(events[0].scope), actors, self.ring.former_until).open(events)
+        keys, actors = self.ring.of(events[0].scope), self.find_keys(ACTORS)
+        return HistoryReader(keys, actors, self.ring.former_until).open(events)
 
     def name_actor(self, token: str) -> str:
         """Who judged, of whom a token is kept."""

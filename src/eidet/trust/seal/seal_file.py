@@ -6,7 +6,6 @@ interrupted is as it was; one that was sealed but not yet cleaned is cleaned whe
 
 from __future__ import annotations
 
-import glob
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -25,6 +24,7 @@ from ...store.sql.sqlite_errors import translate_errors
 from . import KeyService
 from .codec import seal_record
 from .history import seal_event
+from .key_rotation import remove_copies
 from .keyring import ACTORS, Keyring, begin, check_master, is_sealed
 from .small_values import is_secret, seal_setting
 from .unsealed import check_unsealed
@@ -47,7 +47,8 @@ def seal_file(path: Path, service: KeyService, progress: Progress | None = None)
     with translate_errors(path), open_alone(path) as raw:
         count = 0 if sealed else _seal(raw, service, progress)
         raw.execute("VACUUM")
-    _clean(path)
+    shutil.rmtree(f"{path}-index", ignore_errors=True)  # caches of the index have words, too
+    remove_copies(path)
     return count
 
 
@@ -126,13 +127,6 @@ def _seal_values(raw: RawConnection, shelf: _Shelf, ring: Keyring) -> None:
 
 def _token(ring: Keyring, scope: str, name: str, label: str | None) -> str | None:
     return None if label is None else ring.open_scope(scope, again=False).label(name, label)
-
-
-def _clean(path: Path) -> None:
-    """What else has words in it: caches of the index, and copies from before a change of the schema."""
-    shutil.rmtree(f"{path}-index", ignore_errors=True)
-    for copy in path.parent.glob(f"{glob.escape(path.name)}.schema-*"):
-        copy.unlink()
 
 
 class _Shelf:

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from ...core.errors import Corrupt
 from ...core.record import Record
 from ...core.scope import Scope
-from ...store import STAGED, TALLIES, Store, Table, Transaction
+from ...store import SETTINGS, STAGED, TALLIES, Store, Table, Transaction
 from ...store.model import K, V
 from . import Shredded
 from .boxes import ScopeKeys
@@ -24,7 +24,6 @@ from .codec import owner_of
 from .keyring import ACTORS
 from .opener import Opener
 
-TABLES: Final = (TALLIES.name, STAGED.name)  # those of which something is sealed
 SECRETS: Final = "secret:"  # settings of this prefix are sealed …
 RECEIPT_KEYS: Final = "receipt_keys"  # … and this one
 _SEALED: Final = "sealed:"  # begins the value of such a setting
@@ -32,23 +31,41 @@ Day = tuple[str, int, str]  # the key of a tally: scope, day, what
 Forms = Callable[[Iterable[int]], Iterable[Record]]  # the records with some seqs, as they are kept
 
 
-def open_values(
-    opener: Opener,
+def read_values(
     source: Store | Transaction,
+    opener: Callable[[], Opener],
     forms: Forms,
     table: Table[K, V],
     keys: Iterable[K] | None,
+    *,
     within: Scope | None,
+    prefix: str,
     limit: int | None,
 ) -> dict[K, V]:
-    """As `Store.values` of one of these tables, in plain words."""
+    """As `Store.values`, in plain words; asks for keys only where something is sealed."""
     if table.name == TALLIES.name:
-        days = None if keys is None else _read_days(opener, cast("Iterable[Day]", keys))
-        found = source.values(TALLIES, days, within=within)
-        plain = {_rename(day, opener.name_actor): counts for day, counts in found.items()}
-        return cast("dict[K, V]", dict(islice(sorted(plain.items()), limit)))
-    staged = source.values(STAGED, cast("Iterable[int] | None", keys), limit=limit)
-    return cast("dict[K, V]", dict(_open_staged(opener, staged, forms)))
+        days = cast("Iterable[Day] | None", keys)
+        return cast("dict[K, V]", _read_tallies(source, opener(), days, within, limit))
+    found = source.values(table, keys, within=within, prefix=prefix, limit=limit)
+    if table.name == STAGED.name:
+        staged = cast("dict[int, bytes]", found)
+        return cast("dict[K, V]", dict(_open_staged(opener(), staged, forms)))
+    if table.name == SETTINGS.name:
+        return cast("dict[K, V]", _open_settings(cast("dict[str, str]", found), opener))
+    return found
+
+
+def _read_tallies(
+    source: Store | Transaction,
+    opener: Opener,
+    keys: Iterable[Day] | None,
+    within: Scope | None,
+    limit: int | None,
+) -> dict[Day, Any]:
+    days = None if keys is None else _read_days(opener, keys)
+    found = source.values(TALLIES, days, within=within)
+    plain = {_rename(day, opener.name_actor): counts for day, counts in found.items()}
+    return dict(islice(sorted(plain.items()), limit))
 
 
 def _rename(day: Day, rename: Callable[[str], str]) -> Day:
@@ -124,12 +141,9 @@ def open_setting(name: str, value: str, actors: ScopeKeys) -> str:
         ) from None
 
 
-def open_settings(settings: dict[K, V], opener: Callable[[], Opener]) -> dict[K, V]:
-    """Settings in plain words; asks for keys only where one is sealed."""
-    plain = cast("dict[str, str]", settings)
-    secret = [name for name in plain if is_secret(name)]
+def _open_settings(settings: dict[str, str], opener: Callable[[], Opener]) -> dict[str, str]:
+    secret = [name for name in settings if is_secret(name)]
     if not secret:
         return settings
     actors = opener().keys(ACTORS)
-    opened = {name: open_setting(name, plain[name], actors) for name in secret}
-    return cast("dict[K, V]", {**plain, **opened})
+    return {**settings, **{name: open_setting(name, settings[name], actors) for name in secret}}

@@ -17,7 +17,7 @@ from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import SETTINGS, Changes, Head, Store, Table, Transaction, verbs
+from ...store import Changes, Head, Store, Table, Transaction, verbs
 from ...store.abilities import PutsNew
 from ...store.answers import count_records
 from ...store.model import K, NewRecord, V
@@ -30,7 +30,7 @@ from .filter_split import Asked
 from .former import raise_form
 from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
 from .opener import Opener
-from .small_values import TABLES, open_settings, open_values
+from .small_values import read_values
 from .transaction import SealedJob
 from .unsealed import check_unsealed
 
@@ -232,11 +232,9 @@ class SealedStore(PassthroughStore):
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        if table.name not in TABLES:
-            found = self.inner.values(table, keys, within=within, prefix=prefix, limit=limit)
-            return open_settings(found, self._ask_opener) if table.name == SETTINGS.name else found
-        self.fresh()
-        return open_values(self.opener, self.inner, self.forms, table, keys, within, limit)
+        return read_values(
+            self.inner, self._ask_opener, self.forms, table, keys, within=within, prefix=prefix, limit=limit
+        )
 
     # Following.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from ...core.actor import acting_as, acts
@@ -26,15 +27,7 @@ from .codec import open_bare, open_record, seal_derived, seal_labels, seal_recor
 from .history import seal_event, seal_note
 from .keyring import ACTORS, TransactionShelf
 from .opener import Opener
-from .small_values import (
-    TABLES,
-    is_secret,
-    open_settings,
-    open_values,
-    seal_setting,
-    seal_staged,
-    seal_tallies,
-)
+from .small_values import is_secret, read_values, seal_setting, seal_staged, seal_tallies
 
 T = TypeVar("T")
 
@@ -176,12 +169,10 @@ class SealedTransaction(PassthroughTransaction):
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        if table.name not in TABLES:
-            found = self.inner.values(table, keys, within=within, prefix=prefix, limit=limit)
-            if table.name != SETTINGS.name:
-                return found
-            return open_settings(found, lambda: self._opener_of(ACTORS))
-        return open_values(self._opener_of(ACTORS), self.inner, self._forms, table, keys, within, limit)
+        opener = partial(self._opener_of, ACTORS)
+        return read_values(
+            self.inner, opener, self._forms, table, keys, within=within, prefix=prefix, limit=limit
+        )
 
     # Writing.
 

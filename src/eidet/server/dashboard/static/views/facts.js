@@ -17,7 +17,7 @@ export function Facts({ scope, head, say, go, may, params, single }) {
   if (!data.entity) return html`<section class="card"><${Empty} icon="facts" title="No facts yet"><p>Facts are read from what is stored: “Ann lives in Porto” is one. You can also state one: <code>memory.facts.add("Ann", "lives_in", "Porto")</code></p><//></section>`;
   const pick = (id) => go("facts", { scope: params.get("scope"), entity: id });
   const named = data.entities.filter((one) => one.name.toLowerCase().includes(words.toLowerCase()));
-  const decide = (path, id, done) => call(`/dashboard/facts/${path}`, { scope, body: { id } }).then(() => { say(done); reload(); }, (failed) => say(failed.message));
+  const decide = (path, id, done) => call(`/facts/${path}`, { scope, body: { id } }).then(() => { say(done); reload(); }, (failed) => say(failed.message));
   const able = may("write") && single;
   return html`<div class="stack">
     ${data.contradictions.length > 0 && html`<${Contradictions} rows=${data.contradictions} able=${able} decide=${decide} onWhy=${setWhy} />`}
