@@ -8,29 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 from ...core.errors import Unavailable
 from ...core.scope import Scope
-from .. import STAGED, TOMBSTONES, Table
+from .. import STAGED, TOMBSTONES, Store, Table, Transaction
 from ..model import STAGED_NAME, STAGED_UP_TO, K, V
 from .member import LONG, SHORT, STEP, Member
 
 STAGED_SETTINGS: Final = (STAGED_NAME, STAGED_UP_TO)
-
-
-class HasValues(Protocol):
-    """A store or a transaction."""
-
-    def values(
-        self,
-        table: Table[K, V],
-        keys: Iterable[K] | None = None,
-        *,
-        within: Scope | None = None,
-        prefix: str = "",
-        limit: int | None = None,
-    ) -> dict[K, V]: ...
 
 
 def belongs_to_long(table: Table[K, V]) -> bool:
@@ -39,7 +25,7 @@ def belongs_to_long(table: Table[K, V]) -> bool:
 
 def read_member(
     member: Member,
-    source: HasValues,
+    source: Store | Transaction,
     table: Table[K, V],
     keys: Sequence[K] | None,
     within: Scope | None,
