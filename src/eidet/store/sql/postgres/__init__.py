@@ -20,7 +20,6 @@ from ....net.retry import RetryPolicy
 from ... import Changes, Head, Transaction
 from ...model import SETTINGS, STAGED, TOMBSTONES, K, NewRecord, Table, V
 from ...rules import UNIQUE_KINDS
-from ..ports import Cursor
 from ..relational import RelationalStore
 from ..rows import row_of
 from .address import address_of
@@ -102,13 +101,6 @@ class PostgresStore(RelationalStore):
             record_digest(new.record),
             new.now,
         ]
-
-    def _run(self, job: Callable[[Transaction], T], cursor: Cursor) -> T:
-        transaction = self._transaction_of(cursor)
-        try:
-            return job(transaction)
-        finally:
-            self._has_tombstones = self._has_tombstones or transaction.saw_tombstones
 
     # What a replica told must not be taken back by one that is further behind, and what the index knows
     # of must be found: such questions go to the primary.

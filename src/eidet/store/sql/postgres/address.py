@@ -36,10 +36,6 @@ class PostgresAddress:
     deadline_seconds: float | None = None  # see `RetryPolicy`
     prepare: bool | None = None  # statements; None: unless there is a pooler between, which may not know them
 
-    def __post_init__(self) -> None:
-        if not self.lag_seconds > 0:
-            raise Misconfigured(f"{PREFIX}lag_seconds must be a number above 0, not {self.lag_seconds:g}")
-
 
 def address_of(url: str) -> PostgresAddress:
     """`postgresql://user@host/database?eidet_…=…`; `Misconfigured` where an option is not one of ours."""

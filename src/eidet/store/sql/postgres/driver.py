@@ -158,13 +158,10 @@ class PostgresDriver:
             if len(waiting) == 1:
                 raise
             for queued in waiting:
-                self._commit_alone(queued)
-
-    def _commit_alone(self, queued: QueuedJob[Any]) -> None:
-        try:
-            self._commit_once([queued])
-        except (Corrupt, Misconfigured) as error:
-            queued.error = error
+                try:
+                    self._commit_once([queued])
+                except (Corrupt, Misconfigured) as error:
+                    queued.error = error
 
     def _commit_once(self, waiting: list[QueuedJob[Any]]) -> None:
         """Where the line is lost at the commit, the server tells what came of it."""

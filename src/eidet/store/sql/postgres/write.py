@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ....core.errors import Unavailable
 from ...group_commit import QueuedJob
 from ..ports import Cursor
-from .quick import ask_together
+from .quick import insert_together
 from .text import Row, escape, rows_of, unescape_row
 
 if TYPE_CHECKING:
@@ -100,12 +100,12 @@ class Attempt:
             return
         try:
             self._guessed = True
-            answers = ask_together(connection, [_TURN], [(job.sql, job.values) for _, job in quick])
+            seqs = insert_together(connection, _TURN, [(job.sql, job.values) for _, job in quick])
             self._guessed = False
         finally:
             self._guessed = self._guessed and connection.closed  # a server that refuses has done nothing
-        for (queued, job), rows in zip(quick, answers, strict=True):
-            queued.result = job.answer(rows[0][0]) if rows else None
+        for (queued, job), seq in zip(quick, seqs, strict=True):
+            queued.result = None if seq is None else job.answer(seq)
 
     def _settle(self, connection: Connection[Any], quick: Sequence[tuple[QueuedJob[Any], Quick]]) -> None:
         """Looks which of them were written; with the turn taken, what was under way has ended."""
