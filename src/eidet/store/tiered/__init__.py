@@ -195,19 +195,18 @@ class TieredStore:
         if not belongs_to_long(table):
             parts = self._ask(lambda member, store: read_member(member, store, table, asked, within, limit))
             return join(parts, limit)
-        names = cast("list[str] | None", asked)
         try:
             found = self._members.long.ask(
                 lambda store: store.values(table, asked, within=within, prefix=prefix, limit=limit)
             )
         except Unavailable as error:
             if table.name == SETTINGS.name:
-                return cast("dict[K, V]", self._last_settings.recall(names, prefix, error))
+                return self._last_settings.recall(asked, prefix, error)
             if self._members.short.down:
                 raise
             return {}
         if table.name == SETTINGS.name:
-            self._last_settings.keep(names, prefix, cast("Mapping[str, str]", found))
+            self._last_settings.keep(asked, prefix, found)
         return found
 
     # Following.

@@ -74,23 +74,20 @@ class LastSettings:
     """The settings that were last read: they stand in while the long store is down."""
 
     def __init__(self) -> None:
-        self._by_name: dict[str, str | None] = {}
-        self._by_prefix: dict[str, dict[str, str]] = {}
+        self._kept: dict[tuple[str | None, str], dict[str, str]] = {}  # by name, or by prefix
 
-    def keep(self, names: Sequence[str] | None, prefix: str, found: Mapping[str, str]) -> None:
+    def keep(self, names: Sequence[Any] | None, prefix: str, found: Mapping[Any, Any]) -> None:
         if names is None:
-            self._by_prefix[prefix] = dict(found)
+            self._kept[None, prefix] = dict(found)
             return
         for name in names:
-            self._by_name[name] = found.get(name)
+            self._kept[name, ""] = {name: found[name]} if name in found else {}
 
-    def recall(self, names: Sequence[str] | None, prefix: str, error: Unavailable) -> dict[str, str]:
+    def recall(self, names: Sequence[Any] | None, prefix: str, error: Unavailable) -> dict[Any, Any]:
         """As they were; raises `error` where they were never read."""
-        if names is None:
-            if prefix not in self._by_prefix:
+        found: dict[str, str] = {}
+        for question in [(None, prefix)] if names is None else [(name, "") for name in names]:
+            if question not in self._kept:
                 raise error
-            return dict(self._by_prefix[prefix])
-        if any(name not in self._by_name for name in names):
-            raise error
-        found = {name: self._by_name[name] for name in names}
-        return {name: value for name, value in found.items() if value is not None}
+            found |= self._kept[question]
+        return found

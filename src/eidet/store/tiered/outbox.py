@@ -121,15 +121,13 @@ class Waiting:
                 else:
                     self._box.take_over(left, carry)
 
-    def put_away(self) -> bool:
-        """Removes the outbox if nothing waits in it any more; whether it did."""
+    def put_away(self) -> None:
+        """Removes the outbox if nothing waits in it any more."""
         with self._lock:
-            if self._box is None or verbs.count(self._box.store, Where()):
-                return False
-            self._box.remove()
-            self._aside.drop_gone(self._box.member, ())
-            self._box = None
-            return True
+            if self._box is not None and not self.count():
+                self._box.remove()
+                self._aside.drop_gone(self._box.member, ())
+                self._box = None
 
     def count(self) -> int:
         with self._lock:

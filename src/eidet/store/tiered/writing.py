@@ -90,9 +90,6 @@ class _Attempt:
 
     def run(self, job: Job[T]) -> T:
         present = [member for member in self._members.all if member not in self._away]
-        for member in present:
-            with as_failure_of(member):
-                member.leap_outside(self._members.floor)
         self._members.writer = threading.get_ident()
         try:
             answer = self._run_inside(present, job)
@@ -130,6 +127,7 @@ class _Attempt:
             return [answer, self.joint.inserted.get(member, [])]
 
         with as_failure_of(member):
+            member.leap_outside(self._members.floor)
             answer, stored = member.ask(lambda store: store.write(CarefulJob(run_part)))
         self._committed.append(member)
         return cast("T", self._number(member, answer.value, stored))
