@@ -285,6 +285,17 @@ class TestFiles:
         again.store.close()
         assert files(tmp_path) == [file], "what cannot be delivered is kept"
 
+    def test_a_damaged_record_that_is_out_of_place_does_not_keep_the_rest_there(self, tmp_path: Path) -> None:
+        with closing(SqliteStore(tmp_path / "short.db")) as short:
+            strays = [fact(id, text=f"says {id}", tier=Tier.LONG) for id in ("a", "damaged", "b")]
+            verbs.put(short, strays, now=NOW)
+        with closing(sqlite3.connect(tmp_path / "short.db")) as database, database:
+            database.execute("UPDATE records SET meta = '{' WHERE id = 'damaged'")
+        pair = Pair(tmp_path)
+        assert [r.id for r in pair.long.find(ALL)] == ["a", "b"]
+        assert verbs.count(pair.short, ALL) == 1, "what cannot be moved is kept"
+        pair.store.close()
+
     def test_a_file_that_cannot_be_read_is_left_alone_and_told(self, pair: Pair, tmp_path: Path) -> None:
         queued(pair, "a", back=False)
         pair.store.close()

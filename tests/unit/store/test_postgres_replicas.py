@@ -8,7 +8,8 @@ import pytest
 
 from eidet.core.errors import Unavailable
 from eidet.net.retry import RetryPolicy
-from eidet.store.sql.postgres.replicas import Replica, Replicas, place_of
+from eidet.store.sql.postgres.pool import Server
+from eidet.store.sql.postgres.replicas import Replica, Replicas
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
 
@@ -25,7 +26,8 @@ class Away:
 
 
 def replica(way: Away) -> Replica:
-    return Replica("far", way, 2, lambda: 0, 1.0, RetryPolicy(deadline_seconds=5.0, break_after=1))
+    policy = RetryPolicy(deadline_seconds=5.0, break_after=1)
+    return Replica(Server("far", way, lambda _: None, 2, policy), lambda: 0, 1.0)
 
 
 def test_a_replica_that_is_down_is_tried_once_and_left() -> None:
@@ -47,10 +49,3 @@ def test_without_a_replica_that_is_near_nobody_is_picked() -> None:
     assert [told["fresh"] for told in replicas.describe()] == [False]
     assert Replicas([]).pick() is None
     replicas.close()
-
-
-def test_places_in_the_log_are_numbers_in_their_order() -> None:
-    told = ["0/0", "0/A", "0/FFFFFFFF", "1/0", "1A/2B"]
-    assert [place_of(one) for one in told] == sorted(place_of(one) for one in told)
-    assert place_of("1/0") == 2**32
-    assert place_of(None) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import threading
@@ -206,6 +207,46 @@ def test_thousands_are_forgotten_at_once(store: PostgresStore) -> None:
     assert store.history("a", "r1")[1].before is None
     assert store.history("a", "r2499")[-1].by == "ann"
     assert store.head().seq == 2500 + 2 + 2500
+
+
+# One record at a time.
+
+
+def test_statements_that_were_thrown_away_are_prepared_anew(store: PostgresStore) -> None:
+    """psycopg does that after a rollback on a connection for which it has prepared some itself."""
+    thrown_away = 0
+    for n in range(9):
+        assert verbs.put(store, [fact(f"r{n}")], now=NOW)[0].seq == n + 1
+        for _ in range(7):
+            assert store._driver.read("SELECT 1", ()) == [(1,)]
+        store.ask(lambda connection: connection.execute("ROLLBACK"))
+        ours = "SELECT name FROM pg_prepared_statements WHERE starts_with(name, 'eidet')"
+        thrown_away += store._driver.read(ours, ()) == []
+    assert thrown_away
+
+
+def test_a_text_that_does_not_fit_into_the_buffers_of_the_line_is_written(store: PostgresStore) -> None:
+    long = "\0 and so on " * 700_000
+    (stored,) = verbs.put(store, [fact("long", long)], now=NOW)
+    assert store.read("a", ["long"]) == [stored]
+    assert stored.text == long
+
+
+def test_a_process_with_many_open_files_writes(postgres_emptied: str) -> None:
+    """`select` cannot wait for a file above the first 1024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 1400:
+        pytest.skip("needs more than 1400 open files: ulimit -Hn")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1400), hard))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        store = PostgresStore(postgres_emptied)
+        assert verbs.put(store, [fact("one")], now=NOW)[0].seq == 1
+        store.close()
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 # A commit that was not answered.

@@ -13,9 +13,9 @@ import numpy as np
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Entry
-from ...store.sql.postgres.record_search import array_of, estimate_passing, find_passing, select_living
+from ...store.sql.postgres.record_search import estimate_passing, find_passing, select_living
 from ...store.sql.postgres.searchable import SearchableDatabase, SqlCondition
-from ...store.sql.postgres.text import unescape_row
+from ...store.sql.postgres.text import array_of, unescape_row
 from .. import Floats, Probe, Seqs
 from ..change_pages import Stale
 from ..embedded.scored import ScoredSeqs

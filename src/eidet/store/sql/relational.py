@@ -6,6 +6,7 @@ The same code serves every SQL database; a database is a `Driver`, see `sqlite.p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, TypeVar
 
 from ...core.event import Event
@@ -39,11 +40,15 @@ class RelationalStore:
         self.writable: bool = driver.writable
         self.identity: str = self.values(SETTINGS, ("identity",)).get("identity", "")
 
-    def _transaction_of(self, cursor: Cursor) -> SqlTransaction:
-        return self._transaction_type(self._sql, self._driver.json, cursor)
-
     def _write(self, job: Callable[[SqlTransaction], T]) -> T:
-        return self._driver.write(lambda cursor: job(self._transaction_of(cursor)))
+        return self._driver.write(partial(self._run, job))
+
+    def _run(self, job: Callable[[SqlTransaction], T], cursor: Cursor) -> T:
+        transaction = self._transaction_type(self._sql, self._driver.json, cursor)
+        try:
+            return job(transaction)
+        finally:
+            self._has_tombstones = self._has_tombstones or transaction.saw_tombstones
 
     def _snapshot(self, job: Callable[[SqlReader], T]) -> T:
         """Reads as of one moment."""
@@ -101,7 +106,6 @@ class RelationalStore:
             if watched and self._has_tombstones and transaction.values(TOMBSTONES, new.marks()):
                 return job(transaction)
             stored = transaction.insert_new(new, refuse=watched and not self._has_tombstones)
-            self._has_tombstones = self._has_tombstones or transaction.saw_tombstones
             return job(transaction) if stored is None else [stored]
 
         return self._write(try_first)

@@ -33,6 +33,7 @@ from ...core.where import Where
 from ...quality import Survey
 from .. import SETTINGS, Changes, Entry, Head, Scrubbed, Store, Table, Transaction, verbs
 from ..abilities import LivesInFile
+from ..answers import sort_records
 from ..model import K, V
 from ..rules import check_order
 from .history import join_histories
@@ -144,16 +145,12 @@ class TieredStore:
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
-        name, descending = check_order(order)
+        check_order(order)
         most = None if limit is None else offset + limit
         found = self._gather(
             lambda member, store: store.find(where, order=order, limit=most, after=member.inner_seq(after))
         )
-        found.sort(key=lambda record: record.seq, reverse=descending)
-        present = [record for record in found if getattr(record, name) is not None]
-        present.sort(key=lambda record: getattr(record, name), reverse=descending)
-        absent = [record for record in found if getattr(record, name) is None]
-        return (present + absent)[offset:most]
+        return sort_records(found, order)[offset:most]
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         """`Unavailable` while a store is down: what goes through all records must not miss any unseen."""
@@ -198,19 +195,18 @@ class TieredStore:
         if not belongs_to_long(table):
             parts = self._ask(lambda member, store: read_member(member, store, table, asked, within, limit))
             return join(parts, limit)
-        names = cast("list[str] | None", asked)
         try:
             found = self._members.long.ask(
                 lambda store: store.values(table, asked, within=within, prefix=prefix, limit=limit)
             )
         except Unavailable as error:
             if table.name == SETTINGS.name:
-                return cast("dict[K, V]", self._last_settings.recall(names, prefix, error))
+                return self._last_settings.recall(asked, prefix, error)
             if self._members.short.down:
                 raise
             return {}
         if table.name == SETTINGS.name:
-            self._last_settings.keep(names, prefix, cast("Mapping[str, str]", found))
+            self._last_settings.keep(asked, prefix, found)
         return found
 
     # Following.

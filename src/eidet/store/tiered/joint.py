@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ...core.errors import EidetError, Unavailable
@@ -21,6 +22,7 @@ from .. import EPOCH, SETTINGS, STAGED, TOMBSTONES, Derived, Store, Table, Trans
 from ..abilities import GivesSeqsLate, Leaps
 from ..model import PROVISIONAL, K, V
 from ..verbs.erasing import find_derived_in
+from ..verbs.lookups import read_records
 from .history import join_histories
 from .member import STEP, Member
 from .member_values import STAGED_SETTINGS, belongs_to_long, join, part_of, read_member
@@ -197,16 +199,9 @@ class JointTransaction:
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         stored: list[Record] = []
-        run: list[Record] = []
-        at: Member | None = None
-        for record in records:
-            target = self._choose_place(record)
-            if at is not None and target is not at:
-                stored += self._insert(at, run)
-                run = []
-            at = target
-            run.append(record)
-        return stored if at is None else stored + self._insert(at, run)
+        for member, some in groupby(records, key=self._choose_place):
+            stored += self._insert(member, list(some))
+        return stored
 
     def _choose_place(self, record: Record) -> Member:
         """The next version is written where the one before was."""
@@ -259,28 +254,23 @@ class JointTransaction:
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         """A record that is forgotten goes with all of its copies."""
         doomed: dict[Key, Event] = {}
+        gone: list[Record] = []
         for record, event in zip(records, events, strict=True):
             if event.what == "forgotten":
                 doomed[record.scope, record.id] = event
+                gone.append(record)
                 continue
             seq = self._first.seqs.get(record.seq, record.seq)
             member = next(one for one in self._parts.transactions if one.owns(seq))
             self._remove(member, [record.but(seq=seq // STEP)], [event])
             self._replaced[record.scope, record.id] = member, event.at
-        if doomed:
-            self._remove_copies(doomed)
-
-    def _remove_copies(self, doomed: Mapping[Key, Event]) -> None:
-        by_scope: dict[str, list[str]] = {}
-        for scope, id in doomed:
-            by_scope.setdefault(scope, []).append(id)
+        if not gone:
+            return
         for member in self._parts.transactions:
-            copies: list[Record] = []
-            for scope, ids in by_scope.items():
-                with self._parts.using(member) as transaction:
-                    copies += [copy for copy in transaction.read(scope, ids, bare=True) if copy is not None]
+            with self._parts.using(member) as transaction:
+                copies = read_records(transaction, gone, bare=True)
             if copies:
-                self._remove(member, copies, [doomed[copy.scope, copy.id] for copy in copies])
+                self._remove(member, list(copies.values()), [doomed[key] for key in copies])
 
     def _remove(self, member: Member, records: Sequence[Record], events: Sequence[Event]) -> None:
         with self._parts.using(member) as transaction:

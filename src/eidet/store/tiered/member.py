@@ -99,11 +99,11 @@ class Member:
         """Whoever is first after the rest; `Unavailable` unless the store answers soon."""
         with self._door:
             if self._knocking.running or self._clock() < self._again:
-                raise self._down_error()
+                raise self.down_error()
             self._knocking.start()
         self._knocking.join(KNOCK_SECONDS)
         if self.error is not None:
-            raise self._down_error()
+            raise self.down_error()
 
     def _look(self) -> None:
         try:
@@ -115,7 +115,7 @@ class Member:
         else:
             self._note_answer()
 
-    def _down_error(self) -> Unavailable:
+    def down_error(self) -> Unavailable:
         return Unavailable(f"the {self.name} store is down: {self.error}", retry_after=REST_SECONDS)
 
     def _still_reads(self) -> bool:
@@ -138,7 +138,7 @@ class Member:
     def _open(self) -> LeapingStore:
         """Those who waited while somebody else tried in vain do not try, too."""
         if self.error is not None and self._clock() < self._again:
-            raise self._down_error()
+            raise self.down_error()
         try:
             return _check_leaps(self._opening(), self.name)
         except Unavailable as error:
@@ -154,6 +154,12 @@ class Member:
         """Leaps if the store is there; else whoever asks next makes it leap."""
         with suppress(Unavailable):
             self.ask(lambda store: store.leap(seq))
+
+    def leap_outside(self, seq: int) -> None:
+        """Leaps before a write, where the store's transactions cannot."""
+        if not self.leaps_inside and self.came < seq:
+            self.ask(lambda store: store.leap(seq))
+            self.came = seq
 
     def answers(self) -> bool:
         """Whether the store is there, as far as is known; looks again if it is time."""

@@ -8,29 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 from ...core.errors import Unavailable
 from ...core.scope import Scope
-from .. import STAGED, TOMBSTONES, Table
+from .. import STAGED, TOMBSTONES, Store, Table, Transaction
 from ..model import STAGED_NAME, STAGED_UP_TO, K, V
 from .member import LONG, SHORT, STEP, Member
 
 STAGED_SETTINGS: Final = (STAGED_NAME, STAGED_UP_TO)
-
-
-class HasValues(Protocol):
-    """A store or a transaction."""
-
-    def values(
-        self,
-        table: Table[K, V],
-        keys: Iterable[K] | None = None,
-        *,
-        within: Scope | None = None,
-        prefix: str = "",
-        limit: int | None = None,
-    ) -> dict[K, V]: ...
 
 
 def belongs_to_long(table: Table[K, V]) -> bool:
@@ -39,7 +25,7 @@ def belongs_to_long(table: Table[K, V]) -> bool:
 
 def read_member(
     member: Member,
-    source: HasValues,
+    source: Store | Transaction,
     table: Table[K, V],
     keys: Sequence[K] | None,
     within: Scope | None,
@@ -88,23 +74,20 @@ class LastSettings:
     """The settings that were last read: they stand in while the long store is down."""
 
     def __init__(self) -> None:
-        self._by_name: dict[str, str | None] = {}
-        self._by_prefix: dict[str, dict[str, str]] = {}
+        self._kept: dict[tuple[str | None, str], dict[str, str]] = {}  # by name, or by prefix
 
-    def keep(self, names: Sequence[str] | None, prefix: str, found: Mapping[str, str]) -> None:
+    def keep(self, names: Sequence[Any] | None, prefix: str, found: Mapping[Any, Any]) -> None:
         if names is None:
-            self._by_prefix[prefix] = dict(found)
+            self._kept[None, prefix] = dict(found)
             return
         for name in names:
-            self._by_name[name] = found.get(name)
+            self._kept[name, ""] = {name: found[name]} if name in found else {}
 
-    def recall(self, names: Sequence[str] | None, prefix: str, error: Unavailable) -> dict[str, str]:
+    def recall(self, names: Sequence[Any] | None, prefix: str, error: Unavailable) -> dict[Any, Any]:
         """As they were; raises `error` where they were never read."""
-        if names is None:
-            if prefix not in self._by_prefix:
+        found: dict[str, str] = {}
+        for question in [(None, prefix)] if names is None else [(name, "") for name in names]:
+            if question not in self._kept:
                 raise error
-            return dict(self._by_prefix[prefix])
-        if any(name not in self._by_name for name in names):
-            raise error
-        found = {name: self._by_name[name] for name in names}
-        return {name: value for name, value in found.items() if value is not None}
+            found |= self._kept[question]
+        return found

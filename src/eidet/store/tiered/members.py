@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -87,12 +88,17 @@ class Members:
     def ask(self, job: Callable[[Member, LeapingStore], T]) -> list[tuple[Member, T]]:
         """What each store answers that is there; `Unavailable` if none is."""
         first, *others = self.all
-        futures = [(member, self._workers.submit(_try_one, member, job)) for member in others]
-        tried = [(first, _try_one(first, job))]
-        tried += [(member, future.result()) for member, future in futures]
+        asked: list[tuple[Member, Callable[[], T]]] = [(first, partial(_ask_one, first, job))]
+        for member in others:
+            asked.append((member, self._workers.submit(_ask_one, member, job).result))
+        answers: list[tuple[Member, T]] = []
+        errors: list[Unavailable] = []
+        for member, answer in asked:
+            try:
+                answers.append((member, answer()))
+            except Unavailable as error:
+                errors.append(error)
         self.notice()
-        answers = [(member, answer[0]) for member, (answer, _) in tried if answer]
-        errors = [error for _, (_, error) in tried if error is not None]
         if not answers:
             raise errors[0]
         return answers
@@ -117,7 +123,9 @@ class Members:
         """Up to where everybody has come: a store that lags behind leaps, so that it writes nothing below."""
         for _ in range(ROUNDS):
             heads = self.ask(lambda _, store: store.head())
-            floor = self._learn(heads)
+            for member, head in heads:
+                self._learn(member, head)
+            floor = self.floor
             late = [member for member, head in heads if head.seq < floor and member.store.writable]
             if not late or self.writes_here:
                 break
@@ -138,12 +146,13 @@ class Members:
         """See `Changes`: whoever was here last before this seq begins anew."""
         return common_seq(self._turned_at) if self._turned_at else 0
 
-    def _learn(self, heads: list[tuple[Member, Head]]) -> int:
-        for member, head in heads:
-            self.note_seq(member, head.seq)
-            if member is self.long:
-                self.epoch = head.epoch
-        return self.floor
+    def _learn(self, member: Member, head: Head) -> None:
+        self.note_seq(member, head.seq)
+        if member is self.long:
+            self.epoch = head.epoch
+
+    def note_head(self, member: Member) -> None:
+        self._learn(member, member.ask(lambda store: store.head()))
 
     def note_seq(self, member: Member, seq: int) -> None:
         with self._lock:
@@ -167,7 +176,10 @@ class Members:
 
     def deliverable(self) -> bool:
         """Whether anything waits for a store that is there."""
-        return any(not member.down and self.waiting.due(member) for member in (self.short, self.long))
+        box = self.outbox
+        if box is None:
+            return False
+        return any(not home.down and self.aside.find_due(box, home) for home in (self.short, self.long))
 
     def put_box_away(self) -> None:
         """If nothing waits in it any more, and nobody is reading it."""
@@ -193,15 +205,3 @@ class Members:
 
 def _ask_one(member: Member, job: Callable[[Member, LeapingStore], T]) -> T:
     return member.ask(lambda store: job(member, store))
-
-
-def _try_one(member: Member, job: Callable[[Member, LeapingStore], T]) -> tuple[list[T], Unavailable | None]:
-    """The answer as a list of one, or why there is none."""
-    try:
-        return [_ask_one(member, job)], None
-    except Unavailable as error:
-        return [], error
-
-
-def read_head(store: LeapingStore) -> Head:
-    return store.head()

@@ -10,24 +10,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, TypeVar
 
 from ...core.errors import EidetError, Unavailable
 from ...core.event import Event
 from ...core.record import Record, Tier
-from ...core.where import Where
 from .. import Transaction, verbs
 from ..lives import Carry
 from ..rules import list_changes
 from ..verbs.lookups import read_records
 from .history import MOVED, copy_life
 from .member import LONG, OUTBOX, STEP, LeapingStore, Member
-from .members import Members, read_head
-from .outbox import TIERS
+from .members import Members
 
 log: logging.Logger = logging.getLogger("eidet")
 
-BATCH: Final = 500
 AT_ONCE: Final = 4  # batches that one mending moves
 Key = tuple[str, str]  # scope, id
 Lives = Sequence[tuple[Record, Sequence[Event]]]  # with what history tells
@@ -69,7 +68,7 @@ def mend(members: Members, now: float) -> None:
 
 def _deliver(members: Members, target: Member, now: float) -> None:
     """What waits for a store, in the order it was written."""
-    while (box := members.outbox) is not None and (records := members.waiting.due(target)):
+    while (box := members.outbox) is not None and (records := members.aside.find_due(box, target)):
         _halve_if_refused(members, box, records, partial(_hand_over, members, box, target, now))
 
 
@@ -77,12 +76,8 @@ def _hand_over(members: Members, box: Member, target: Member, now: float, record
     lives = _read_lives(box, records)
     with members.gate.moving():
         _write_above(members, target, partial(_send, carry=members.carry, lives=lives, now=now))
-        members.note_seq(target, target.ask(read_head).seq)
-        _delete_delivered(box, records, now)
-
-
-def _delete_delivered(box: Member, records: Sequence[Record], now: float) -> None:
-    box.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
+        members.note_head(target)
+        _delete_copies(members, box, records, now)
 
 
 def _send(transaction: Transaction, carry: Carry, lives: Lives, now: float) -> None:
@@ -123,11 +118,8 @@ def move(members: Members, source: Member, keys: Sequence[Key], now: float) -> d
 
 def _straighten(members: Members, source: Member, target: Member, now: float) -> None:
     """What was not moved when it was written: a store was down, would not take it, or somebody broke off."""
-    stray = Where(tiers=TIERS[target.name])
     for _ in range(AT_ONCE):
-        passed = members.aside.seqs(source)
-        found = source.ask(partial(_find_first, where=stray, limit=BATCH + len(passed)))
-        strays = [record for record in found if record.seq not in passed][:BATCH]
+        strays = members.aside.find_due(source, target)
         if not strays:
             return
         _halve_if_refused(members, source, strays, partial(_move, members, source, target, now, {}))
@@ -176,7 +168,7 @@ def _last_revision(story: Sequence[Event]) -> Event | None:
 def _delete_copies(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
     """Deletes what lives on in another store."""
     source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
-    members.note_seq(source, source.ask(read_head).seq)
+    members.note_head(source)
 
 
 # Both.
@@ -219,20 +211,12 @@ def _write_above(members: Members, member: Member, job: Callable[[Transaction], 
             transaction.leap(floor)
         return job(transaction)
 
-    if not member.leaps_inside and member.came < floor:
-        member.ask(lambda store: store.leap(floor))
+    member.leap_outside(floor)
     return member.ask(lambda store: store.write(run))
 
 
-def _find_first(store: LeapingStore, where: Where, limit: int) -> list[Record]:
-    return store.find(where, limit=limit)
-
-
 def _read_all(store: LeapingStore, keys: Sequence[Key]) -> list[Record]:
-    by_scope: dict[str, dict[str, None]] = {}
-    for scope, id in keys:
-        by_scope.setdefault(scope, {})[id] = None
     found: list[Record | None] = []
-    for scope, ids in by_scope.items():
-        found += store.read(scope, list(ids))
+    for scope, some in groupby(keys, key=itemgetter(0)):
+        found += store.read(scope, [id for _, id in some])
     return [record for record in found if record is not None]

@@ -59,6 +59,31 @@ class Aside:
     def refusals(self, member: Member) -> list[Refusal]:
         return [kept for (name, _), kept in sorted(self._kept.items()) if name == member.name]
 
+    def find_due(self, source: Member, target: Member) -> list[Record]:
+        """What can be sent from one store to the one where it belongs: the first, in the order of writing."""
+        passed = self.seqs(source)
+        where = Where(tiers=TIERS[target.name])
+        found = source.ask(lambda store: self._find(source, store, where, BATCH + len(passed)))
+        return _first([record for record in found if record.seq not in passed])
+
+    def _find(self, member: Member, store: LeapingStore, where: Where, limit: int) -> list[Record]:
+        try:
+            return store.find(where, limit=limit)
+        except Corrupt:
+            read: list[Record | None] = []
+            for path in verbs.count_scopes(store):
+                seqs = store.match(where.within(Scope(path)))
+                read += [self._read_one(member, store, path, seq) for seq in seqs]
+            readable = [record for record in read if record is not None]
+            return sorted(readable, key=lambda record: record.seq)[:limit]
+
+    def _read_one(self, member: Member, store: LeapingStore, scope: str, seq: int) -> Record | None:
+        try:
+            return store.read(scope, [seq])[0]
+        except Corrupt as error:
+            self.put(member, seq, "a damaged record", error)
+            return None
+
 
 class Waiting:
     """The outbox of this process, made when first needed, and those that others left behind."""
@@ -96,43 +121,13 @@ class Waiting:
                 else:
                     self._box.take_over(left, carry)
 
-    def due(self, target: Member) -> list[Record]:
-        """The first that can be sent there, in the order of writing; those set aside are passed over."""
-        member = self.member
-        if member is None:
-            return []
-        passed = self._aside.seqs(member)
-        where = Where(tiers=TIERS[target.name])
-        found = member.ask(lambda store: self._find(member, store, where, BATCH + len(passed)))
-        return _first([record for record in found if record.seq not in passed])
-
-    def _find(self, member: Member, store: LeapingStore, where: Where, limit: int) -> list[Record]:
-        try:
-            return store.find(where, limit=limit)
-        except Corrupt:
-            read: list[Record | None] = []
-            for path in verbs.count_scopes(store):
-                seqs = store.match(where.within(Scope(path)))
-                read += [self._read_one(member, store, path, seq) for seq in seqs]
-            readable = [record for record in read if record is not None]
-            return sorted(readable, key=lambda record: record.seq)[:limit]
-
-    def _read_one(self, member: Member, store: LeapingStore, scope: str, seq: int) -> Record | None:
-        try:
-            return store.read(scope, [seq])[0]
-        except Corrupt as error:
-            self._aside.put(member, seq, "a damaged record", error)
-            return None
-
-    def put_away(self) -> bool:
-        """Removes the outbox if nothing waits in it any more; whether it did."""
+    def put_away(self) -> None:
+        """Removes the outbox if nothing waits in it any more."""
         with self._lock:
-            if self._box is None or verbs.count(self._box.store, Where()):
-                return False
-            self._box.remove()
-            self._aside.drop_gone(self._box.member, ())
-            self._box = None
-            return True
+            if self._box is not None and not self.count():
+                self._box.remove()
+                self._aside.drop_gone(self._box.member, ())
+                self._box = None
 
     def count(self) -> int:
         with self._lock:

@@ -35,7 +35,11 @@ class Outbox:
     def __init__(self, path: Path, lock: BinaryIO) -> None:
         self.path = path
         self._lock = lock
-        self.store: SqliteStore = SqliteStore(path, durability="power")
+        try:
+            self.store: SqliteStore = SqliteStore(path, durability="power")
+        except BaseException:
+            lock.close()
+            raise
         self.member: Member = Member("outbox", OUTBOX, self.store)
 
     @classmethod
@@ -47,7 +51,7 @@ class Outbox:
         except OSError as error:
             raise Unavailable(f"{folder} cannot be written ({error.strerror}): nothing was queued") from error
         assert lock is not None, "a name that nobody had"
-        return _open(cls, path, lock)
+        return cls(path, lock)
 
     @classmethod
     def list_abandoned(cls, folder: Path, unreadable: dict[str, str]) -> Iterator[Outbox]:
@@ -62,7 +66,7 @@ class Outbox:
                     _unlink(path)
                     continue
                 try:
-                    box = _open(cls, path, lock)
+                    box = cls(path, lock)
                 except EidetError as error:
                     log.warning("cannot deliver what waits in %s: %s", path, error)
                     unreadable[str(path)] = str(error)
@@ -96,14 +100,6 @@ def _read_written(store: SqliteStore, record: Record) -> float:
     """When a record was last written there; long ago if it never was."""
     told = store.history(record.scope, record.id)
     return told[-1].at if told and told[-1].what != "forgotten" else 0.0
-
-
-def _open(cls: type[Outbox], path: Path, lock: BinaryIO) -> Outbox:
-    try:
-        return cls(path, lock)
-    except BaseException:
-        lock.close()
-        raise
 
 
 def _lock_or_none(path: Path) -> BinaryIO | None:

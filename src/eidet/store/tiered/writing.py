@@ -31,7 +31,7 @@ from .joint import (
     as_failure_of,
 )
 from .member import Member
-from .members import Members, read_head
+from .members import Members
 from .moving import move
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ RERUNS: Final = 100  # of a write whose members are changed by others all the ti
 
 def write(members: Members, job: Job[T], now: float) -> tuple[T, list[Use]]:
     """The job's answer, and the uses of records that may be in a member that is away."""
-    away = {member: _why(member) for member in (members.long, members.short) if not member.answers()}
+    away = {member: member.down_error() for member in (members.long, members.short) if not member.answers()}
     first: MovedFirst | None = None
     for _ in range(RERUNS):
         if len(away) == 2:
@@ -59,10 +59,6 @@ def write(members: Members, job: Job[T], now: float) -> tuple[T, list[Use]]:
         except RunAgain:
             continue
     raise Unavailable(f"the stores kept changing; gave up after {RERUNS} attempts", retry_after=1.0)
-
-
-def _why(member: Member) -> Unavailable:
-    return Unavailable(f"the {member.name} store is down: {member.error}", retry_after=1.0)
 
 
 def _give_up_on(failed: MemberFailed, members: Members, away: dict[Member, Unavailable]) -> None:
@@ -94,8 +90,6 @@ class _Attempt:
 
     def run(self, job: Job[T]) -> T:
         present = [member for member in self._members.all if member not in self._away]
-        for member in present:
-            self._leap(member)
         self._members.writer = threading.get_ident()
         try:
             answer = self._run_inside(present, job)
@@ -122,14 +116,6 @@ class _Attempt:
                 given |= move(self._members, member, list(keys), at)
         return given
 
-    def _leap(self, member: Member) -> None:
-        """For a member whose transactions cannot leap."""
-        floor = self._members.floor
-        if not member.leaps_inside and member.came < floor:
-            with as_failure_of(member):
-                member.ask(lambda store: store.leap(floor))
-            member.came = floor
-
     def _run_inside(self, pending: Sequence[Member], job: Job[T]) -> T:
         if not pending:
             return self._run_job(job)
@@ -141,6 +127,7 @@ class _Attempt:
             return [answer, self.joint.inserted.get(member, [])]
 
         with as_failure_of(member):
+            member.leap_outside(self._members.floor)
             answer, stored = member.ask(lambda store: store.write(CarefulJob(run_part)))
         self._committed.append(member)
         return cast("T", self._number(member, answer.value, stored))
@@ -178,7 +165,7 @@ class _Attempt:
             self._members.note_seq(member, records[-1].seq)
         for member in self.joint.removed:
             with suppress(Unavailable):
-                self._members.note_seq(member, member.ask(read_head).seq)
+                self._members.note_head(member)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ replicas.py     reading elsewhere              searchable.py               what 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -21,7 +20,6 @@ from ....net.retry import RetryPolicy
 from ... import Changes, Head, Transaction
 from ...model import SETTINGS, STAGED, TOMBSTONES, K, NewRecord, Table, V
 from ...rules import UNIQUE_KINDS
-from ..ports import Cursor
 from ..relational import RelationalStore
 from ..rows import row_of
 from .address import address_of
@@ -38,9 +36,9 @@ class PostgresStore(RelationalStore):
     """Records in a PostgreSQL database, as `postgresql://user@host/database`.
 
     Several hosts may be named (`host1,host2`): the one that takes writes is used, and found again after
-    a failover. What was acknowledged is durable as the server's synchronous_commit says. `replicas`
-    (`host:port`) are read from while they are at most `lag_seconds` behind and know all that this
-    process wrote.
+    a failover. What was acknowledged is durable as the server's synchronous_commit says. The replicas of
+    `eidet_replicas=host:port` are read from while they are at most `eidet_lag_seconds` behind and know all
+    that this process wrote. `address.py` has all options.
     """
 
     _driver: PostgresDriver
@@ -48,21 +46,10 @@ class PostgresStore(RelationalStore):
     _transaction_type = PostgresTransaction
 
     def __init__(
-        self,
-        url: str,
-        *,
-        settings: Settings | None = None,
-        retry_policy: RetryPolicy | None = None,
-        replicas: Sequence[str] = (),
-        lag_seconds: float | None = None,
+        self, url: str, *, settings: Settings | None = None, retry_policy: RetryPolicy | None = None
     ) -> None:
         del settings
-        address = address_of(url)
-        if replicas:
-            address = replace(address, replicas=tuple(replicas))
-        if lag_seconds is not None:
-            address = replace(address, lag_seconds=lag_seconds)
-        driver = PostgresDriver(address, retry_policy)
+        driver = PostgresDriver(address_of(url), retry_policy)
         self.retrier = driver.retrier
         self.ask, self.look = driver.ask, driver.look
         self._seen = Head(0, 0)
@@ -115,13 +102,6 @@ class PostgresStore(RelationalStore):
             new.now,
         ]
 
-    def _run(self, job: Callable[[Transaction], T], cursor: Cursor) -> T:
-        transaction = self._transaction_of(cursor)
-        try:
-            return job(transaction)
-        finally:
-            self._has_tombstones = self._has_tombstones or transaction.saw_tombstones
-
     # What a replica told must not be taken back by one that is further behind, and what the index knows
     # of must be found: such questions go to the primary.
 
@@ -159,11 +139,10 @@ class PostgresStore(RelationalStore):
         return self._onward(partial(super().changes, scope, since, limit), whole)
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
-        return self._complete(partial(super().read, scope), keys)
+        return self._make_sure(partial(super().read, scope, keys), lambda found: None in found)
 
     def fingerprint(self, seq: int) -> str | None:
-        ask = super().fingerprint
-        return self._complete(lambda seqs: [ask(seqs[0])], [seq])[0]
+        return self._make_sure(partial(super().fingerprint, seq), lambda found: found is None)
 
     def values(
         self,
@@ -176,31 +155,24 @@ class PostgresStore(RelationalStore):
     ) -> dict[K, V]:
         if keys is None or table.name != SETTINGS.name:
             return super().values(table, keys, within=within, prefix=prefix, limit=limit)
-        wanted, ask = list(keys), super().values
-        answers = self._complete(lambda some: list(map(ask(table, some).get, some)), wanted)
-        found = zip(wanted, answers, strict=True)
-        return {key: value for key, value in found if value is not None}
+        wanted = list(keys)
+        return self._make_sure(partial(super().values, table, wanted), lambda found: len(found) < len(wanted))
 
     def at_one(self, ask: Callable[[], T], unless: type[Exception] = Unavailable) -> T:
         """Whatever is read in there is read from one server, which knows all that this process has seen.
 
         What a replica cannot answer, or answers with `unless`, is asked of the primary again.
         """
-        return self._driver.at_one(ask, self._seen, super().head, unless)
+        return self._driver.at_one(ask, unless, self._seen, super().head)
 
     def _onward(self, ask: Callable[[], T], head_of: Callable[[T], Head]) -> T:
-        answer = ask()
-        if self._driver.address.replicas and head_of(answer) < self._seen:
-            answer = self._driver.at_primary(ask)
+        answer = self._make_sure(ask, lambda found: head_of(found) < self._seen)
         self._seen = max(self._seen, head_of(answer))
         return answer
 
-    def _complete(
-        self, ask: Callable[[Sequence[Any]], list[T | None]], keys: Sequence[Any]
-    ) -> list[T | None]:
-        answers = ask(keys)
-        if not self._driver.address.replicas or None not in answers:
-            return answers
-        lacking = [key for key, answer in zip(keys, answers, strict=True) if answer is None]
-        rest = iter(self._driver.at_primary(partial(ask, lacking)))
-        return [next(rest) if answer is None else answer for answer in answers]
+    def _make_sure(self, ask: Callable[[], T], lacks: Callable[[T], bool]) -> T:
+        """An answer of a replica that lacks something is asked of the primary."""
+        answer = ask()
+        if self._driver.address.replicas and lacks(answer):
+            answer = self._driver.at_primary(ask)
+        return answer

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from ....core.errors import Misconfigured, MissingExtra
 from ....net.url import Options
-from ...watchdog import shut
+from .text import read_one
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -36,10 +35,6 @@ class PostgresAddress:
     lag_seconds: float = LAG_SECONDS  # that a replica may be behind
     deadline_seconds: float | None = None  # see `RetryPolicy`
     prepare: bool | None = None  # statements; None: unless there is a pooler between, which may not know them
-
-    def __post_init__(self) -> None:
-        if not self.lag_seconds > 0:
-            raise Misconfigured(f"{PREFIX}lag_seconds must be a number above 0, not {self.lag_seconds:g}")
 
 
 def address_of(url: str) -> PostgresAddress:
@@ -102,7 +97,7 @@ def replica_of(url: str, place: str) -> str:
     return make_conninfo(**{**ours, "host": host.strip("[]"), "port": port, "target_session_attrs": "any"})
 
 
-def connect(url: str, left: float, *, prepare: bool | None = None) -> Connection[Any]:
+def connect(url: str, left: float) -> Connection[Any]:
     """To the server that takes writes, if several are named and nothing else was asked for."""
     import psycopg
 
@@ -110,41 +105,28 @@ def connect(url: str, left: float, *, prepare: bool | None = None) -> Connection
     hosts = str(given.get("host", "")).count(",") + 1  # each of them may take that long
     own: dict[str, Any] = {"connect_timeout": max(2, math.ceil(left / hosts)), "application_name": "eidet"}
     own |= {"target_session_attrs": "read-write", "keepalives_idle": 10, "keepalives_interval": 5}
-    connection = psycopg.connect(
+    return psycopg.connect(
         url, autocommit=True, **{name: value for name, value in own.items() if name not in given}
     )
-    if prepare is False or (prepare is None and _is_pooled(connection, left)):
+
+
+def set_preparing(prepare: bool | None, connection: Connection[Any]) -> None:
+    """Whether statements are prepared. None: unless somebody stands between.
+
+    Then whoever answered the call is not the process that works for it.
+    """
+    if prepare is None:
+        prepare = read_one(connection, "SELECT pg_backend_pid()") == connection.info.backend_pid
+    if not prepare:
         connection.prepare_threshold = None
-    return connection
 
 
-def _is_pooled(connection: Connection[Any], left: float) -> bool:
-    """Whether somebody stands between: whoever answered the call is not the process that works for it."""
-    row = _answer(connection, "SELECT pg_backend_pid()", left)
-    return row is None or row[0] != connection.info.backend_pid
-
-
-def reign_of(connection: Connection[Any], left: float) -> tuple[Any, ...] | None:
+def reign_of(connection: Connection[Any]) -> tuple[Any, ...] | None:
     """What changes when acknowledged writes may have been lost: a standby took over, an older state was
     restored, or a server that does not sync was started again. None where the server does not tell."""
     from psycopg import errors
 
-    untold = (errors.UndefinedFunction, errors.FeatureNotSupported, errors.InsufficientPrivilege)
-    return _answer(connection, _REIGN, left, untold)
-
-
-def _answer(
-    connection: Connection[Any], sql: str, left: float, untold: tuple[type[Exception], ...] = ()
-) -> tuple[Any, ...] | None:
-    """Of a connection that is new: it is closed under whoever waits too long, and where it fails."""
-    late = threading.Timer(left, shut, [connection])
-    late.start()
     try:
-        return connection.execute(sql).fetchone()
-    except untold:
+        return connection.execute(_REIGN).fetchone()
+    except (errors.UndefinedFunction, errors.FeatureNotSupported, errors.InsufficientPrivilege):
         return None
-    except BaseException:
-        connection.close()
-        raise
-    finally:
-        late.cancel()

@@ -21,6 +21,7 @@ from ..statements import KINDS, select_held
 from ..transaction import SqlTransaction
 from ..value_tables import VALUE_TABLES, ValueTable
 from .json_sql import PostgresJson
+from .text import array_of
 
 if TYPE_CHECKING:
     from .write import PostgresCursor
@@ -29,7 +30,7 @@ FEW: Final = 3  # rows that are written one by one
 AT_ONCE: Final = 1000
 VALUES_AT_ONCE: Final = 10_000  # that conditions ask for
 _TYPES: Final = {"BIGINT": "int8", "INTEGER": "int4", "FLOAT": "float8", "TEXT": "text", "BLOB": "bytea"}
-_REMOVE: Final = "DELETE FROM records WHERE seq = ANY(%s)"
+_REMOVE: Final = "DELETE FROM records WHERE seq = ANY(%s::bigint[])"
 _CENSOR: Final = (
     "UPDATE events SET earlier = NULL FROM unnest(%s::text[], %s::text[]) AS g (scope, id) "
     "WHERE events.scope = g.scope AND events.id = g.id AND events.earlier IS NOT NULL"
@@ -46,7 +47,7 @@ class PostgresReader(SqlReader):
         if len(values) <= 1:
             return super()._among(scope, column, values, bare)
         if column == "seq":
-            return self.ask(_select_seqs(bare), (scope, f"{{{','.join(map(str, values))}}}"))
+            return self.ask(_select_seqs(bare), (scope, array_of(values)))
         return self.ask(_select_keys(column, bare), (list(dict.fromkeys(values)), scope))
 
     def _value_rows(self, name: str, keys: Sequence[Any]) -> list[Row]:
@@ -82,18 +83,15 @@ class PostgresTransaction(PostgresReader, SqlTransaction):
     def _add_rows(self, table: str, rows: Sequence[Row]) -> None:
         if len(rows) < FEW:
             return super()._add_rows(table, rows)
-        names = ", ".join(metadata.tables[table].columns.keys())
-        copy = f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
+        types = column_types(table)
+        copy = f"COPY {table} ({', '.join(types)}) FROM STDIN (FORMAT BINARY)"
         for start in range(0, len(rows), AT_ONCE):
-            self._cursor.copy(copy, column_types(table), rows[start : start + AT_ONCE])
+            self._cursor.copy(copy, types, rows[start : start + AT_ONCE])
         return None
 
     def _remove_rows(self, seqs: Sequence[int]) -> None:
-        if len(seqs) < FEW:
-            return super()._remove_rows(seqs)
         for start in range(0, len(seqs), AT_ONCE):
-            self._cursor.execute(_REMOVE, [list(seqs[start : start + AT_ONCE])])
-        return None
+            self._cursor.execute(_REMOVE, [array_of(seqs[start : start + AT_ONCE])])
 
     def _censor(self, keys: Sequence[tuple[str, str]]) -> int:
         if len(keys) < FEW:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -14,13 +15,13 @@ from ... import Head, Scrubbed
 from ...group_commit import GroupCommit, QueuedJob
 from ..dialects import postgres_dialect
 from ..ports import Cursor, Row
-from .address import PostgresAddress, connect, hide_password, reign_of, replica_of
+from .address import PostgresAddress, connect, hide_password, reign_of, replica_of, set_preparing
 from .json_sql import PostgresJson
 from .pool import Server
-from .replicas import Replica, Replicas, place_of
+from .replicas import WRITTEN, Replica, Replicas
 from .tables import prepare_tables
-from .text import escape, rows_of
-from .write import PLACE, Attempt, PostgresCursor, end
+from .text import escape, read_one, rows_of
+from .write import Attempt, PostgresCursor, end
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -33,6 +34,7 @@ _DEAD: Final = """SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables W
     UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('records'))"""
 _LOOKING: Final = """SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE backend_xmin IS NOT NULL
     AND datname = current_database() AND pid <> pg_backend_pid())"""
+NOTHING: Final = Head(0, 0)
 TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vectors_next")
 
 
@@ -58,7 +60,7 @@ class PostgresDriver:
         self.reigns: int = 1  # goes up when what was acknowledged before may not be there any more
         self._reign: tuple[Any, ...] | None = None
         policy = _retry_policy(address, retry_policy)
-        self.primary: Server = Server(hide_password(address.url), self._connect, address.connections, policy)
+        self.primary: Server = self._server(address.url, self._greet, policy)
         self.retrier = self.primary.retrier
         self._group = GroupCommit(self._commit, self.retrier.policy.deadline_seconds)
         self._here = _Here()
@@ -94,12 +96,16 @@ class PostgresDriver:
             self._here.ask = before
 
     def at_one(
-        self, ask: Callable[[], T], seen: Head, head: Callable[[], Head], unless: type[Exception]
+        self,
+        ask: Callable[[], T],
+        unless: type[Exception] = Unavailable,
+        seen: Head = NOTHING,
+        head: Callable[[], Head] | None = None,
     ) -> T:
         """Whatever is read in there is read from one server, which has come as far as `seen`.
 
-        A replica that has not, that fails, or of which `ask` raises `unless`, leaves it to the primary:
-        then `ask` is run again.
+        A replica whose `head` has not, that fails, or of which `ask` raises `unless`, leaves it to the
+        primary: then `ask` is run again.
         """
         self._check_open()
         if self._here.ask is not None:
@@ -108,7 +114,7 @@ class PostgresDriver:
         if replica is None:
             return self.at_primary(ask)
         try:
-            if replica.seen < seen:
+            if head is not None and replica.seen < seen:
                 replica.seen = self._at(replica.ask, head)
             if replica.seen >= seen:
                 return self._at(replica.ask, ask)
@@ -116,25 +122,17 @@ class PostgresDriver:
             pass
         except EidetError as error:
             replica.complain(error)
-        return self.at_primary(ask, self._time_left(started))
+        whole = self.retrier.policy.deadline_seconds
+        return self.at_primary(ask, max(whole - (time.monotonic() - started), whole / 4))
 
     def _read(self, job: Callable[[Connection[Any]], T]) -> T:
         self._check_open()
         if self._here.ask is not None:
             answer: T = self._here.ask(job)
             return answer
-        started, replica = time.monotonic(), self.replicas.pick()
-        if replica is None:
+        if not self.address.replicas:
             return self.primary.ask(job)
-        try:
-            return replica.ask(job)
-        except Unavailable:
-            return self.primary.ask(job, self._time_left(started))
-
-    def _time_left(self, started: float) -> float:
-        """What a replica that did not answer has left of the time there is, or a little more."""
-        whole = self.retrier.policy.deadline_seconds
-        return max(whole - (time.monotonic() - started), whole / 4)
+        return self.at_one(partial(self._read, job))
 
     def ask(self, job: Callable[[Connection[Any]], T], *, deadline_seconds: float | None = None) -> T:
         """Runs a job on a connection to the primary; what it has not committed is undone.
@@ -160,17 +158,14 @@ class PostgresDriver:
             if len(waiting) == 1:
                 raise
             for queued in waiting:
-                self._commit_alone(queued)
-
-    def _commit_alone(self, queued: QueuedJob[Any]) -> None:
-        try:
-            self._commit_once([queued])
-        except (Corrupt, Misconfigured) as error:
-            queued.error = error
+                try:
+                    self._commit_once([queued])
+                except (Corrupt, Misconfigured) as error:
+                    queued.error = error
 
     def _commit_once(self, waiting: list[QueuedJob[Any]]) -> None:
         """Where the line is lost at the commit, the server tells what came of it."""
-        attempt = Attempt(self.ahead, place=bool(self.address.replicas))
+        attempt = Attempt(self.ahead)
 
         def job(left: float) -> None:
             with self.primary.connection(left) as connection:
@@ -188,7 +183,7 @@ class PostgresDriver:
                 ) from error
             raise
         finally:
-            self.replicas.note_write(attempt.place)
+            self.replicas.note_write()
 
     def _more(self, connection: Connection[Any], left: float, sql: str) -> None:
         """A transaction may take long; each of its statements may not, but for those over a whole table."""
@@ -241,31 +236,25 @@ class PostgresDriver:
         if self._closed:
             raise Misconfigured(f"the memory on {self.retrier.name} was closed; open it again")
 
-    def _connect(self, left: float) -> Connection[Any]:
-        """However long a job may take, nobody waits longer than usual for a server that does not answer."""
-        self._check_open()
-        longest = min(left, self.retrier.policy.deadline_seconds)
-        connection = connect(self.address.url, longest, prepare=self.address.prepare)
-        reign = reign_of(connection, longest)
+    def _server(self, url: str, greet: Callable[[Connection[Any]], None], policy: RetryPolicy) -> Server:
+        return Server(hide_password(url), partial(connect, url), greet, self.address.connections, policy)
+
+    def _greet(self, connection: Connection[Any]) -> None:
+        set_preparing(self.address.prepare, connection)
+        reign = reign_of(connection)
         if reign is not None and self._reign is not None and reign != self._reign:
             self.reigns += 1
         self._reign = reign or self._reign
-        return connection
 
     def _replica(self, place: str) -> Replica:
-        url, whole = replica_of(self.address.url, place), self.retrier.policy.deadline_seconds
-        return Replica(
-            hide_password(url),
-            partial(connect, url, prepare=self.address.prepare),
-            self.address.connections,
-            self._place,
-            self.address.lag_seconds,
-            RetryPolicy(deadline_seconds=whole, break_after=1, rest_seconds=self.retrier.policy.rest_seconds),
-        )
+        policy = replace(self.retrier.policy, break_after=1)
+        greet = partial(set_preparing, self.address.prepare)
+        server = self._server(replica_of(self.address.url, place), greet, policy)
+        return Replica(server, self._read_written, self.address.lag_seconds)
 
-    def _place(self) -> int:
+    def _read_written(self) -> int:
         return self.primary.ask(
-            lambda connection: place_of(_one(connection, PLACE)), self.address.lag_seconds
+            lambda connection: int(read_one(connection, WRITTEN)), self.address.lag_seconds
         )
 
 
@@ -276,20 +265,15 @@ def _undone(job: Callable[[Connection[Any]], T], connection: Connection[Any]) ->
         end(connection, "ROLLBACK")
 
 
-def _one(connection: Connection[Any], sql: str) -> Any:
-    row = connection.execute(sql).fetchone()
-    return None if row is None else row[0]
-
-
 def _dead(connection: Connection[Any]) -> int:
     """Deleted rows that VACUUM had to leave.
 
     Before PostgreSQL 15 its count comes late: then there may be some as long as somebody could look at them.
     """
-    count = int(_one(connection, _DEAD))
+    count = int(read_one(connection, _DEAD))
     if connection.info.server_version >= 150_000:
         return count
-    return max(count, 1) if _one(connection, _LOOKING) else 0
+    return max(count, 1) if read_one(connection, _LOOKING) else 0
 
 
 def _retry_policy(address: PostgresAddress, given: RetryPolicy | None) -> RetryPolicy:

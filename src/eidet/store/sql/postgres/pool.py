@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ....core.errors import Unavailable
 from ....net.retry import Retrier, RetryPolicy
@@ -20,19 +20,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Closable(Protocol):
-    @property
-    def closed(self) -> bool: ...
-    def close(self) -> None: ...
-
-
-C = TypeVar("C", bound=Closable)
-
-
-class Pool(Generic[C]):
+class Pool:
     """At most so many connections at once; `connect` is told how many seconds it may take."""
 
-    def __init__(self, connect: Callable[[float], C], most: int) -> None:
+    def __init__(self, connect: Callable[[float], Connection[Any]], most: int) -> None:
         self._connect = connect
         self._most = most
         self._ended = False
@@ -40,11 +31,11 @@ class Pool(Generic[C]):
 
     def _begin(self) -> None:
         self._pid = os.getpid()
-        self._idle: list[C] = []
+        self._idle: list[Connection[Any]] = []
         self._room = threading.BoundedSemaphore(self._most)
 
     @contextmanager
-    def connection(self, left: float) -> Iterator[C]:
+    def connection(self, left: float) -> Iterator[Connection[Any]]:
         if self._pid != os.getpid():
             self._begin()  # connections of the process that this one was forked from are not ours
         room = self._room
@@ -59,12 +50,12 @@ class Pool(Generic[C]):
         finally:
             room.release()
 
-    def _take(self, left: float) -> C:
+    def _take(self, left: float) -> Connection[Any]:
         with contextlib.suppress(IndexError):
             return self._idle.pop()
         return self._connect(left)
 
-    def _give_back(self, connection: C) -> None:
+    def _give_back(self, connection: Connection[Any]) -> None:
         if not connection.closed:
             self._idle.append(connection)
         if connection.closed or self._ended:
@@ -85,15 +76,36 @@ class Pool(Generic[C]):
 
 
 class Server:
-    """One PostgreSQL server. It is asked again where its line breaks, and never for longer than one may."""
+    """One PostgreSQL server. It is asked again where its line breaks, and never for longer than one may.
+
+    `greet` asks a new connection what is to be known of the server before it is used.
+    """
 
     def __init__(
-        self, name: str, connect: Callable[[float], Connection[Any]], most: int, retry_policy: RetryPolicy
+        self,
+        name: str,
+        connect: Callable[[float], Connection[Any]],
+        greet: Callable[[Connection[Any]], None],
+        most: int,
+        retry_policy: RetryPolicy,
     ) -> None:
         self.retrier: Retrier = Retrier(name, retry_policy)
-        self._pool = Pool(connect, most)
+        self._connect, self._greet = connect, greet
+        self._pool = Pool(self._open, most)
         self._watch = Watchdog()
         self.renew = self._watch.renew
+
+    def _open(self, left: float) -> Connection[Any]:
+        """However long a job may take, nobody waits longer than usual for a server that does not answer."""
+        longest = min(left, self.retrier.policy.deadline_seconds)
+        connection = self._connect(longest)
+        try:
+            with self._watch.over(connection, longest):
+                self._greet(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def ask(
         self,

@@ -1,69 +1,73 @@
-"""Several statements in one round trip, by libpq's own pipeline: psycopg's wakes the server for each."""
+"""Several inserts in one round trip, by libpq's own pipeline: psycopg's wakes the server for each."""
 
 from __future__ import annotations
 
 import re
-import select
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from .text import Row, escape, unescape_row
+from .text import escape
 
 if TYPE_CHECKING:
     from psycopg import Connection
+    from psycopg.abc import PQGen
     from psycopg.pq.abc import PGconn, PGresult
 
-Asked = tuple[str, Sequence[Any]]  # SQL with %s, and its values
+Insert = tuple[str, Sequence[Any]]  # SQL with %s that returns a number or nothing, and its values
 
 _prepared: Final[WeakKeyDictionary[Connection[Any], set[bytes]]] = WeakKeyDictionary()
 
 
-def ask_together(
-    connection: Connection[Any], begin: Sequence[str], asked: Sequence[Asked]
-) -> list[list[Row]]:
-    """The rows of each that is `asked`. Those are prepared, unless the connection must not.
+def insert_together(connection: Connection[Any], lock: str, inserts: Sequence[Insert]) -> list[int | None]:
+    """What each of the inserts returns. They are prepared, unless the connection must not.
 
     They are one transaction, committed at the end. Whoever else uses the connection may have thrown away what
-    was prepared (psycopg does so after each ROLLBACK): then they are asked once more.
+    was prepared (psycopg does so after each ROLLBACK): then they are sent once more.
     """
     from psycopg import errors
 
     try:
-        return _ask(connection, begin, asked)
+        return _insert(connection, lock, inserts)
     except (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement):
         _prepared.pop(connection, None)
         connection.execute("ROLLBACK")
-        connection.execute("DEALLOCATE ALL")
-        return _ask(connection, begin, asked)
+        connection.execute("DEALLOCATE ALL", prepare=False)
+        return _insert(connection, lock, inserts)
 
 
-def _ask(connection: Connection[Any], begin: Sequence[str], asked: Sequence[Asked]) -> list[list[Row]]:
+def _insert(connection: Connection[Any], lock: str, inserts: Sequence[Insert]) -> list[int | None]:
+    from psycopg import errors
+    from psycopg.pq import ExecStatus
+
     pg = connection.pgconn
     try:
         pg.enter_pipeline_mode()
-        sent = sum(_send(pg, sql.encode(), None) for sql in begin)
-        sent += sum(_send_one(connection, sql, values) for sql, values in asked)
+        pg.send_query_params(lock.encode(), None)
+        sent = 1 + sum(_send(connection, sql, values) for sql, values in inserts)
         pg.pipeline_sync()
-        answers = _answers(pg, sent)
+        answers = connection.wait(_receive(pg, sent))
         pg.exit_pipeline_mode()
     except BaseException:
         connection.close()  # nobody knows what it would answer next
         raise
     for answer in answers:
-        _check(answer)
-    return [_rows(connection, answer) for answer in answers[-len(asked) :]]
+        if answer.status in (ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_ABORTED):
+            raise errors.error_from_result(answer, encoding="utf-8")
+    return [_read_number(answer) for answer in answers[-len(inserts) :]]
 
 
-def _send_one(connection: Connection[Any], sql: str, values: Sequence[Any]) -> int:
+def _send(connection: Connection[Any], sql: str, values: Sequence[Any]) -> int:
+    """How many messages it took."""
     pg, (name, text) = connection.pgconn, _number_parameters(sql)
     plain = escape(values)
     written = [_WRITTEN[type(v)](v) if type(v) in _WRITTEN else _dump(connection, v) for v in plain]
     binary = [1 if type(value) is bytes else 0 for value in plain]
     if connection.prepare_threshold is None:
-        return _send(pg, text, written, binary)
+        pg.send_query_params(text, written, param_formats=binary)
+        return 1
     known = _prepared.setdefault(connection, set())
     if new := name not in known:
         pg.send_prepare(name, text)
@@ -79,22 +83,18 @@ def _dump(connection: Connection[Any], value: Any) -> Any:
     return Transformer(connection).dump_sequence([value], [PyFormat.TEXT])[0] if value != [] else b"{}"
 
 
-def _send(pg: PGconn, sql: bytes, values: Any, formats: Any = None) -> int:
-    pg.send_query_params(sql, values, param_formats=formats)
-    return 1
-
-
-def _answers(pg: PGconn, sent: int) -> list[PGresult]:
+def _receive(pg: PGconn, sent: int) -> PQGen[list[PGresult]]:
     """What was answered to each message, and read to the end of it."""
     from psycopg.pq import ExecStatus
+    from psycopg.waiting import Wait
 
     while pg.flush():
-        select.select([pg.socket], [pg.socket], [])
+        yield Wait.RW
         pg.consume_input()
     answers: list[PGresult] = []
     while True:
         while pg.is_busy():
-            select.select([pg.socket], [], [])
+            yield Wait.R
             pg.consume_input()
         result = pg.get_result()
         if result is not None and result.status == ExecStatus.PIPELINE_SYNC:
@@ -104,20 +104,9 @@ def _answers(pg: PGconn, sent: int) -> list[PGresult]:
             answers.append(result)
 
 
-def _check(result: PGresult) -> None:
-    from psycopg import errors
-    from psycopg.pq import ExecStatus
-
-    if result.status in (ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_ABORTED):
-        raise errors.error_from_result(result, encoding="utf-8")
-
-
-def _rows(connection: Connection[Any], result: PGresult) -> list[Row]:
-    from psycopg.adapt import Transformer
-
-    reader = Transformer(connection)
-    reader.set_pgresult(result)
-    return [unescape_row(row) for row in reader.load_rows(0, result.ntuples, tuple)]
+def _read_number(result: PGresult) -> int | None:
+    value = result.get_value(0, 0) if result.ntuples else None
+    return None if value is None else int(value)
 
 
 _numbers: Final = count()

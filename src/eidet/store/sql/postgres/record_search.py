@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +11,7 @@ from ....core.scope import Scope
 from ....core.where import Where
 from ...rules import check_order
 from .searchable import SearchableDatabase, SqlCondition
-from .text import unescape_row
+from .text import array_of, unescape_row
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -127,8 +127,3 @@ def list_voices(connection: Connection[Any], scope: str) -> tuple[str, ...]:
         [scope, scope],
     ).fetchall()
     return tuple(unescape_row(row)[0] for row in rows)
-
-
-def array_of(seqs: Iterable[int]) -> str:
-    """For the server to read; the driver would look at each of them."""
-    return f"{{{','.join(map(str, seqs))}}}"

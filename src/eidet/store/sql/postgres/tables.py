@@ -9,6 +9,7 @@ from ..column_names import REVISION
 from ..migrate import upgrade
 from .address import PostgresAddress, connect
 from .errors import translate_errors
+from .text import read_one
 from .write import LOCK
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def prepare_tables(connection: Connection[Any], address: PostgresAddress, name: 
 
 
 def _check_encoding(connection: Connection[Any], name: str) -> None:
-    encoding = _one(connection, "SHOW server_encoding")
+    encoding = read_one(connection, "SHOW server_encoding")
     if encoding != "UTF8":
         raise Misconfigured(
             f"{name} stores texts as {encoding}, which cannot hold all of them: "
@@ -41,7 +42,7 @@ def _check_encoding(connection: Connection[Any], name: str) -> None:
 
 
 def _check_partitions(connection: Connection[Any], wanted: int, name: str) -> None:
-    there = _one(connection, "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('records')")
+    there = read_one(connection, "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('records')")
     if there != wanted:
         has = f"{there} partitions" if there else "no partitions"
         raise Misconfigured(
@@ -51,15 +52,10 @@ def _check_partitions(connection: Connection[Any], wanted: int, name: str) -> No
 
 
 def _revision(connection: Any) -> str | None:
-    if _one(connection, "SELECT to_regclass('alembic_version')") is None:
+    if read_one(connection, "SELECT to_regclass('alembic_version')") is None:
         return None
-    revision = _one(connection, "SELECT version_num FROM alembic_version")
+    revision = read_one(connection, "SELECT version_num FROM alembic_version")
     return None if revision is None else str(revision)
-
-
-def _one(connection: Any, sql: str) -> Any:
-    row = connection.execute(sql).fetchone()
-    return None if row is None else row[0]
 
 
 def _engine(address: PostgresAddress) -> Any:
@@ -68,8 +64,8 @@ def _engine(address: PostgresAddress) -> Any:
     from sqlalchemy.pool import NullPool
 
     def begin() -> Connection[Any]:
-        connection = connect(address.url, CONNECT_SECONDS, prepare=address.prepare)
-        connection.autocommit = False
+        connection = connect(address.url, CONNECT_SECONDS)
+        connection.autocommit, connection.prepare_threshold = False, None
         return connection
 
     return create_engine("postgresql+psycopg://", creator=begin, poolclass=NullPool)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ....core.errors import Unavailable
 from ...group_commit import QueuedJob
 from ..ports import Cursor
-from .quick import ask_together
+from .quick import insert_together
 from .text import Row, escape, rows_of, unescape_row
 
 if TYPE_CHECKING:
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
 LOCK: Final = 0x45494445  # of whoever writes: seqs are given, and become visible, in one order
 _TURN: Final = f"SELECT pg_advisory_xact_lock({LOCK})"
 _ALONE: Final = f"SELECT pg_advisory_xact_lock({LOCK}), pg_current_xact_id()::text"
-# How far the log has come that holds what was committed. Only what was flushed is sent to replicas: beyond
-# that there may be something of others that waits for seconds, and matters only to those who do not sync.
-PLACE: Final = (
-    "SELECT (CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn() "
-    "ELSE pg_current_wal_flush_lsn() END)::text"
-)
 _STATUS: Final = "SELECT pg_xact_status(%s::xid8)"
 _LIVED: Final = (
     "SELECT min(seq) FROM (SELECT seq FROM records "
@@ -52,16 +46,13 @@ class Quick:
 class Attempt:
     """Runs queued jobs: the quick ones together in one round trip, all others in a transaction.
 
-    `ahead` are statements that every write asks first; they are answered along with the lock. With `place`,
-    it is asked how far the server's log has come afterwards.
+    `ahead` are statements that every write asks first; they are answered along with the lock.
     """
 
-    def __init__(self, ahead: Sequence[str], *, place: bool = False) -> None:
+    def __init__(self, ahead: Sequence[str]) -> None:
         self._ahead = ahead
-        self._asks_place = place
         self._guessed = False  # whether quick ones were sent and not answered
         self._xid: str | None = None  # of a commit whose answer was lost
-        self.place: str | None = None
 
     @property
     def in_doubt(self) -> bool:
@@ -94,8 +85,6 @@ class Attempt:
         try:
             if rest:
                 self._be_thorough(connection, rest, progress)
-            elif self._asks_place:
-                ((self.place,),) = connection.execute(PLACE).fetchall()
         except _Failed:
             end(connection, "ROLLBACK")
             return False
@@ -111,12 +100,12 @@ class Attempt:
             return
         try:
             self._guessed = True
-            answers = ask_together(connection, [_TURN], [(job.sql, job.values) for _, job in quick])
+            seqs = insert_together(connection, _TURN, [(job.sql, job.values) for _, job in quick])
             self._guessed = False
         finally:
             self._guessed = self._guessed and connection.closed  # a server that refuses has done nothing
-        for (queued, job), rows in zip(quick, answers, strict=True):
-            queued.result = job.answer(rows[0][0]) if rows else None
+        for (queued, job), seq in zip(quick, seqs, strict=True):
+            queued.result = None if seq is None else job.answer(seq)
 
     def _settle(self, connection: Connection[Any], quick: Sequence[tuple[QueuedJob[Any], Quick]]) -> None:
         """Looks which of them were written; with the turn taken, what was under way has ended."""
@@ -137,7 +126,7 @@ class Attempt:
         for queued in waiting:
             self._do(queued, cursor)
         self._xid = xid
-        self._commit(connection)
+        connection.execute("COMMIT")
         self._xid = None
 
     def _begin(self, connection: Connection[Any]) -> tuple[str, dict[str, list[Row]]]:
@@ -150,14 +139,6 @@ class Attempt:
             cursor.nextset()
             known[sql] = rows_of(cursor)
         return xid, known
-
-    def _commit(self, connection: Connection[Any]) -> None:
-        if not self._asks_place:
-            connection.execute("COMMIT")
-            return
-        cursor = connection.execute(f"COMMIT; {PLACE}")
-        cursor.nextset()
-        ((self.place,),) = cursor.fetchall()
 
     @staticmethod
     def _do(queued: QueuedJob[Any], cursor: Cursor) -> None:
