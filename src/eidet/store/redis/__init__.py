@@ -43,7 +43,6 @@ from .record_reader import Reading
 from .scripts import CHANGES, RESERVE
 from .transaction import RedisTransaction
 from .vector_sets import VECTOR_SETS, VectorSetRegistry
-from .vectors import switch_vectors
 from .writing import Writing
 
 OFFERED: Final = "vectorset://?small=100000"  # up to so many, the index in RAM is several times as fast
@@ -163,7 +162,7 @@ class RedisStore:
 
     @_in_long_time
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        return self._writing.run(lambda transaction: switch_vectors(transaction, name, settings))
+        return self._writing.run(lambda transaction: transaction.switch_vectors(name, settings))
 
     @_in_long_time
     def prune(self, before: float, *, dead: bool, most: int) -> int:

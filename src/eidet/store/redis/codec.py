@@ -142,8 +142,3 @@ def events_of(found: bytes, scope: str, id: str) -> list[Event]:
         ]
     except (ValueError, TypeError) as error:
         raise Corrupt(f"the history of {id!r} in scope {scope!r} is damaged ({error})") from error
-
-
-def creation(record: Record) -> Event:
-    """What is told of a record to which nothing has happened since: no bytes are kept for it."""
-    return Event(what="created", id=record.id, scope=record.scope, at=record.created, by=record.agent)
