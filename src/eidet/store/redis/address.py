@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from ...core.errors import Misconfigured
 from ...net.url import Options, Url, split_url
 
+Host = tuple[str, int]  # and its port
 PORTS: Final = {"redis": 6379, "rediss": 6379, "redis+cluster": 6379, "redis+sentinel": 26379}
 EXAMPLE: Final = "redis://user:password@host:6379/0?prefix=eidet&wait=1"
 _TLS_FILES: Final = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
@@ -38,7 +39,7 @@ class RedisAddress:
     """
 
     scheme: str
-    hosts: tuple[tuple[str, int], ...]
+    hosts: tuple[Host, ...]
     database: int = 0
     service: str = ""
     prefix: str = "eidet"
@@ -52,6 +53,11 @@ class RedisAddress:
     @property
     def cluster(self) -> bool:
         return self.scheme == "redis+cluster"
+
+    @property
+    def fails_over(self) -> bool:
+        """Whether another server may take over."""
+        return self.cluster or bool(self.service)
 
     @property
     def shown(self) -> str:

@@ -17,7 +17,6 @@ from .record_reader import Reading
 from .scripts import LOOK
 
 PAGE: Final = 1000  # fields that the server is asked for at once
-LONG: Final = 60  # deadlines that a job gets which looks at all records
 LISTS_SEQS: Final = "id"  # letters of the hashes of ids and digests
 EPOCH_PLACE: Place = ("", "h", "epoch")
 TOMBS: Place = ("", "h", "tombs")  # 0 as long as there never was a tombstone
@@ -81,7 +80,7 @@ class Known:
     def prolong(self) -> None:
         """Whoever looks at all records has more time."""
         self._check_reads()
-        self.client.prolong(LONG)
+        self.client.prolong()
 
     def fetch(self) -> None:
         """Reads all that is wanted and not known yet, in one round trip."""

@@ -160,7 +160,7 @@ class RedisTransaction:
                 derived[change.seq] = change
         if derived:
             self.known.prolong()
-            for place in self.known.reading.seqs(Where()):
+            for place in self.known.reading.list_keys(Where()):
                 if place[1] in derived:
                     row = derived[place[1]]
                     self.plan.derived[place] = row.vector, row.terms
