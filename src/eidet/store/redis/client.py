@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
@@ -183,10 +184,10 @@ def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 def _retry_policy(address: RedisAddress) -> RetryPolicy:
     """One node that is down is no reason to leave the others alone."""
-    deadline = address.deadline_seconds or 10.0
+    policy = RetryPolicy(deadline_seconds=address.deadline_seconds)
     if address.fails_over:
-        return RetryPolicy(deadline_seconds=deadline, break_after=1000, longest_pause_seconds=0.25)
-    return RetryPolicy(deadline_seconds=deadline)
+        return replace(policy, break_after=1000, longest_pause_seconds=0.25)
+    return policy
 
 
 def _read_info(answer: Any) -> dict[str, str]:

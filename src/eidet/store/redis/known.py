@@ -64,13 +64,13 @@ class Known:
 
     def lights(self, where: Where) -> Iterator[tuple[str, list[Light], bytes]]:
         """Matching records without their bulk: scope by scope, with the version that it had."""
-        for scope, sift in self.reading.sifts(where):
-            kept = self._rows.setdefault(scope, [])
+        for sift in self.reading.sifts(where):
+            kept = self._rows.setdefault(sift.scope, [])
             found = next((found for asked, found in kept if asked == where), None)
             if found is None:
-                found = self.reading.look_through(scope, sift, where)
+                found = self.reading.look_through(sift)
                 kept.append((where, found))
-            yield scope, *found
+            yield sift.scope, *found
 
     def scopes(self, scope: Scope | None) -> list[str]:
         if scope is None or scope.below:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, repeat
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, Final, cast
 
@@ -71,7 +71,7 @@ class Reading:
     @in_long_time
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
         sifts = self.sifts(where)
-        if set(columns) <= {"scope"} and all(sift.counts for _, sift in sifts):
+        if set(columns) <= {"scope"} and all(sift.counts for sift in sifts):
             counts = self._count_scopes(sifts)
             if not columns:
                 return {(): sum(counts.values())}
@@ -80,17 +80,16 @@ class Reading:
             return {(): len(self.list_keys(where))}
         return count_records((row.record for row in self.lights(where)), columns)
 
-    def _count_scopes(self, sifts: Sequence[tuple[str, Sifted]]) -> dict[str, int]:
+    def _count_scopes(self, sifts: Sequence[Sifted]) -> dict[str, int]:
         """Counted by the server."""
-        bases = [(self.keys.base(scope), sift) for scope, sift in sifts]
-        asked = [zip(repeat(base), sift.counting(base)) for base, sift in bases]
+        asked = (sift.counting(self.keys.base(sift.scope)) for sift in sifts)
         answers = iter(self.client.read(chain.from_iterable(asked)))
-        return {scope: int(next(answers)) - int(next(answers)) for scope, _ in sifts}
+        return {sift.scope: int(next(answers)) - int(next(answers)) for sift in sifts}
 
     def lights(self, where: Where) -> Iterator[Light]:
         """Light records that match, scope by scope."""
-        for scope, sift in self.sifts(where):
-            yield from self.look_through(scope, sift, where)[0]
+        for sift in self.sifts(where):
+            yield from self.look_through(sift)[0]
 
     @in_time
     def find(
@@ -146,29 +145,24 @@ class Reading:
             self.client.read((base, script(CHANGES, base, "", seq, 0, epoch, seq)) for base in bases)
         return seq
 
-    def sifts(self, where: Where) -> list[tuple[str, Sifted]]:
-        names = self.scopes(_narrowest(where))
-        found = ((scope, sift_scope(where, scope)) for scope in names)
-        return [(scope, sift) for scope, sift in found if sift is not None]
+    def sifts(self, where: Where) -> list[Sifted]:
+        """One for each scope that something may pass of."""
+        found = (sift_scope(where, scope) for scope in self.scopes(_narrowest(where)))
+        return [sift for sift in found if sift is not None]
 
-    def _coarse(self, sifts: Sequence[tuple[str, Sifted]], after: int, most: int | None = None) -> list[Key]:
+    def _coarse(self, sifts: Sequence[Sifted], after: int, most: int | None = None) -> list[Key]:
         """What the ranges let through, by rising seq; of each scope the first `most`."""
-        answers = self._select(sifts, after, most)
         found = []
-        for (scope, _), answer in zip(sifts, answers, strict=True):
-            found += [(scope, int(seq)) for seq in answer[1:]]
+        for sift, answer in zip(sifts, self._select(sifts, after, most), strict=True):
+            found += [(sift.scope, int(seq)) for seq in answer[1:]]
         return sorted(found, key=itemgetter(1))
 
-    def _select(
-        self, sifts: Iterable[tuple[str, Sifted]], after: int, most: int | None = None
-    ) -> list[list[bytes]]:
-        bases = ((self.keys.base(scope), sift) for scope, sift in sifts)
-        return self.client.read(
-            (base, script(SELECT, base, *sift.words(after, most))) for base, sift in bases
-        )
+    def _select(self, sifts: Iterable[Sifted], after: int, most: int | None) -> list[list[bytes]]:
+        bases = ((self.keys.base(sift.scope), sift.words(after, most)) for sift in sifts)
+        return self.client.read((base, script(SELECT, base, *words)) for base, words in bases)
 
     def look_through(
-        self, scope: str, sift: Sifted, where: Where, after: int = 0, most: int | None = None
+        self, sift: Sifted, after: int = 0, most: int | None = None
     ) -> tuple[list[Light], bytes]:
         """Light records that match, all as of one moment: pages are read anew where a write came between.
 
@@ -178,24 +172,24 @@ class Reading:
         while not tries or self.client.left > 0.002:
             tries += 1
             page = PAGE if tries <= AT_ONCE else 10 * PAGE
-            rows, versions = self._look_at_pages(scope, sift, where, after, most, page)
+            rows, versions = self._look_at_pages(sift, after, most, page)
             if len(versions) == 1:
                 return rows, versions.pop()
             time.sleep(random.random() * 0.005)  # noqa: S311
-        raise Unavailable(f"scope {scope!r} kept changing while it was read; gave up", retry_after=0.1)
+        raise Unavailable(f"scope {sift.scope!r} kept changing while it was read; gave up", retry_after=0.1)
 
     def _look_at_pages(
-        self, scope: str, sift: Sifted, where: Where, after: int, most: int | None, page: int
+        self, sift: Sifted, after: int, most: int | None, page: int
     ) -> tuple[list[Light], set[bytes]]:
         """What matches, and all versions that the scope had meanwhile."""
         matching: list[Light] = []
         versions: set[bytes] = set()
         while True:
-            (answer,) = self._select([(scope, sift)], after, None if most is None else page)
+            (answer,) = self._select([sift], after, None if most is None else page)
             seqs = answer[1:]
-            rows, seen = self._lights(scope, seqs, page)
+            rows, seen = self._lights(sift.scope, seqs, page)
             versions |= {answer[0], *seen}
-            matching += [row for row in rows if sift.exact or where.matches(row.record)]
+            matching += [row for row in rows if sift.exact or sift.where.matches(row.record)]
             if most is None or len(seqs) < page or len(matching) >= most or len(versions) > 1:
                 return matching, versions
             after = int(seqs[-1])
@@ -216,26 +210,26 @@ class Reading:
         name, descending = check_order(order)
         sifts = self.sifts(where)
         most = end if order == "seq" else None
-        if name == "seq" and all(sift.exact for _, sift in sifts):
+        if name == "seq" and all(sift.exact for sift in sifts):
             keys = self._coarse(sifts, after, most)
             return keys[::-1] if descending else keys
         rows: list[tuple[bool, Any, int, str]] = []
-        for scope, sift in sifts:
-            for value, seq in self._list_values(scope, sift, where, name, after, most):
-                rows.append(((value is None) != descending, value or 0, seq, scope))
+        for sift in sifts:
+            for value, seq in self._list_values(sift, name, after, most):
+                rows.append(((value is None) != descending, value or 0, seq, sift.scope))
         rows.sort(reverse=descending)
         return [(scope, seq) for _, _, seq, scope in rows]
 
     def _list_values(
-        self, scope: str, sift: Sifted, where: Where, name: str, after: int, most: int | None
+        self, sift: Sifted, name: str, after: int, most: int | None
     ) -> Iterable[tuple[Any, int]]:
         """(what it is ordered by, seq) of all that match."""
         if sift.exact and name in RANGES:
-            found = [seq for _, seq in self._coarse([(scope, sift)], after)]
-            scores = self._scores(scope, RANGES[name], found)
+            found = [seq for _, seq in self._coarse([sift], after)]
+            scores = self._scores(sift.scope, RANGES[name], found)
             if all(score is None or abs(score) < EXACT for score in scores):
                 return zip(scores, found, strict=True)
-        rows, _ = self.look_through(scope, sift, where, after, most)
+        rows, _ = self.look_through(sift, after, most)
         return [(getattr(row.record, name), row.record.seq) for row in rows]
 
     def _scores(self, scope: str, key: str, seqs: Sequence[int]) -> list[float | None]:

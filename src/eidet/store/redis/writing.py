@@ -39,15 +39,8 @@ class _Work:
 
     job: Callable[[RedisTransaction], Any]
     ends: float
-    wanted: dict[Place, None] = field(default_factory=dict)
     scope: str | None = ""  # None: it cannot share a transaction
-
-    def __call__(self, transaction: Any) -> Any:
-        return self.job(transaction)
-
-    @property
-    def careful(self) -> bool:
-        return isinstance(self.job, CarefulJob)
+    wanted: dict[Place, None] = field(default_factory=dict)
 
 
 Group = list[tuple[QueuedJob[Any], _Work]]
@@ -84,7 +77,7 @@ class Writing:
 
     def run(self, job: Callable[[RedisTransaction], T]) -> T:
         work = _Work(job, self._client.ends)
-        if work.careful:
+        if isinstance(job, CarefulJob):
             work.scope = None
         elif self._cluster:
             self._rehearse(work)
@@ -124,8 +117,7 @@ class Writing:
 
     def _carry_out(self, lane: _Lane, group: Group) -> None:
         """Runs jobs on what is guessed, and where that is wrong, on what is read in one round trip."""
-        guess = not self._cluster and not any(work.careful for _, work in group)
-        known = self._begin(silent=guess)
+        known = self._begin(silent=not self._cluster and group[0][1].scope is not None)
         for _, work in group:
             known.wanted.update(work.wanted)
         landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already
