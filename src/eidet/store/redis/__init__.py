@@ -1,12 +1,11 @@
 """Redis and Valkey: records in memory on a server, in a cluster, or behind sentinels.
 
-address.py, topology.py, connection.py, client.py   how servers are reached
-keys.py, codec.py, tables.py, scripts.py, lua/       how things are kept
-reading.py, pushdown.py                              how records are found
-known.py, hash_fields.py                             what jobs have read, and what they set
-transaction*.py, commit_plan.py                      what they do
+address.py, topology.py, connection.py, client.py    how servers are reached
+key_names.py, codec.py, scripts.py, lua/             how things are kept
+record_reader.py, pushdown.py                        how records are found
+known.py, tables.py, transaction.py, commit_plan.py  what jobs read, and what they are to write
 writing.py                                           how it is committed
-vectors.py, vector_sets.py                           vectors that are switched, and sets beside scopes
+vector_sets.py                                       sets of an index beside scopes
 
 A write is decided here, by the rules that all stores share, and carried out by one script on the server,
 which first checks that what was read is still so. All keys of a scope lie in one slot. Seqs come from the
@@ -127,9 +126,8 @@ class RedisStore:
         for scope in self._reading.scopes(None):
             if pruned < most:
                 left = most - pruned
-                pruned += self._writing.run(
-                    partial(RedisTransaction.prune, scope=scope, before=before, dead=dead, most=left)
-                )
+                prune = partial(RedisTransaction.prune, scope=scope, before=before, dead=dead, most=left)
+                pruned += self._writing.run(prune)
         return pruned
 
     @in_time

@@ -11,7 +11,7 @@ import math
 import struct
 from collections.abc import Iterable, Sequence
 from operator import attrgetter, itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
 from ...core.event import Event
@@ -53,34 +53,32 @@ def record_bytes(record: Record, digest: str | None = None) -> bytes:
     return b"".join((head, said, *(part for part in tail if part)))
 
 
+class Light(NamedTuple):
+    """A record without its bulk, its digest, and whether it has a vector."""
+
+    record: Record
+    digest: str
+    vector: bool
+
+
 def record_of(found: bytes, scope: str, seq: int) -> Record:
     """A record from all of its bytes."""
-    return _read(found, scope, seq, whole=True)[0]
+    return _read(found, scope, seq, whole=True).record
 
 
 def light_of(found: bytes, scope: str, seq: int) -> Light:
     """From its light part: without vector, terms and what was lowered or sealed."""
-    record, digest, vector = _read(found, scope, seq, whole=False)
-    return Light(record, digest, vector)
+    return _read(found, scope, seq, whole=False)
 
 
-class Light:
-    """A record without its bulk, its digest, and whether it has a vector."""
-
-    __slots__ = ("digest", "record", "vector")
-
-    def __init__(self, record: Record, digest: str, vector: bool) -> None:
-        self.record, self.digest, self.vector = record, digest, vector
-
-
-def _read(found: bytes, scope: str, seq: int, *, whole: bool) -> tuple[Record, str, bool]:
+def _read(found: bytes, scope: str, seq: int, *, whole: bool) -> Light:
     try:
         version, uses, last, said, *sizes = HEAD.unpack_from(found)
         fields = _read_fields(version, found[HEAD.size : HEAD.size + said])
         tail = _parts(found, HEAD.size + said, sizes) if whole else (b"", None, None, None)
         used = None if math.isnan(last) else last
         record = Record.of(_in_order((*fields, *tail, scope, seq, int(uses), used)))
-        return record, fields[_DIGEST], sizes[1] > 0
+        return Light(record, fields[_DIGEST], sizes[1] > 0)
     except (struct.error, ValueError, LookupError, TypeError) as error:
         raise Corrupt(
             f"record {seq} of scope {scope!r} is damaged or was not written by Eidet ({error})"

@@ -69,7 +69,7 @@ class Node:
     def _talk(self, line: Any, commands: Sequence[Command], ends: float, writes: bool) -> list[Any]:
         wrong, sent = driver().exceptions, False
         try:
-            self._time(line, ends)
+            line.wait_until(ends)
             sent = True
             line.send_packed_command([pack_commands(commands)], check_health=False)
             return [self._answer(line, ends) for _ in commands]
@@ -80,19 +80,18 @@ class Node:
             raise kind(f"{self.name}: {error}") from error
 
     def _answer(self, line: Any, ends: float) -> Any:
-        self._time(line, ends)
+        line.wait_until(ends)
         try:
             return line.read_response(disable_decoding=True)
         except driver().exceptions.ResponseError as error:
             return error
 
-    @staticmethod
-    def _time(line: Any, ends: float) -> None:
-        line.set_timeout(max(ends - time.monotonic(), 0.001))
-
     def _take(self, left: float) -> Any:
-        self._check_open()
+        if self._closed:
+            raise Misconfigured(f"the memory on {self.name} was closed; open it again")
         with self._lock:
+            if self._pid != os.getpid():  # connections of a parent process are not ours
+                self._idle, self._pid = [], os.getpid()
             if self._idle:
                 return self._idle.pop()
         return self._connect(left)
@@ -103,13 +102,6 @@ class Node:
                 self._idle.append(line)
                 return
         line.disconnect()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise Misconfigured(f"the memory on {self.name} was closed; open it again")
-        if self._pid != os.getpid():  # connections of a parent process are not ours
-            with self._lock:
-                self._idle, self._pid = [], os.getpid()
 
     def _connect(self, left: float) -> Any:
         from redis.backoff import NoBackoff
@@ -222,7 +214,7 @@ def _with_timeouts(kind: type[Any]) -> type[Any]:
     """The driver's connection with a timeout that can be changed for each answer."""
 
     class TimedConnection(kind):  # type: ignore[misc]
-        def set_timeout(self, seconds: float) -> None:
-            self._sock.settimeout(seconds)
+        def wait_until(self, ends: float) -> None:
+            self._sock.settimeout(max(ends - time.monotonic(), 0.001))
 
     return TimedConnection

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Final, cast
 
 from ...core.scope import Scope
@@ -46,10 +47,6 @@ def _tally_key(scope: str, field: bytes) -> tuple[str, int, str]:
     return scope, int(day), thing
 
 
-def _tombstone_field(key: tuple[str, bytes]) -> bytes:
-    return key[1]
-
-
 def _dump_time(since: float) -> str:
     return repr(float(since))
 
@@ -57,9 +54,7 @@ def _dump_time(since: float) -> str:
 LAYOUTS: Final = {
     SETTINGS.name: Layout("s", False, str, lambda _, field: field.decode(), str, bytes.decode),
     STAGED.name: Layout("v", False, str, lambda _, field: int(field), bytes, bytes),
-    TOMBSTONES.name: Layout(
-        "b", True, _tombstone_field, lambda scope, field: (scope, field), _dump_time, float
-    ),
+    TOMBSTONES.name: Layout("b", True, itemgetter(1), lambda scope, field: (scope, field), _dump_time, float),
     TALLIES.name: Layout("y", True, _tally_field, _tally_key, dump_json, json.loads),
 }
 
