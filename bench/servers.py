@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import MET, folder, median_ms, millis, queries, rate, record, sentences, texts
 from eidet import Memory
 from eidet.core.record import Record
+from eidet.store import verbs
 
 
 def redis() -> None:
@@ -46,7 +47,7 @@ def _redis_writes(url: str) -> None:
     store, given, bare_write = RedisStore(f"{url}?prefix=put"), [_record(text) for text in corpus], _bare(url)
     ways: dict[str, Callable[[int], object]] = {
         "bare": lambda n: bare_write(given[n]),
-        "put": lambda n: store.put([given[n]], now=1.0),
+        "put": lambda n: verbs.put(store, [given[n]], now=1.0),
     }
     spent: dict[str, list[float]] = {}
     said = sentences(550 + MET)
@@ -61,7 +62,10 @@ def _redis_writes(url: str) -> None:
                 spent.setdefault(name, []).extend(millis(way, [n]))
     bare, put, remembered, sentence = (1000 / statistics.mean(spent[name][50:]) for name in ways)
     batch = (
-        rate(lambda some: store.put(some, now=1.0), [given[at : at + 50] for at in range(1050, 1500, 50)])
+        rate(
+            lambda some: verbs.put(store, some, now=1.0),
+            [given[at : at + 50] for at in range(1050, 1500, 50)],
+        )
         * 50
     )
     store.close()
@@ -156,7 +160,7 @@ def _together(stores: list[Any], count: int, seconds: float = 2.0) -> tuple[floa
     def write(mine: int) -> None:
         while not ended.is_set():
             try:
-                stores[mine % len(stores)].put([_record(uuid.uuid4().hex)], now=1.0)
+                verbs.put(stores[mine % len(stores)], [_record(uuid.uuid4().hex)], now=1.0)
                 written[mine] += 1
             except EidetError as error:
                 errors.append(error)

@@ -54,7 +54,7 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
 PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of their own; they may only shrink
     "store/ram.py": 250,
     "store/sql/postgres": 1942,  # goal 1400
-    "store/redis": 3068,  # goal 2300
+    "store/redis": 2815,  # goal 2300
     "store/tiered": 2080,  # goal 1440
     "index/pgvector": 1599,
     "aio": 200,

@@ -98,13 +98,13 @@ class Retrier:
         """Returns what the job returns. The job is given the seconds that are left.
 
         Repeats the job after `Unavailable` until the deadline, or `max_attempts` times in all. A job that is
-        not `idempotent` is not repeated after `OutcomeUnknown`, because it may have taken effect. `Full` and
-        all other errors pass through. While the server is down, no call is made: the error says when one
-        will be.
+        not `idempotent` is not repeated after `OutcomeUnknown`, because it may have taken effect. One that is
+        ends with `OutcomeUnknown` if any attempt did. `Full` and all other errors pass through. While the
+        server is down, no call is made: the error says when one will be.
         """
         ends = self._clock() + (deadline_seconds or self.policy.deadline_seconds)
         self._enter()
-        attempts = 0
+        attempts, doubtful = 0, False
         while True:
             attempts += 1
             try:
@@ -115,9 +115,10 @@ class Retrier:
             except Unavailable as error:
                 self._note_failure(error)
                 pause = self._pause_after(attempts, error)
+                doubtful = doubtful or isinstance(error, OutcomeUnknown)
                 final = isinstance(error, OutcomeUnknown) and not idempotent
                 if final or attempts == max_attempts or self._clock() + pause >= ends:
-                    raise self._final_error(error, attempts, pause, final) from error
+                    raise self._final_error(error, attempts, pause, final, doubtful) from error
             except BaseException:
                 self._note_success()  # a server that refuses is up
                 raise
@@ -186,10 +187,15 @@ class Retrier:
         pause = longest * (0.5 + 0.5 * self._dice())
         return max(error.retry_after or 0.0, pause)
 
-    def _final_error(self, error: Unavailable, attempts: int, pause: float, final: bool) -> Unavailable:
+    def _final_error(
+        self, error: Unavailable, attempts: int, pause: float, final: bool, doubtful: bool
+    ) -> Unavailable:
         with self._lock:
             self._probing = False
         if final:
             return OutcomeUnknown(f"{error}; whether it took effect is not known", retry_after=pause)
         times = "once" if attempts == 1 else f"{attempts} times"
-        return type(error)(f"{self.name} was tried {times} and did not answer: {error}", retry_after=pause)
+        told = f"{self.name} was tried {times} and did not answer: {error}"
+        if doubtful and not isinstance(error, OutcomeUnknown):
+            return OutcomeUnknown(f"{told}; an earlier attempt may have taken effect", retry_after=pause)
+        return type(error)(told, retry_after=pause)

@@ -150,14 +150,14 @@ def prune_histories(
     """As `PrunesHistory.prune`, from the events of a scope by id; a history is pruned as a whole."""
     pruned = 0
     for id, events in list(histories.items()):
-        kept = _prune_events(events, before, every=dead and id not in living)
+        kept = prune_events(events, before, every=dead and id not in living)
         if pruned + len(events) - len(kept) <= most:
             pruned += len(events) - len(kept)
             set_value(histories, id, kept or None)
     return pruned
 
 
-def _prune_events(events: Sequence[Event], before: float, *, every: bool) -> list[Event]:
+def prune_events(events: Sequence[Event], before: float, *, every: bool) -> list[Event]:
     """The events without moves that are older than `before`; with `every`, without any that are older."""
     return [event for event in events if event.at >= before or not (every or event.what == "moved")]
 

@@ -108,6 +108,16 @@ def test_what_may_have_taken_effect_is_not_sent_again_unless_it_may_be() -> None
     assert line(Time()).call(failing(2), idempotent=False) == "done"  # refused means it was never sent
 
 
+def test_one_attempt_that_may_have_taken_effect_makes_the_call_unsure() -> None:
+    errors = [OutcomeUnknown("cut"), *(Unavailable("refused") for _ in range(50))]
+
+    def job(_: float) -> None:
+        raise errors.pop(0)
+
+    with pytest.raises(OutcomeUnknown, match="refused; an earlier attempt may have taken effect"):
+        line(Time(), break_after=100).call(job)
+
+
 def test_a_server_that_is_down_is_not_asked_until_it_has_rested() -> None:
     time, asked = Time(), []
     one = line(time, break_after=3, rest_seconds=10, deadline_seconds=0.2)

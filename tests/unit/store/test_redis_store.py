@@ -23,7 +23,7 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
 from eidet.quality import Tally
-from eidet.store import Derived, Erasure, Look, Stone, verbs
+from eidet.store import SETTINGS, Derived, Erasure, Look, Stone, Transaction, verbs
 from eidet.store.redis import RedisStore, writing
 from eidet.store.redis.connection import pack_commands
 from eidet.store.redis.key_names import Keys, slot_of
@@ -186,6 +186,32 @@ def test_a_put_over_several_scopes_is_all_or_nothing(store: RedisStore) -> None:
     with pytest.raises(Conflict):
         verbs.put(store, [record("x", "a", text="new"), record("none", "b")], now=NOW, expect=1)
     assert {r.version for r in store.find(Where())} == {1}
+
+
+def test_seqs_rise_in_the_order_of_the_records_whatever_their_scopes(store: RedisStore) -> None:
+    given = [record(f"{n}", "abc"[n * n % 3]) for n in range(9)]
+    stored = verbs.put(store, given, now=NOW)
+    seqs = [r.seq for r in stored]
+    assert (seqs, [r.id for r in stored]) == (sorted(set(seqs)), [r.id for r in given])
+    assert ids(store) == [r.id for r in given]
+    assert store.head().seq == seqs[-1]
+    replaced = verbs.put(store, [r.but(text="new") for r in given], now=NOW)
+    assert [r.seq for r in replaced] == store.match(Where())
+    assert store.head().seq == replaced[-1].seq
+
+
+def test_a_job_that_catches_errors_cannot_miss_that_it_ran_on_guesses(store: RedisStore) -> None:
+    verbs.put(store, [record("x")], now=NOW)
+
+    def job(transaction: Transaction) -> list[str]:
+        found: list[str] = []
+        with contextlib.suppress(Exception):
+            found += [r.id for r in transaction.find(Where())]
+        transaction.set_values(SETTINGS, {"found": ",".join(found)})
+        return found
+
+    assert store.write(job) == ["x"]
+    assert verbs.get_setting(store, "found") == "x"
 
 
 # Servers.

@@ -126,7 +126,7 @@ def test_a_replica_that_is_named_by_mistake_is_told(serve: Serve) -> None:
 def test_files_for_tls_have_to_be_there(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="ssl_ca_certs must name a file, and there is none at /no/ca"):
         RedisStore("rediss://h?ssl_ca_certs=/no/ca.pem")
-    with pytest.raises(Misconfigured, match="ssl_cert_reqs must be none, optional or required, not 'yes'"):
+    with pytest.raises(Misconfigured, match="ssl_cert_reqs is one of none, optional, required, not 'yes'"):
         RedisStore("rediss://h?ssl_cert_reqs=yes")
 
 

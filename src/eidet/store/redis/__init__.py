@@ -1,12 +1,11 @@
 """Redis and Valkey: records in memory on a server, in a cluster, or behind sentinels.
 
-address.py, topology.py, connection.py, client.py   how servers are reached
-keys.py, codec.py, tables.py, scripts.py, lua/       how things are kept
-reading.py, pushdown.py                              how records are found
-known.py, hash_fields.py                             what jobs have read, and what they set
-transaction*.py, commit_plan.py                      what they do
+address.py, topology.py, connection.py, client.py    how servers are reached
+key_names.py, codec.py, scripts.py, lua/             how things are kept
+record_reader.py, pushdown.py                        how records are found
+known.py, tables.py, transaction.py, commit_plan.py  what jobs read, and what they are to write
 writing.py                                           how it is committed
-vectors.py, vector_sets.py                           vectors that are switched, and sets beside scopes
+vector_sets.py                                       sets of an index beside scopes
 
 A write is decided here, by the rules that all stores share, and carried out by one script on the server,
 which first checks that what was read is still so. All keys of a scope lie in one slot. Seqs come from the
@@ -17,9 +16,9 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial, wraps
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from ...core.errors import Misconfigured
 from ...core.event import Event
@@ -31,44 +30,21 @@ from ...net.retry import RetryPolicy
 from ...quality import Survey
 from .. import Transaction
 from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
-from ..rules import UNIQUE_KINDS, check_order
+from ..rules import UNIQUE_KINDS
 from ..verbs.reading import survey_of
 from .address import address_of
-from .client import RedisClient
+from .client import RedisClient, in_long_time, in_time
 from .codec import record_of
 from .connection import absent, script
 from .key_names import Keys
-from .known import LONG
 from .record_reader import Reading
 from .scripts import CHANGES, RESERVE
 from .transaction import RedisTransaction
 from .vector_sets import VECTOR_SETS, VectorSetRegistry
-from .vectors import switch_vectors
 from .writing import Writing
 
 OFFERED: Final = "vectorset://?small=100000"  # up to so many, the index in RAM is several times as fast
-P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def _in_time(
-    verb: Callable[Concatenate[RedisStore, P], T], times: int = 1
-) -> Callable[Concatenate[RedisStore, P], T]:
-    """However often the verb asks, one deadline holds for all of it."""
-
-    @wraps(verb)
-    def within(self: RedisStore, /, *given: P.args, **named: P.kwargs) -> T:
-        with self.client.deadline(times=times):
-            return verb(self, *given, **named)
-
-    return within
-
-
-def _in_long_time(
-    verb: Callable[Concatenate[RedisStore, P], T],
-) -> Callable[Concatenate[RedisStore, P], T]:
-    """For what may have to look at every record: each question has the deadline, all together many."""
-    return _in_time(verb, LONG)
 
 
 class RedisStore:
@@ -95,51 +71,30 @@ class RedisStore:
             raise
         self._cluster = address.cluster
         self._turns, self._doubted = self.client.servers.turns, 0
-        self._reading = Reading(self.client, self._keys)
+        self._reading = reading = Reading(self.client, self._keys)
+        self.read, self.find, self.scan = reading.read, reading.find, reading.scan
+        self.match, self.count_by = reading.match, reading.count_by
         self._writing = Writing(self.client, self._keys, self._reading, address, mortal=mortal)
         self._vector_sets = VectorSetRegistry(self.client, self._keys)
 
     # Reading.
 
-    @_in_time
-    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
-        if keys and isinstance(keys[0], int):
-            return self._reading.fetch(scope, cast("Sequence[int]", keys))
-        return self._reading.get(scope, cast("Sequence[str]", keys))
-
-    @_in_time
-    def find(
-        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
-    ) -> list[Record]:
-        return self._reading.find(where, *check_order(order), limit, offset, after)
-
-    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
-        return self._reading.scan(where, after, batch)
-
-    @_in_time
-    def match(self, where: Where) -> list[int]:
-        return [seq for _, seq in self._reading.seqs(where)]
-
-    @_in_long_time
-    def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
-        return self._reading.count_by(where, columns)
-
-    @_in_long_time
+    @in_long_time
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
         unique = (row for row in rows if row.record.kind in UNIQUE_KINDS)
         said = Counter((row.record.scope, row.digest.encode()) for row in unique)
         return survey_of([row.record for row in rows], said, fresh=fresh, ripe=ripe, stale=stale)
 
-    @_in_time
+    @in_time
     def history(self, scope: str, id: str) -> list[Event]:
         return self._writing.peek().history(scope, id)
 
-    @_in_long_time
+    @in_long_time
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return self._writing.peek().same(scope, digests, every_kind=every_kind)
 
-    @_in_time
+    @in_time
     def values(
         self,
         table: Table[K, V],
@@ -153,30 +108,29 @@ class RedisStore:
 
     # Writing.
 
-    @_in_time
+    @in_time
     def write(self, job: Callable[[Transaction], T]) -> T:
         return self._writing.run(job)
 
-    @_in_time
+    @in_time
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         return self._writing.run(lambda transaction: transaction.put_new(new, job))
 
-    @_in_long_time
+    @in_long_time
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        return self._writing.run(lambda transaction: switch_vectors(transaction, name, settings))
+        return self._writing.run(lambda transaction: transaction.switch_vectors(name, settings))
 
-    @_in_long_time
+    @in_long_time
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         pruned = 0
         for scope in self._reading.scopes(None):
             if pruned < most:
                 left = most - pruned
-                pruned += self._writing.run(
-                    partial(RedisTransaction.prune, scope=scope, before=before, dead=dead, most=left)
-                )
+                prune = partial(RedisTransaction.prune, scope=scope, before=before, dead=dead, most=left)
+                pruned += self._writing.run(prune)
         return pruned
 
-    @_in_time
+    @in_time
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Where the server writes files, it is asked to write them anew, which takes it a while."""
         del said
@@ -195,38 +149,34 @@ class RedisStore:
 
     # Following.
 
-    @_in_time
+    @in_time
     def head(self) -> Head:
-        head = self._head()
+        head = self._reading.head()
         turns = self.client.servers.turns
         if turns != self._turns:  # what was told before may not be so any more: followers begin anew
             reserve = script(RESERVE, self._keys.store + "h", 1, "", "")
             self._doubted = int(self.client.write(self._keys.store, reserve)[1])
             self._turns = turns
-            head = self._head()
+            head = self._reading.head()
         return head
 
-    def _head(self) -> Head:
-        epoch, seq = self.client.ask(self._keys.store, ("HMGET", self._keys.store + "h", "epoch", "seq"))
-        return Head(int(epoch or 0), int(seq or 0))
-
-    @_in_time
+    @in_time
     def latest_seq(self) -> int:
         """Seqs follow the server's clock, and no write outlasts its deadline."""
         reserve = script(RESERVE, self._keys.store + "h", 0, "", "")
         _, reached = self.client.write(self._keys.store, reserve, copied=False)
         return int(reached) + int(self.client.retrier.policy.deadline_seconds * 1_000_000)
 
-    @_in_time
+    @in_time
     def leap(self, seq: int) -> None:
-        if (lag := seq - self._head().seq) > 0:
+        if (lag := seq - self._reading.head().seq) > 0:
             self.client.write(self._keys.store, script(RESERVE, self._keys.store + "h", lag, "", ""))
 
-    @_in_time
+    @in_time
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         base = self._keys.base(scope)
         key = "" if self._cluster else self._keys.store + "h"
-        told = self._head() if self._cluster else ()
+        told = self._reading.head() if self._cluster else ()
         answer = self.client.ask(base, script(CHANGES, base, key, since, limit, *told))
         epoch, upto, pruned, fresh, gone = answer
         pairs = zip(fresh[::2], fresh[1::2], strict=True)
@@ -241,12 +191,12 @@ class RedisStore:
         """How the line to the server does; asks nobody."""
         return self.retrier.health().as_dict()
 
-    @_in_time
+    @in_time
     def name_own_index(self) -> str | None:
         """The index that the servers bring along, if all of them do and this user may use it."""
         return OFFERED if self.client.may(VECTOR_SETS, self._keys.store + "k") else None
 
-    @_in_time
+    @in_time
     def size(self) -> int:
         """Memory that the servers use in all (`used_memory`), whatever else they hold."""
         return sum(int(told.get("used_memory", "0")) for told in self.client.info("memory"))

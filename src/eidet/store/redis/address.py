@@ -12,22 +12,16 @@ from urllib.parse import unquote
 from ...core.errors import Misconfigured
 from ...net.url import Options, Url, split_url
 
+Host = tuple[str, int]  # and its port
 PORTS: Final = {"redis": 6379, "rediss": 6379, "redis+cluster": 6379, "redis+sentinel": 26379}
 EXAMPLE: Final = "redis://user:password@host:6379/0?prefix=eidet&wait=1"
 _TLS_FILES: Final = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 _TLS: Final = (*_TLS_FILES, "ssl_cert_reqs", "ssl_check_hostname")
-_OWN: Final = (
-    "prefix",
-    "wait",
-    "wait_ms",
-    "linger",
-    "deadline",
-    "socket",
-    "tls",
-    "sentinel_username",
-    "sentinel_password",
+OPTIONS: Final = (
+    *("prefix", "wait", "wait_ms", "linger", "deadline", "socket", "tls"),
+    *("sentinel_username", "sentinel_password"),
+    *_TLS,
 )
-OPTIONS: Final = (*_OWN, *_TLS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,20 +32,25 @@ class RedisAddress:
     """
 
     scheme: str
-    hosts: tuple[tuple[str, int], ...]
+    hosts: tuple[Host, ...]
     database: int = 0
     service: str = ""
     prefix: str = "eidet"
     wait: int = 0
     wait_ms: int = 1000
     linger_seconds: float = 86_400.0
-    deadline_seconds: float | None = None
+    deadline_seconds: float = 10.0
     login: Mapping[str, Any] = field(default_factory=dict, repr=False)
     sentinel_login: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def cluster(self) -> bool:
         return self.scheme == "redis+cluster"
+
+    @property
+    def fails_over(self) -> bool:
+        """Whether another server may take over."""
+        return self.cluster or bool(self.service)
 
     @property
     def shown(self) -> str:
@@ -80,7 +79,7 @@ def address_of(url: str) -> RedisAddress:
         wait=options.read_whole("wait", 0),
         wait_ms=options.read_whole("wait_ms", 1000),
         linger_seconds=float(options.read_whole("linger", 86_400)),
-        deadline_seconds=float(options.read_whole("deadline", 10)) if "deadline" in options else None,
+        deadline_seconds=float(options.read_whole("deadline", 10) or 10),
         login=_login(parts) | _socket(scheme, options.values) | _tls(scheme, options),
         sentinel_login=_sentinel_login(options.values),
     )
@@ -133,10 +132,7 @@ def _tls(scheme: str, options: Options) -> dict[str, Any]:
     for name in _TLS_FILES:
         if name in given and not Path(given[name]).is_file():
             raise Misconfigured(f"{name} must name a file, and there is none at {given[name]}")
-    if given.get("ssl_cert_reqs", "none") not in ("none", "optional", "required"):
-        raise Misconfigured(
-            f"ssl_cert_reqs must be none, optional or required, not {given['ssl_cert_reqs']!r}"
-        )
+    options.read_choice("ssl_cert_reqs", dict.fromkeys(("none", "optional", "required")), None)
     if "ssl_check_hostname" in given:
         given["ssl_check_hostname"] = options.read_flag("ssl_check_hostname")
     return {"ssl": True, **given}

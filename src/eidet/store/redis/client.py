@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final, TypeVar
+from dataclasses import replace
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from ...core.errors import Unavailable
-from ...net.retry import Full, OutcomeUnknown, Retrier, RetryPolicy
+from ...net.retry import OutcomeUnknown, Retrier, RetryPolicy
 from .address import RedisAddress
 from .connection import Command, Node, absent, driver
-from .topology import TRY_SECONDS, Alone, Asked, Cluster
+from .topology import TRY_SECONDS, Servers
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 PAGE: Final = 1000  # commands that go out at once
 PAUSE: Final = 0.05  # before replicas that are late are waited for again
+LONG: Final = 60  # deadlines for what may have to look at every record
+Asked = tuple[str, Command]  # a key, which says where, and what is asked there
+
+
+class _Deadline(threading.local):
+    """When a thread gives up; None while it asks for nothing."""
+
+    ends: float | None = None
 
 
 class RedisClient:
@@ -29,8 +40,8 @@ class RedisClient:
         driver()
         self.address = address
         self.retrier: Retrier = Retrier(name or address.shown, retry_policy or _retry_policy(address))
-        self.servers: Cluster | Alone = Cluster(address) if address.cluster else Alone(address)
-        self._mine = threading.local()
+        self.servers: Servers = Servers(address)
+        self._mine = _Deadline()
 
     @contextmanager
     def deadline(self, ends: float | None = None, *, times: int = 1) -> Iterator[None]:
@@ -38,23 +49,22 @@ class RedisClient:
 
         Without a moment that is given, that of whoever called counts.
         """
-        outer = getattr(self._mine, "ends", None)
+        outer = self._mine.ends
         self._mine.ends = ends or outer or time.monotonic() + times * self.retrier.policy.deadline_seconds
         try:
             yield
         finally:
             self._mine.ends = outer
 
-    def prolong(self, times: int) -> None:
+    def prolong(self) -> None:
         """For what may have to look at every record: each question has the deadline, all together many."""
-        longer = time.monotonic() + times * self.retrier.policy.deadline_seconds
-        self._mine.ends = max(getattr(self._mine, "ends", None) or 0.0, longer)
+        longer = time.monotonic() + LONG * self.retrier.policy.deadline_seconds
+        self._mine.ends = max(self._mine.ends or 0.0, longer)
 
     @property
     def ends(self) -> float:
         """When this thread gives up."""
-        found = getattr(self._mine, "ends", None)
-        return found or time.monotonic() + self.retrier.policy.deadline_seconds
+        return self._mine.ends or time.monotonic() + self.retrier.policy.deadline_seconds
 
     @property
     def left(self) -> float:
@@ -64,15 +74,15 @@ class RedisClient:
     def read(self, asked: Iterable[Asked]) -> list[Any]:
         """One answer per question, in order; those for one server go out together."""
         wanted = list(asked)
-        if isinstance(self.servers, Cluster):
-            return self._ask_all(wanted, self.servers)
+        if self.address.cluster:
+            return self._ask_all(wanted)
         answers: list[Any] = []
         for page in pages(wanted, PAGE):
-            answers += self._call(page[0][0], [command for _, command in page], writes=False)
+            answers += self._call(page[0][0], [command for _, command in page])
         return answers
 
     def ask(self, key: str, command: Command) -> Any:
-        return self._call(key, [command], writes=False)[0]
+        return self._call(key, [command])[0]
 
     def write(self, key: str, command: Command, *, copied: bool = True) -> Any:
         """For what may be sent again without harm. Waits for replicas if the address says so."""
@@ -92,26 +102,7 @@ class RedisClient:
 
     def write_all(self, key: str, commands: Sequence[Command]) -> list[Any]:
         """Several at once, each of which may be done again; replicas are not waited for."""
-        doubt: list[OutcomeUnknown] = []
-
-        def job(left: float) -> list[Any]:
-            try:
-                return self.servers.run(key, commands, left, writes=True)
-            except OutcomeUnknown as error:
-                doubt.append(error)
-                raise
-
-        try:
-            return self.retrier.call(job, deadline_seconds=self.left)
-        except (OutcomeUnknown, Full):
-            raise
-        except Unavailable as error:
-            if doubt:
-                raise OutcomeUnknown(
-                    f"{error}; an earlier attempt may have taken effect ({doubt[-1]})",
-                    retry_after=error.retry_after,
-                ) from error
-            raise
+        return self._call(key, commands, writes=True)
 
     def ask_nodes(self, *commands: Command) -> list[Any]:
         """Every server that takes writes; what they answer, one after the other, errors among it."""
@@ -139,18 +130,18 @@ class RedisClient:
     def close(self) -> None:
         self.servers.close()
 
-    def _call(self, key: str, commands: Sequence[Command], *, writes: bool) -> list[Any]:
+    def _call(self, key: str, commands: Sequence[Command], *, writes: bool = False) -> list[Any]:
         def job(left: float) -> list[Any]:
             return self.servers.run(key, commands, left, writes=writes)
 
         return self.retrier.call(job, deadline_seconds=self.left)
 
-    def _ask_all(self, asked: Sequence[Asked], cluster: Cluster) -> list[Any]:
+    def _ask_all(self, asked: Sequence[Asked]) -> list[Any]:
         """All nodes are asked for what they have; what one of them did not answer is asked for by itself."""
         answers: dict[int, Any] = {}
         homes: dict[Node, list[int]] = {}
         for n, (key, _) in enumerate(asked if len(asked) > 1 else ()):
-            if (home := cluster.home(key)) is not None:
+            if (home := self.servers.home(key)) is not None:
                 homes.setdefault(home, []).append(n)
         for home, numbers in homes.items():
             with suppress(Unavailable):
@@ -158,9 +149,32 @@ class RedisClient:
                 told = zip(numbers, found, strict=True)
                 answers.update((n, answer) for n, answer in told if not isinstance(answer, Exception))
         return [
-            answers[n] if n in answers else self._call(key, [command], writes=False)[0]
-            for n, (key, command) in enumerate(asked)
+            answers[n] if n in answers else self.ask(key, command) for n, (key, command) in enumerate(asked)
         ]
+
+
+class _Asks(Protocol):
+    @property
+    def client(self) -> RedisClient: ...
+
+
+S = TypeVar("S", bound=_Asks)
+
+
+def in_time(verb: Callable[Concatenate[S, P], T], times: int = 1) -> Callable[Concatenate[S, P], T]:
+    """However often the verb asks, one deadline holds for all of it."""
+
+    @wraps(verb)
+    def within(self: S, /, *given: P.args, **named: P.kwargs) -> T:
+        with self.client.deadline(times=times):
+            return verb(self, *given, **named)
+
+    return within
+
+
+def in_long_time(verb: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """For what may have to look at every record: each question has the deadline, all together many."""
+    return in_time(verb, LONG)
 
 
 def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -170,10 +184,10 @@ def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 def _retry_policy(address: RedisAddress) -> RetryPolicy:
     """One node that is down is no reason to leave the others alone."""
-    deadline = address.deadline_seconds or 10.0
-    if address.cluster or address.service:
-        return RetryPolicy(deadline_seconds=deadline, break_after=1000, longest_pause_seconds=0.25)
-    return RetryPolicy(deadline_seconds=deadline)
+    policy = RetryPolicy(deadline_seconds=address.deadline_seconds)
+    if address.fails_over:
+        return replace(policy, break_after=1000, longest_pause_seconds=0.25)
+    return policy
 
 
 def _read_info(answer: Any) -> dict[str, str]:

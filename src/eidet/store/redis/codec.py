@@ -10,7 +10,8 @@ import json
 import math
 import struct
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from operator import attrgetter, itemgetter
+from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
 from ...core.event import Event
@@ -22,85 +23,81 @@ from ...core.validate import dump_json
 VERSION: Final = 2
 FORMER: Final = 1  # had no state of its own: what there was of it lies in `meta`
 HEAD: Final = struct.Struct(">BddIIIII")
+_PLAIN: Final = (  # as JSON has them, in this order
+    *("id", "text", "kind", "tier", "data", "who", "agent", "session", "step", "place", "importance"),
+    *("created", "occurred", "expires", "source", "meta", "level", "derived_from", "trust", "version"),
+)
 _TAIL: Final = ("terms", "vector", "original", "sealed")
+_SAID: Final = (*_PLAIN, "digest", "state")
+_read_plain: Final = attrgetter(*_PLAIN)
+_read_tail: Final = attrgetter(*_TAIL)
+_in_order: Final = itemgetter(
+    *map((*_SAID, *_TAIL, "scope", "seq", "uses", "last_used").index, Record.__slots__)
+)
+_KIND, _TIER, _PLACE, _CREATED, _SOURCE, _META, _MADE_OF, _TRUST, _DIGEST, _STATE = map(
+    _SAID.index,
+    ("kind", "tier", "place", "created", "source", "meta", "derived_from", "trust", "digest", "state"),
+)
+_KINDS: Final = {str(kind): kind for kind in Kind}
+_TIERS: Final = {str(tier): tier for tier in Tier}
+_TRUSTS: Final = {str(trust): trust for trust in Trust}
 
 
 def record_bytes(record: Record, digest: str | None = None) -> bytes:
     last = math.nan if record.last_used is None else record.last_used
-    said = dump_json(_list_fields(record, digest or record.digest)).encode()
-    tail = [getattr(record, name) for name in _TAIL]
+    state = None if record.state is NO_STATE else record.state.to_json()
+    said = dump_json((*_read_plain(record), digest or record.digest, state)).encode()
+    tail = _read_tail(record)
     sizes = (0 if part is None else len(part) + 1 for part in tail)
     head = HEAD.pack(VERSION, record.uses, last, len(said), *sizes)
     return b"".join((head, said, *(part for part in tail if part)))
 
 
-def _list_fields(record: Record, digest: str) -> list[Any]:
-    return [
-        record.id,
-        record.text,
-        record.kind,
-        record.tier,
-        record.data,
-        record.who,
-        record.agent,
-        record.session,
-        record.step,
-        record.place,
-        record.importance,
-        record.created,
-        record.occurred,
-        record.expires,
-        record.source,
-        record.meta,
-        record.level,
-        record.derived_from,
-        record.trust,
-        record.version,
-        digest,
-        None if record.state is NO_STATE else record.state.to_json(),
-    ]
+class Light(NamedTuple):
+    """A record without its bulk, its digest, and whether it has a vector."""
+
+    record: Record
+    digest: str
+    vector: bool
 
 
 def record_of(found: bytes, scope: str, seq: int) -> Record:
     """A record from all of its bytes."""
-    return _read(found, scope, seq, whole=True)[0]
+    return _read(found, scope, seq, whole=True).record
 
 
 def light_of(found: bytes, scope: str, seq: int) -> Light:
     """From its light part: without vector, terms and what was lowered or sealed."""
-    record, digest, vector = _read(found, scope, seq, whole=False)
-    return Light(record, digest, vector)
+    return _read(found, scope, seq, whole=False)
 
 
-class Light:
-    """A record without its bulk, its digest, and whether it has a vector."""
-
-    __slots__ = ("digest", "record", "vector")
-
-    def __init__(self, record: Record, digest: str, vector: bool) -> None:
-        self.record, self.digest, self.vector = record, digest, vector
-
-
-def _read(found: bytes, scope: str, seq: int, *, whole: bool) -> tuple[Record, str, bool]:
+def _read(found: bytes, scope: str, seq: int, *, whole: bool) -> Light:
     try:
         version, uses, last, said, *sizes = HEAD.unpack_from(found)
-        fields = _fields(version, found[HEAD.size : HEAD.size + said])
-        tail = list(_parts(found, HEAD.size + said, sizes)) if whole else [b"", None, None, None]
-        return _record(fields, tail, scope, seq, int(uses), last), fields[20], sizes[1] > 0
-    except (struct.error, ValueError, IndexError, TypeError) as error:
+        fields = _read_fields(version, found[HEAD.size : HEAD.size + said])
+        tail = _parts(found, HEAD.size + said, sizes) if whole else (b"", None, None, None)
+        used = None if math.isnan(last) else last
+        record = Record.of(_in_order((*fields, *tail, scope, seq, int(uses), used)))
+        return Light(record, fields[_DIGEST], sizes[1] > 0)
+    except (struct.error, ValueError, LookupError, TypeError) as error:
         raise Corrupt(
             f"record {seq} of scope {scope!r} is damaged or was not written by Eidet ({error})"
         ) from error
 
 
-def _fields(version: int, said: bytes) -> list[Any]:
+def _read_fields(version: int, said: bytes) -> list[Any]:
     if version not in (FORMER, VERSION):
         raise ValueError(f"its version is {version}")
     fields: list[Any] = json.loads(said)
     if version == FORMER:
-        meta, state = split_meta(fields[15], Origin(fields[11], fields[14], fields[17]))
-        fields[15] = meta
+        origin = Origin(fields[_CREATED], fields[_SOURCE], fields[_MADE_OF])
+        fields[_META], state = split_meta(fields[_META], origin)
         fields.append(state.to_json())
+    fields[_KIND], fields[_TIER] = _KINDS[fields[_KIND]], _TIERS[fields[_TIER]]
+    fields[_TRUST], fields[_MADE_OF] = _TRUSTS[fields[_TRUST]], tuple(fields[_MADE_OF])
+    if fields[_PLACE] is not None:
+        fields[_PLACE] = tuple(fields[_PLACE])
+    fields[_STATE] = NO_STATE if fields[_STATE] is None else State.from_json(fields[_STATE])
     return fields
 
 
@@ -111,23 +108,6 @@ def _parts(found: bytes, start: int, sizes: Sequence[int]) -> Iterable[bytes | N
             raise ValueError("it ends too early")
         yield None if size == 0 else found[start:end]
         start = end
-
-
-def _record(
-    fields: list[Any], tail: Sequence[bytes | None], scope: str, seq: int, uses: int, last: float
-) -> Record:
-    terms, vector, original, sealed = tail
-    (id, text, kind, tier, data, who, agent, session, step, place, importance) = fields[:11]
-    (created, occurred, expires, source, meta, level, made_of, trust, version) = fields[11:20]
-    state = NO_STATE if fields[21] is None else State.from_json(fields[21])
-    return Record.of(
-        (
-            *(id, scope, text, Kind(kind), Tier(tier), data, who, agent, session, step),
-            *(None if place is None else tuple(place), importance, created, occurred, uses),
-            *(None if math.isnan(last) else last, expires, source, meta, state, vector, terms, level),
-            *(original, tuple(made_of), Trust(trust), sealed, version, seq),
-        )
-    )
 
 
 def events_bytes(events: Iterable[Event]) -> bytes:
@@ -142,8 +122,3 @@ def events_of(found: bytes, scope: str, id: str) -> list[Event]:
         ]
     except (ValueError, TypeError) as error:
         raise Corrupt(f"the history of {id!r} in scope {scope!r} is damaged ({error})") from error
-
-
-def creation(record: Record) -> Event:
-    """What is told of a record to which nothing has happened since: no bytes are kept for it."""
-    return Event(what="created", id=record.id, scope=record.scope, at=record.created, by=record.agent)

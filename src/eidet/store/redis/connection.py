@@ -47,7 +47,7 @@ class Node:
         line = self._take(left)
         try:
             answers = self._talk(line, commands, ends, writes)
-            while missing := [n for n, answer in enumerate(answers) if _unknown(answer)]:
+            while missing := [n for n, answer in enumerate(answers) if _is_forgotten(answer)]:
                 wanted = {commands[n][1]: SCRIPTS[commands[n][1]] for n in missing}
                 self._talk(line, [("SCRIPT", "LOAD", text) for text in wanted.values()], ends, False)
                 again = self._talk(line, [commands[n] for n in missing], ends, writes)
@@ -67,11 +67,9 @@ class Node:
             line.disconnect()
 
     def _talk(self, line: Any, commands: Sequence[Command], ends: float, writes: bool) -> list[Any]:
-        from redis import exceptions as wrong
-
-        sent = False
+        wrong, sent = driver().exceptions, False
         try:
-            self._time(line, ends)
+            line.wait_until(ends)
             sent = True
             line.send_packed_command([pack_commands(commands)], check_health=False)
             return [self._answer(line, ends) for _ in commands]
@@ -82,21 +80,18 @@ class Node:
             raise kind(f"{self.name}: {error}") from error
 
     def _answer(self, line: Any, ends: float) -> Any:
-        from redis.exceptions import ResponseError
-
-        self._time(line, ends)
+        line.wait_until(ends)
         try:
             return line.read_response(disable_decoding=True)
-        except ResponseError as error:
+        except driver().exceptions.ResponseError as error:
             return error
 
-    @staticmethod
-    def _time(line: Any, ends: float) -> None:
-        line.set_timeout(max(ends - time.monotonic(), 0.001))
-
     def _take(self, left: float) -> Any:
-        self._check_open()
+        if self._closed:
+            raise Misconfigured(f"the memory on {self.name} was closed; open it again")
         with self._lock:
+            if self._pid != os.getpid():  # connections of a parent process are not ours
+                self._idle, self._pid = [], os.getpid()
             if self._idle:
                 return self._idle.pop()
         return self._connect(left)
@@ -108,15 +103,7 @@ class Node:
                 return
         line.disconnect()
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise Misconfigured(f"the memory on {self.name} was closed; open it again")
-        if self._pid != os.getpid():  # connections of a parent process are not ours
-            with self._lock:
-                self._idle, self._pid = [], os.getpid()
-
     def _connect(self, left: float) -> Any:
-        from redis import exceptions as wrong
         from redis.backoff import NoBackoff
         from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
         from redis.retry import Retry
@@ -132,9 +119,9 @@ class Node:
         )
         try:
             line.connect()
-        except (wrong.RedisError, OSError) as error:
+        except (driver().RedisError, OSError) as error:
             line.disconnect()
-            raise explain_refusal(error, self.name + self._hint(error)) from error
+            raise explain(error, self.name + self._hint(error)) from error
         try:
             self._recognise(line, left)
         except BaseException:
@@ -176,46 +163,25 @@ def script(name: Script, key: str, *arguments: Any) -> Command:
     return ("EVALSHA", name.sha, 2, key, f"{key}-", *arguments)
 
 
-def _unknown(answer: Any) -> bool:
-    from redis.exceptions import NoScriptError
-
-    return isinstance(answer, NoScriptError)
+def _is_forgotten(answer: Any) -> bool:
+    """Whether the server does not know the script any more."""
+    return isinstance(answer, driver().exceptions.NoScriptError)
 
 
 def absent(answer: Any) -> bool:
     """Whether a command is not there for this user."""
-    from redis.exceptions import NoPermissionError, ResponseError
+    wrong = driver().exceptions
+    unknown = isinstance(answer, wrong.ResponseError) and "unknown command" in str(answer)
+    return unknown or isinstance(answer, wrong.NoPermissionError)
 
-    unknown = isinstance(answer, ResponseError) and "unknown command" in str(answer)
-    return unknown or isinstance(answer, NoPermissionError)
 
-
-def explain_refusal(error: Exception, name: str) -> EidetError:
-    """What it means that a connection could not be made."""
+def explain(error: Exception, name: str) -> EidetError:
+    """What it means that a connection could not be made, or that a server answered with an error."""
     import ssl
 
-    from redis import exceptions as wrong
-
-    told = str(error) or type(error).__name__
+    wrong, told = driver().exceptions, str(error) or type(error).__name__
     if isinstance(error, wrong.BusyLoadingError):
         return Unavailable(f"{name} is still loading its data", retry_after=0.2)
-    login = (wrong.AuthenticationError, wrong.AuthorizationError, wrong.NoPermissionError)
-    if isinstance(error, login) or "WRONGPASS" in told or "NOAUTH" in told:
-        return Misconfigured(f"{name}: {told}; check the user and the password in the address")
-    if isinstance(error.__cause__ or error.__context__, ssl.SSLError) or "SSL" in told:
-        return Misconfigured(
-            f"{name}: {told}; should it be rediss://, and does ssl_ca_certs name the authority?"
-        )
-    if isinstance(error, wrong.ResponseError):
-        return Misconfigured(f"{name}: {told}")
-    return Unavailable(f"{name}: {told}")
-
-
-def meaning(error: Exception, name: str) -> EidetError:
-    """What an error means that a server answered with."""
-    from redis import exceptions as wrong
-
-    told = str(error)
     if isinstance(error, wrong.OutOfMemoryError) or "OOM command not allowed" in told:
         return Full(
             f"{name} is full (maxmemory): nothing of this call was stored; forget something, "
@@ -229,9 +195,18 @@ def meaning(error: Exception, name: str) -> EidetError:
     passing = (wrong.ClusterDownError, wrong.TryAgainError, wrong.MasterDownError)
     if isinstance(error, passing) or told.startswith(("BUSY", "NOREPLICAS", "MISCONF", "CLUSTERDOWN")):
         return Unavailable(f"{name} accepts no writes now: {told}")
-    if isinstance(error, (wrong.NoPermissionError, wrong.AuthenticationError)):
+    if isinstance(error, wrong.NoPermissionError):
         return Misconfigured(f"{name}: {told}; the user of the address lacks rights")
-    return Misconfigured(f"{name}: {told}")
+    login = (wrong.AuthenticationError, wrong.AuthorizationError)
+    if isinstance(error, login) or "WRONGPASS" in told or "NOAUTH" in told:
+        return Misconfigured(f"{name}: {told}; check the user and the password in the address")
+    if isinstance(error.__cause__ or error.__context__, ssl.SSLError) or "SSL" in told:
+        return Misconfigured(
+            f"{name}: {told}; should it be rediss://, and does ssl_ca_certs name the authority?"
+        )
+    if isinstance(error, wrong.ResponseError):
+        return Misconfigured(f"{name}: {told}")
+    return Unavailable(f"{name}: {told}")
 
 
 @cache
@@ -239,7 +214,7 @@ def _with_timeouts(kind: type[Any]) -> type[Any]:
     """The driver's connection with a timeout that can be changed for each answer."""
 
     class TimedConnection(kind):  # type: ignore[misc]
-        def set_timeout(self, seconds: float) -> None:
-            self._sock.settimeout(seconds)
+        def wait_until(self, ends: float) -> None:
+            self._sock.settimeout(max(ends - time.monotonic(), 0.001))
 
     return TimedConnection

@@ -5,7 +5,10 @@ from __future__ import annotations
 from binascii import crc_hqx
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
+
+Hash = tuple[str, str]  # a scope, or "" for the store itself, and the letter of a key of its own
+Place = tuple[str, str, Any]  # a hash and a field of it
 
 SLOTS: Final = 16384
 RANGES: Final = {"occurred": "o", "created": "c", "importance": "p", "step": "t", "seq": "s"}

@@ -1,8 +1,8 @@
-"""What a write has read of the store, all of it guarded when it is committed."""
+"""What jobs have read of the store and what they set: fields of hashes, guarded when they are committed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...core.record import Record
@@ -10,20 +10,21 @@ from ...core.scope import Scope
 from ...core.where import Where
 from .client import RedisClient, pages
 from .codec import Light, record_of
+from .commit_plan import CommitPlan
 from .connection import Command, script
-from .key_names import Keys
+from .key_names import Hash, Keys, Place
 from .record_reader import Reading
 from .scripts import LOOK
-from .tables import Hash, Place
 
 PAGE: Final = 1000  # fields that the server is asked for at once
-LONG: Final = 60  # deadlines that a job gets which looks at all records
 LISTS_SEQS: Final = "id"  # letters of the hashes of ids and digests
-COUNTERS: Final = {("", "h", name) for name in ("epoch", "tombs", "scopes")}  # there from the beginning
+EPOCH_PLACE: Place = ("", "h", "epoch")
+TOMBS: Place = ("", "h", "tombs")  # 0 as long as there never was a tombstone
+SCOPES: Place = ("", "h", "scopes")  # rises when a scope is written for the first time
 
 
-class Unforeseen(Exception):
-    """A job cannot be rehearsed: it needs to read."""
+class Unforeseen(BaseException):
+    """A job needs to read, though nobody is to be asked. No error of the job, which must not catch it."""
 
 
 class Stored(NamedTuple):
@@ -36,52 +37,40 @@ class Stored(NamedTuple):
     records: Sequence[Record] = ()
 
 
-NOTHING: Final = Stored()
-ZERO: Final = Stored(b"0")
-
-
 class LastKnown:
     """What this process last knew of the store itself: a first guess, which the commit checks."""
 
     def __init__(self) -> None:
-        self.fields: dict[Place, bytes | None] = {}
-        self.tombstone: tuple[str, bytes] | None = None  # one that is there: whoever writes asks for any
+        self.fields: dict[Place, bytes | None] = dict.fromkeys((EPOCH_PLACE, TOMBS, SCOPES), b"0")
+        self.tombstone: Place | None = None  # one that is there: whoever writes asks for any
 
 
 class Known:
     """Reads for a transaction, and keeps the answers: running a job again on them asks nobody.
 
-    What jobs asked for once is `wanted`, and read again in one go. If it is `silent`, it asks nobody at all
-    and only notes what is wanted.
+    What jobs asked for once is `wanted`, and read again in one go. While it is `silent`, it asks nobody at
+    all and only notes what is wanted: fields are taken to be as this process last knew them.
     """
 
     def __init__(
-        self, client: RedisClient, keys: Keys, reading: Reading, memo: LastKnown, silent: bool
+        self, client: RedisClient, keys: Keys, reading: Reading, memo: LastKnown, *, silent: bool
     ) -> None:
         self.client, self.keys, self.reading, self.memo = client, keys, reading, memo
-        self._silent = silent
+        self.silent = silent
         self.wanted: dict[Place, None] = {}  # without a field: all of a hash
         self.fields: dict[Place, Stored] = {}
         self.hashes: dict[Hash, dict[bytes, bytes]] = {}
-        self._rows: dict[str, list[tuple[Where, list[Light], bytes]]] = {}
-
-    def guess(self, place: Place) -> Stored:
-        """What a field held when this process last looked: most are new to it."""
-        if place in self.memo.fields:
-            return Stored(self.memo.fields[place])
-        if place in COUNTERS:
-            return ZERO
-        return NOTHING
+        self._rows: dict[str, list[tuple[Where, tuple[list[Light], bytes]]]] = {}
 
     def lights(self, where: Where) -> Iterator[tuple[str, list[Light], bytes]]:
         """Matching records without their bulk: scope by scope, with the version that it had."""
-        for scope, sift in self.reading.sifts(where):
-            kept = self._rows.setdefault(scope, [])
-            found = next(((rows, version) for asked, rows, version in kept if asked == where), None)
+        for sift in self.reading.sifts(where):
+            kept = self._rows.setdefault(sift.scope, [])
+            found = next((found for asked, found in kept if asked == where), None)
             if found is None:
-                found = self.reading.look_through(scope, sift, where)
-                kept.append((where, *found))
-            yield scope, *found
+                found = self.reading.look_through(sift)
+                kept.append((where, found))
+            yield sift.scope, *found
 
     def scopes(self, scope: Scope | None) -> list[str]:
         if scope is None or scope.below:
@@ -91,7 +80,7 @@ class Known:
     def prolong(self) -> None:
         """Whoever looks at all records has more time."""
         self._check_reads()
-        self.client.prolong(LONG)
+        self.client.prolong()
 
     def fetch(self) -> None:
         """Reads all that is wanted and not known yet, in one round trip."""
@@ -121,7 +110,7 @@ class Known:
         self._rows = {scope: rows for scope, rows in self._rows.items() if scope in landed}
 
     def _check_reads(self) -> None:
-        if self._silent:
+        if self.silent:
             raise Unforeseen
 
     def _pages(self) -> Iterator[Sequence[Place]]:
@@ -151,3 +140,89 @@ class Known:
         self.fields[place] = Stored(value, records)
         if place[:2] in (("", "h"), ("", "s")) or place in self.memo.fields:
             self.memo.fields[place] = value
+
+
+class Fields:
+    """Fields as a job sees them: guards what is read, and shows what the job has set itself.
+
+    `unsure` tells that a job needed more than can be guessed while nobody is asked.
+    """
+
+    def __init__(self, known: Known, plan: CommitPlan) -> None:
+        self._known, self._plan = known, plan
+        self.unsure: bool = False
+        self._own: dict[Hash, dict[Any, bytes | None]] = {}
+        self._cleared: set[Hash] = set()
+
+    def want(self, places: Iterable[Place]) -> None:
+        """Reads those that are not known yet, and all that was wanted before, in one round trip."""
+        wanted = dict.fromkeys(places)
+        self._known.wanted.update(wanted)
+        if not self._known.silent and not wanted.keys() <= self._known.fields.keys():
+            self._known.fetch()
+
+    def read(self, places: Sequence[Place]) -> list[Stored]:
+        self.want(place for place in places if not self._is_own(place))
+        return [self.at(place) for place in places]
+
+    def at(self, place: Place) -> Stored:
+        """A field that was wanted before, or is guessed."""
+        if self._own and self._is_own(place):
+            return Stored(self._own.get(place[:2], {}).get(place[2]))
+        found = self._known.fields.get(place)
+        if found is None:
+            found = Stored(self._known.memo.fields.get(place))
+        self._plan.guard(place, found.value or b"")
+        return found
+
+    def read_hashes(self, hashes: Sequence[Hash], versions: Sequence[Place]) -> None:
+        """Reads all fields of hashes, to be merged. `versions` are fields that rise with each change."""
+        self._known.wanted.update(dict.fromkeys((*one, None) for one in hashes))
+        if not self._known.silent:
+            self._known.wanted.update(dict.fromkeys(versions))
+            self._known.fetch()
+        self.read(versions)
+        self.unsure = self.unsure or self._known.silent
+
+    def merge(self, one: Hash) -> dict[bytes, bytes]:
+        """A hash as it was read, with what was set here."""
+        fields: dict[bytes, bytes] = {}
+        if one not in self._cleared:
+            fields.update(self._known.hashes.get(one, {}))
+        for field, value in self._own.get(one, {}).items():
+            name = field.encode() if isinstance(field, str) else field
+            if value is None:
+                fields.pop(name, None)
+            else:
+                fields[name] = value
+        return fields
+
+    def set(self, scope: str, letter: str, fields: Mapping[Any, bytes | None]) -> None:
+        """Sets fields of a hash; None removes one."""
+        self._own.setdefault((scope, letter), {}).update(fields)
+        pairs: list[Any] = []
+        gone = []
+        for field, value in fields.items():
+            if value is None:
+                gone.append(field)
+            else:
+                pairs += (field, value)
+        if pairs:
+            self._plan.run(scope, "HSET", letter, *pairs)
+        if gone:
+            self._plan.run(scope, "HDEL", letter, *gone)
+
+    def count(self, counter: Place, value: bytes) -> None:
+        """Sets a number of the store's head, which only rises."""
+        (before,) = self.read([counter])
+        self._own.setdefault(counter[:2], {})[counter[2]] = value
+        self._plan.run("", "HINCRBY", counter[1], counter[2], int(value) - int(before.value or 0))
+
+    def clear(self, scope: str, letter: str) -> None:
+        self._cleared.add((scope, letter))
+        self._own[scope, letter] = {}
+        self._plan.run(scope, "DEL", letter)
+
+    def _is_own(self, place: Place) -> bool:
+        one = place[:2]
+        return place[2] in self._own.get(one, ()) or one in self._cleared

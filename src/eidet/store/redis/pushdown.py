@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Final
 
 from ...core.where import Where
+from .connection import Command
 
 EXACT: Final = 2**53  # below it, every whole number is a score of its own
 _SPANS: Final = (
@@ -16,17 +18,22 @@ _SPANS: Final = (
     ("t", "step_from", "step_to"),
     ("p", "importance_min", "importance_max"),
 )
-_ANYTHING: Final = Where()
-_LOOKED_AT: Final = (
+_read_looked_at: Final = attrgetter(
     *("kinds", "tiers", "trust", "agent", "session", "who", "source", "box", "near"),
     *("conditions", "some", "never"),
 )
+_ANYTHING: Final = _read_looked_at(Where())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sifted:
-    """Ranges that let pass at least what was asked for; where it is not `exact`, records are looked at."""
+    """Ranges that let pass at least what was asked for in a scope.
 
+    Where it is not `exact`, `where` looks at each record.
+    """
+
+    scope: str
+    where: Where
     ranges: tuple[tuple[str, float, float], ...] = ()
     alive_at: float | None = None
     ids: tuple[str, ...] | None = None
@@ -38,14 +45,12 @@ class Sifted:
         simple = len(self.ranges) + (self.alive_at is not None) < 2
         return self.exact and self.ids is None and simple
 
-    def counting(self, base: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def counting(self, base: str) -> list[tuple[str, Command]]:
         """How many there are, and how many of them do not count."""
         key, low, high = self.ranges[0] if self.ranges else ("s", -math.inf, math.inf)
         dead = -math.inf if self.alive_at is None else self.alive_at
-        return (
-            ("ZCOUNT", base + key, _write(low), _write(high)),
-            ("ZCOUNT", base + "x", "-inf", _write(dead)),
-        )
+        spans = ((key, low, high), ("x", -math.inf, dead))
+        return [(base, ("ZCOUNT", base + key, _write(low), _write(high))) for key, low, high in spans]
 
     def words(self, after: int, most: int | None = None) -> list[Any]:
         """For the script `select`."""
@@ -61,9 +66,7 @@ def sift_scope(where: Where, scope: str) -> Sifted | None:
         return None
     ranges = tuple(_spans(where))
     alive, ids = where.alive_at, where.ids
-    exact = all(getattr(where, name) == getattr(_ANYTHING, name) for name in _LOOKED_AT)
-    ends = chain(*(span[1:] for span in ranges))
-    exact = exact and all(abs(end) < EXACT or math.isinf(end) for end in ends)
+    exact = _read_looked_at(where) == _ANYTHING and all(map(_is_exact, ranges))
     for part in where.every:
         more = sift_scope(part, scope)
         if more is None:
@@ -72,9 +75,13 @@ def sift_scope(where: Where, scope: str) -> Sifted | None:
         alive = max((end for end in (alive, more.alive_at) if end is not None), default=None)
         ids = _both(ids, more.ids)
         exact = exact and more.exact
-    return Sifted(
-        ranges=ranges, alive_at=alive, ids=None if ids is None else tuple(dict.fromkeys(ids)), exact=exact
-    )
+    if ids is not None:
+        ids = tuple(dict.fromkeys(ids))
+    return Sifted(scope=scope, where=where, ranges=ranges, alive_at=alive, ids=ids, exact=exact)
+
+
+def _is_exact(span: tuple[str, float, float]) -> bool:
+    return all(abs(end) < EXACT or math.isinf(end) for end in span[1:])
 
 
 def _spans(where: Where) -> list[tuple[str, float, float]]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, repeat
-from typing import Any, Final
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import Any, Final, cast
 
 from ...core.errors import Unavailable
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ..answers import count_records
-from .client import RedisClient, pages
+from ..model import Head
+from ..rules import check_order
+from .client import RedisClient, in_long_time, in_time, pages
 from .codec import Light, light_of, record_of
 from .connection import script
 from .key_names import RANGES, Keys
@@ -32,6 +35,10 @@ class Reading:
     def __init__(self, client: RedisClient, keys: Keys) -> None:
         self.client, self.keys = client, keys
 
+    def head(self) -> Head:
+        epoch, seq = self.client.ask(self.keys.store, ("HMGET", self.keys.store + "h", "epoch", "seq"))
+        return Head(int(epoch or 0), int(seq or 0))
+
     def scopes(self, scope: Scope | None) -> list[str]:
         """Names of scopes that were written once, by name."""
         if scope is not None and not scope.below:
@@ -40,55 +47,53 @@ class Reading:
         found = (name.decode() for name in names)
         return sorted(name for name in found if scope is None or scope.holds(name))
 
-    def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
+    @in_time
+    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
+        if keys and isinstance(keys[0], int):
+            return self._fetch(scope, cast("Sequence[int]", keys))
         base = self.keys.base(scope)
-        answers = self.client.read((base, script(GET, base, *page)) for page in pages(ids, PAGE))
+        answers = self.client.read((base, script(GET, base, *page)) for page in pages(keys, PAGE))
         flat = list(chain.from_iterable(answers))
         pairs = zip(flat[::2], flat[1::2], strict=True)
         return [record_of(found, scope, int(seq)) if found else None for seq, found in pairs]
 
-    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
+    def _fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
         base = self.keys.base(scope)
         names = [f"{base}r:{seq}" for seq in seqs]
         answers = self.client.read((base, ("MGET", *page)) for page in pages(names, PAGE))
         pairs = zip(seqs, chain.from_iterable(answers), strict=True)
         return [record_of(found, scope, seq) if found else None for seq, found in pairs]
 
-    def seqs(self, where: Where) -> list[Key]:
-        """What matches in all scopes, by rising seq."""
-        sifts = self.sifts(where)
-        if all(sift.exact for _, sift in sifts):
-            return self._coarse(sifts, 0)
-        found = []
-        for scope, sift in sifts:
-            found += [(scope, row.record.seq) for row in self.look_through(scope, sift, where)[0]]
-        return sorted(found, key=_by_seq)
+    @in_time
+    def match(self, where: Where) -> list[int]:
+        return [seq for _, seq in self.list_keys(where)]
 
-    def count_by(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
+    @in_long_time
+    def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
         sifts = self.sifts(where)
-        if set(columns) <= {"scope"} and all(sift.counts for _, sift in sifts):
+        if set(columns) <= {"scope"} and all(sift.counts for sift in sifts):
             counts = self._count_scopes(sifts)
             if not columns:
                 return {(): sum(counts.values())}
             return {(scope,): n for scope, n in counts.items() if n > 0}
         if not columns:
-            return {(): len(self.seqs(where))}
+            return {(): len(self.list_keys(where))}
         return count_records((row.record for row in self.lights(where)), columns)
 
-    def _count_scopes(self, sifts: Sequence[tuple[str, Sifted]]) -> dict[str, int]:
+    def _count_scopes(self, sifts: Sequence[Sifted]) -> dict[str, int]:
         """Counted by the server."""
-        bases = [(self.keys.base(scope), sift) for scope, sift in sifts]
-        asked = [zip(repeat(base), sift.counting(base)) for base, sift in bases]
+        asked = (sift.counting(self.keys.base(sift.scope)) for sift in sifts)
         answers = iter(self.client.read(chain.from_iterable(asked)))
-        return {scope: int(next(answers)) - int(next(answers)) for scope, _ in sifts}
+        return {sift.scope: int(next(answers)) - int(next(answers)) for sift in sifts}
 
     def lights(self, where: Where) -> Iterator[Light]:
         """Light records that match, scope by scope."""
-        for scope, sift in self.sifts(where):
-            yield from self.look_through(scope, sift, where)[0]
+        for sift in self.sifts(where):
+            yield from self.look_through(sift)[0]
 
+    @in_time
     def find(
-        self, where: Where, name: str, descending: bool, limit: int | None, offset: int, after: int = 0
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
         """Chooses, then fetches what was chosen; again if some of it went away meanwhile.
 
@@ -97,7 +102,7 @@ class Reading:
         end = None if limit is None else offset + limit
         before: list[Key] | None = None
         while True:
-            chosen = self._order(where, name, descending, after, end)[offset:end]
+            chosen = self.list_keys(where, order, after, end)[offset:end]
             found = self.fetch_all(chosen)
             records = [record for record in found if record is not None]
             if len(records) == len(found) or chosen == before:
@@ -109,13 +114,12 @@ class Reading:
     def fetch_all(self, keys: Sequence[Key]) -> list[Record | None]:
         """The same of several scopes, in the order asked."""
         found: dict[Key, Record | None] = {}
-        by_scope = sorted(keys)
-        for scope, group in groupby(by_scope, key=lambda key: key[0]):
-            seqs = [seq for _, seq in group]
-            found.update(zip(((scope, seq) for seq in seqs), self.fetch(scope, seqs), strict=True))
+        for scope, group in groupby(sorted(keys), key=itemgetter(0)):
+            some = list(group)
+            found.update(zip(some, self._fetch(scope, [seq for _, seq in some]), strict=True))
         return [found[key] for key in keys]
 
-    def scan(self, where: Where, after: int, batch: int) -> Iterator[Record]:
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         """What is revised while this goes on gets a higher seq, and is met again at the end."""
         while True:
             upto = self._find_settled(where)
@@ -135,36 +139,30 @@ class Reading:
         Scopes are read one after the other, and in a cluster a writer has its seqs before it writes:
         whoever has not written yet is made to take later ones.
         """
-        epoch, seq = self.client.ask(self.keys.store, ("HMGET", self.keys.store + "h", "epoch", "seq"))
-        if self.client.address.cluster and seq is not None:
+        epoch, seq = self.head()
+        if self.client.address.cluster and seq:
             bases = [self.keys.base(scope) for scope in self.scopes(_narrowest(where))]
-            told = ("", int(seq), 0, epoch or 0, int(seq))
-            self.client.read((base, script(CHANGES, base, *told)) for base in bases)
-        return int(seq or 0)
+            self.client.read((base, script(CHANGES, base, "", seq, 0, epoch, seq)) for base in bases)
+        return seq
 
-    def sifts(self, where: Where) -> list[tuple[str, Sifted]]:
-        names = self.scopes(_narrowest(where))
-        found = ((scope, sift_scope(where, scope)) for scope in names)
-        return [(scope, sift) for scope, sift in found if sift is not None]
+    def sifts(self, where: Where) -> list[Sifted]:
+        """One for each scope that something may pass of."""
+        found = (sift_scope(where, scope) for scope in self.scopes(_narrowest(where)))
+        return [sift for sift in found if sift is not None]
 
-    def _coarse(self, sifts: Sequence[tuple[str, Sifted]], after: int, most: int | None = None) -> list[Key]:
+    def _coarse(self, sifts: Sequence[Sifted], after: int, most: int | None = None) -> list[Key]:
         """What the ranges let through, by rising seq; of each scope the first `most`."""
-        answers = self._select(sifts, after, most)
         found = []
-        for (scope, _), answer in zip(sifts, answers, strict=True):
-            found += [(scope, int(seq)) for seq in answer[1:]]
-        return sorted(found, key=_by_seq)
+        for sift, answer in zip(sifts, self._select(sifts, after, most), strict=True):
+            found += [(sift.scope, int(seq)) for seq in answer[1:]]
+        return sorted(found, key=itemgetter(1))
 
-    def _select(
-        self, sifts: Iterable[tuple[str, Sifted]], after: int, most: int | None = None
-    ) -> list[list[bytes]]:
-        bases = ((self.keys.base(scope), sift) for scope, sift in sifts)
-        return self.client.read(
-            (base, script(SELECT, base, *sift.words(after, most))) for base, sift in bases
-        )
+    def _select(self, sifts: Iterable[Sifted], after: int, most: int | None) -> list[list[bytes]]:
+        bases = ((self.keys.base(sift.scope), sift.words(after, most)) for sift in sifts)
+        return self.client.read((base, script(SELECT, base, *words)) for base, words in bases)
 
     def look_through(
-        self, scope: str, sift: Sifted, where: Where, after: int = 0, most: int | None = None
+        self, sift: Sifted, after: int = 0, most: int | None = None
     ) -> tuple[list[Light], bytes]:
         """Light records that match, all as of one moment: pages are read anew where a write came between.
 
@@ -174,24 +172,24 @@ class Reading:
         while not tries or self.client.left > 0.002:
             tries += 1
             page = PAGE if tries <= AT_ONCE else 10 * PAGE
-            rows, versions = self._look_at_pages(scope, sift, where, after, most, page)
+            rows, versions = self._look_at_pages(sift, after, most, page)
             if len(versions) == 1:
                 return rows, versions.pop()
             time.sleep(random.random() * 0.005)  # noqa: S311
-        raise Unavailable(f"scope {scope!r} kept changing while it was read; gave up", retry_after=0.1)
+        raise Unavailable(f"scope {sift.scope!r} kept changing while it was read; gave up", retry_after=0.1)
 
     def _look_at_pages(
-        self, scope: str, sift: Sifted, where: Where, after: int, most: int | None, page: int
+        self, sift: Sifted, after: int, most: int | None, page: int
     ) -> tuple[list[Light], set[bytes]]:
         """What matches, and all versions that the scope had meanwhile."""
         matching: list[Light] = []
         versions: set[bytes] = set()
         while True:
-            (answer,) = self._select([(scope, sift)], after, None if most is None else page)
+            (answer,) = self._select([sift], after, None if most is None else page)
             seqs = answer[1:]
-            rows, seen = self._lights(scope, seqs, page)
+            rows, seen = self._lights(sift.scope, seqs, page)
             versions |= {answer[0], *seen}
-            matching += [row for row in rows if sift.exact or where.matches(row.record)]
+            matching += [row for row in rows if sift.exact or sift.where.matches(row.record)]
             if most is None or len(seqs) < page or len(matching) >= most or len(versions) > 1:
                 return matching, versions
             after = int(seqs[-1])
@@ -205,41 +203,39 @@ class Reading:
             rows += [light_of(one, scope, int(seq)) for seq, one in zip(some, found, strict=True) if one]
         return rows, versions
 
-    def _order(self, where: Where, name: str, descending: bool, after: int, end: int | None) -> list[Key]:
+    def list_keys(
+        self, where: Where, order: str = "seq", after: int = 0, end: int | None = None
+    ) -> list[Key]:
+        """All that matches, as `find` orders it; by rising seq, it may be only the first until `end`."""
+        name, descending = check_order(order)
         sifts = self.sifts(where)
-        most = end if name == "seq" and not descending else None
-        if name == "seq" and all(sift.exact for _, sift in sifts):
+        most = end if order == "seq" else None
+        if name == "seq" and all(sift.exact for sift in sifts):
             keys = self._coarse(sifts, after, most)
             return keys[::-1] if descending else keys
-        present: list[tuple[Any, int, str]] = []
-        absent: list[tuple[int, str]] = []
-        for scope, sift in sifts:
-            for value, seq in self._list_values(scope, sift, where, name, after, most):
-                absent.append((seq, scope)) if value is None else present.append((value, seq, scope))
-        present.sort(reverse=descending)
-        absent.sort(reverse=descending)
-        return [(scope, seq) for _, seq, scope in present] + [(scope, seq) for seq, scope in absent]
+        rows: list[tuple[bool, Any, int, str]] = []
+        for sift in sifts:
+            for value, seq in self._list_values(sift, name, after, most):
+                rows.append(((value is None) != descending, value or 0, seq, sift.scope))
+        rows.sort(reverse=descending)
+        return [(scope, seq) for _, _, seq, scope in rows]
 
     def _list_values(
-        self, scope: str, sift: Sifted, where: Where, name: str, after: int, most: int | None
+        self, sift: Sifted, name: str, after: int, most: int | None
     ) -> Iterable[tuple[Any, int]]:
         """(what it is ordered by, seq) of all that match."""
         if sift.exact and name in RANGES:
-            found = [seq for _, seq in self._coarse([(scope, sift)], after)]
-            scores = self._scores(scope, RANGES[name], found)
+            found = [seq for _, seq in self._coarse([sift], after)]
+            scores = self._scores(sift.scope, RANGES[name], found)
             if all(score is None or abs(score) < EXACT for score in scores):
                 return zip(scores, found, strict=True)
-        rows, _ = self.look_through(scope, sift, where, after, most)
+        rows, _ = self.look_through(sift, after, most)
         return [(getattr(row.record, name), row.record.seq) for row in rows]
 
     def _scores(self, scope: str, key: str, seqs: Sequence[int]) -> list[float | None]:
         base = self.keys.base(scope)
         answers = self.client.read((base, ("ZMSCORE", base + key, *page)) for page in pages(seqs, PAGE))
         return [None if score is None else float(score) for score in chain.from_iterable(answers)]
-
-
-def _by_seq(key: Key) -> int:
-    return key[1]
 
 
 def _narrowest(where: Where) -> Scope | None:

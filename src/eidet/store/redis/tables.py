@@ -1,18 +1,21 @@
-"""Where the tables of small values are kept: hashes of the store, or of each scope."""
+"""The tables of small values: hashes of the store or of each scope, and how a transaction sees them."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import islice
+from operator import itemgetter
+from typing import Any, Final, cast
 
+from ...core.scope import Scope
 from ...core.validate import dump_json
-from ..model import EPOCH, SETTINGS, STAGED, TALLIES, TOMBSTONES, Table
-
-Hash = tuple[str, str]  # a scope, or "" for the store itself, and the letter of a key of its own
-Place = tuple[str, str, Any]  # a hash and a field of it
+from ..model import EPOCH, SETTINGS, STAGED, TALLIES, TOMBSTONES, K, Table, V
+from .commit_plan import CommitPlan
+from .key_names import Place
+from .known import EPOCH_PLACE, SCOPES, TOMBS, Fields, Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,39 +38,6 @@ def layout_of(table: Table[Any, Any]) -> Layout:
     return LAYOUTS[table.name]
 
 
-def place_of(table: Table[Any, Any], key: Any) -> Place:
-    """Where one value is kept. The epoch is part of the store's head."""
-    if table.name == SETTINGS.name and key == EPOCH:
-        return "", "h", EPOCH
-    layout = LAYOUTS[table.name]
-    return key[0] if layout.scoped else "", layout.letter, layout.field_of(key)
-
-
-def read_hash(table: Table[Any, Any], scope: str, fields: Mapping[bytes, bytes]) -> dict[Any, Any]:
-    """The values of a table as one hash of the server holds them."""
-    layout = LAYOUTS[table.name]
-    found: dict[Any, Any] = {}
-    for field, value in fields.items():
-        if table.name == TALLIES.name and field.count(b"\0") > 1:
-            _add_former_count(found, scope, field, value)
-        else:
-            _add(found, layout.key_of(scope, field), layout.load(value))
-    return found
-
-
-def _add(found: dict[Any, Any], key: Any, value: Any) -> None:
-    """Counts of both layouts add up."""
-    if isinstance(value, dict) and key in found:
-        value = dict(Counter(found[key]) + Counter(value))
-    found[key] = value
-
-
-def _add_former_count(found: dict[Any, Any], scope: str, field: bytes, value: bytes) -> None:
-    """A field of the former layout, which had one for each count: day, thing and name."""
-    day, thing, name = field.decode().split("\0", 2)
-    _add(found, (scope, int(day), thing), {name: int(value)})
-
-
 def _tally_field(key: tuple[str, int, str]) -> str:
     return f"{key[1]}\0{key[2]}"
 
@@ -77,10 +47,6 @@ def _tally_key(scope: str, field: bytes) -> tuple[str, int, str]:
     return scope, int(day), thing
 
 
-def _tombstone_field(key: tuple[str, bytes]) -> bytes:
-    return key[1]
-
-
 def _dump_time(since: float) -> str:
     return repr(float(since))
 
@@ -88,8 +54,171 @@ def _dump_time(since: float) -> str:
 LAYOUTS: Final = {
     SETTINGS.name: Layout("s", False, str, lambda _, field: field.decode(), str, bytes.decode),
     STAGED.name: Layout("v", False, str, lambda _, field: int(field), bytes, bytes),
-    TOMBSTONES.name: Layout(
-        "b", True, _tombstone_field, lambda scope, field: (scope, field), _dump_time, float
-    ),
+    TOMBSTONES.name: Layout("b", True, itemgetter(1), lambda scope, field: (scope, field), _dump_time, float),
     TALLIES.name: Layout("y", True, _tally_field, _tally_key, dump_json, json.loads),
 }
+
+
+class TransactionValues:
+    """Values of tables, which are fields of hashes."""
+
+    def __init__(self, known: Known, plan: CommitPlan, fields: Fields) -> None:
+        self._known, self._plan, self._fields = known, plan, fields
+
+    def values(
+        self,
+        table: Table[K, V],
+        keys: Iterable[K] | None = None,
+        *,
+        within: Scope | None = None,
+        prefix: str = "",
+        limit: int | None = None,
+    ) -> dict[K, V]:
+        """As `Store.values`."""
+        if keys is not None:
+            return self._get(table, list(keys))
+        if table.name == TOMBSTONES.name and within is None and limit == 1:
+            return self._any_tombstone(layout_of(table))
+        found = self._search(table, within)
+        chosen: Iterable[Any] = sorted(found)
+        if prefix:
+            chosen = (key for key in chosen if key.startswith(prefix))
+        return {key: found[key] for key in islice(chosen, limit)}
+
+    def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
+        """As `Transaction.set_values`."""
+        layout = layout_of(table)
+        changes: dict[str, dict[Any, bytes | None]] = {}
+        for key, value in values.items():
+            place = _place_of(table, key)
+            if place == EPOCH_PLACE:
+                self._fields.count(place, _bytes(str(value)))
+                continue
+            fields = changes.setdefault(place[0], {})
+            fields[place[2]] = None if value is None else _bytes(layout.dump(value))
+            if value is None and table.name == TALLIES.name:
+                fields.update(dict.fromkeys(self._former_counts(place)))
+        if clear:
+            self._clear(layout)
+        for scope, fields in changes.items():
+            self._write(layout, scope, fields)
+            if table.name == TOMBSTONES.name:
+                self._note_tombstones(scope, fields)
+
+    # Within.
+
+    def _get(self, table: Table[K, V], keys: Sequence[K]) -> dict[K, V]:
+        load = layout_of(table).load
+        found = self._fields.read([_place_of(table, key) for key in keys])
+        values: dict[K, V] = {}
+        for key, stored in zip(keys, found, strict=True):
+            if stored.value is not None:
+                values[key] = load(stored.value)
+        return values
+
+    def _search(self, table: Table[K, V], within: Scope | None) -> dict[Any, V]:
+        found: dict[Any, V] = {}
+        for scope, fields in self._hashes(layout_of(table), within):
+            found.update(_read_hash(table, scope, fields))
+        if table.name == SETTINGS.name:
+            (epoch,) = self._fields.read([EPOCH_PLACE])
+            if int(epoch.value or 0):
+                found[EPOCH] = cast("V", (epoch.value or b"").decode())
+        return found
+
+    def _hashes(self, layout: Layout, within: Scope | None) -> Iterable[tuple[str, dict[bytes, bytes]]]:
+        """The hashes of a table as they are now, by scope; also of scopes that got values only here."""
+        scopes = [""]
+        versions = []
+        if layout.scoped:
+            scopes = self._known.scopes(within)
+            versions.append(SCOPES)
+        versions += [layout.version_of(scope) for scope in scopes]
+        self._fields.read_hashes([(scope, layout.letter) for scope in scopes], versions)
+        if layout.scoped:
+            scopes += [one for one in self._plan.parts if one and (within is None or within.holds(one))]
+        for scope in dict.fromkeys(scopes):
+            yield scope, self._fields.merge((scope, layout.letter))
+
+    def _any_tombstone(self, layout: Layout) -> dict[Any, Any]:
+        """Writers ask whether there are any: the one that was seen last tells, if it is still there."""
+        (count,) = self._fields.read([TOMBS])
+        if count.value in (None, b"0") and not self._plan.entombs:
+            return {}
+        place = self._known.memo.tombstone
+        value = None if place is None else self._fields.read([place])[0].value
+        if place is None or value is None:
+            place, value = self._first_tombstone(layout)
+        return {} if value is None else {layout.key_of(place[0], place[2]): layout.load(value)}
+
+    def _first_tombstone(self, layout: Layout) -> tuple[Place, bytes | None]:
+        """Looks through all scopes, which is seldom: when others lifted the one that was known."""
+        scopes = self._known.scopes(None)
+        self._known.wanted.update(dict.fromkeys((scope, layout.letter, None) for scope in scopes))
+        self._known.fetch()
+        for scope in scopes:
+            for field, value in sorted(self._fields.merge((scope, layout.letter)).items()):
+                self._memorise((scope, layout.letter, field), value)
+                return (scope, layout.letter, field), value
+        return TOMBS, None
+
+    def _note_tombstones(self, scope: str, fields: Mapping[Any, bytes | None]) -> None:
+        stones = [field for field, value in fields.items() if value is not None]
+        if stones:
+            self._plan.entomb(scope)
+            self._memorise((scope, layout_of(TOMBSTONES).letter, stones[-1]), fields[stones[-1]])
+
+    def _memorise(self, tombstone: Place, since: bytes | None) -> None:
+        self._known.memo.tombstone, self._known.memo.fields[tombstone] = tombstone, since
+
+    def _former_counts(self, place: Place) -> list[bytes]:
+        """The fields in which the former layout kept the counts of a tally, as far as they were listed."""
+        begin = _bytes(place[2]) + b"\0"
+        return [name for name in self._fields.merge(place[:2]) if name.startswith(begin)]
+
+    def _clear(self, layout: Layout) -> None:
+        for scope in self._known.scopes(None) if layout.scoped else [""]:
+            self._fields.clear(scope, layout.letter)
+            self._raise_version(layout, scope)
+
+    def _write(self, layout: Layout, scope: str, fields: Mapping[Any, bytes | None]) -> None:
+        self._fields.set(scope, layout.letter, fields)
+        if layout.scoped and any(value is not None for value in fields.values()):
+            self._plan.register(scope)
+        self._raise_version(layout, scope)
+
+    def _raise_version(self, layout: Layout, scope: str) -> None:
+        _, letter, field = layout.version_of(scope)
+        self._plan.run(scope, "HINCRBY", letter, field, 1)
+
+
+def _place_of(table: Table[Any, Any], key: Any) -> Place:
+    """Where one value is kept. The epoch is part of the store's head."""
+    if table.name == SETTINGS.name and key == EPOCH:
+        return EPOCH_PLACE
+    layout = LAYOUTS[table.name]
+    return key[0] if layout.scoped else "", layout.letter, layout.field_of(key)
+
+
+def _read_hash(table: Table[Any, Any], scope: str, fields: Mapping[bytes, bytes]) -> dict[Any, Any]:
+    """The values of a table as one hash of the server holds them.
+
+    The former layout of tallies had a field for each count: day, thing and name. Counts of both add up.
+    """
+    layout = LAYOUTS[table.name]
+    found: dict[Any, Any] = {}
+    for field, stored in fields.items():
+        key, value = layout.key_of(scope, field), layout.load(stored)
+        if table.name == TALLIES.name:
+            thing, former, name = key[2].partition("\0")
+            key = (scope, key[1], thing)
+            if former:
+                value = {name: value}
+            if key in found:
+                value = dict(Counter(found[key]) + Counter(value))
+        found[key] = value
+    return found
+
+
+def _bytes(value: str | bytes) -> bytes:
+    return value.encode() if isinstance(value, str) else value

@@ -7,8 +7,9 @@ everything, or answers that something changed, and the jobs run again on a new t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from itertools import chain
+from operator import attrgetter
+from typing import Any, Final
 
 from ...core.event import Event
 from ...core.record import Record, record_digest
@@ -16,40 +17,54 @@ from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
 from .. import Transaction
-from ..model import PROVISIONAL, Derived, K, NewRecord, Table, Use, V
+from ..answers import creation_of, edit_events, prune_events, update_record
+from ..model import (
+    EPOCH,
+    PROVISIONAL,
+    SETTINGS,
+    STAGED,
+    STAGED_NAME,
+    STAGED_UP_TO,
+    Derived,
+    NewRecord,
+    Use,
+)
 from ..rules import UNIQUE_KINDS
-from .codec import Light, creation, events_bytes, events_of
+from ..verbs.writing import epoch_of
+from .client import pages
+from .codec import Light, events_bytes, events_of
 from .commit_plan import CommitPlan
-from .hash_fields import Fields
-from .known import Known
-from .tables import Place
-from .transaction_values import EPOCH_PLACE, SCOPES, TOMBS, TransactionValues
+from .key_names import Place
+from .known import EPOCH_PLACE, SCOPES, TOMBS, Fields, Known
+from .tables import TransactionValues, layout_of
 
 Key = tuple[str, str]  # scope, id
+PAGE: Final = 500  # vectors that the server is asked for at once
+_by_seq: Final = attrgetter("seq")
 
 
 class RedisTransaction:
     """The state as it would be after the jobs that ran here.
 
-    With `guess`, it takes for granted that nothing is there until a job searches, which is how most
-    writes are.
+    While nobody is asked, it takes for granted that nothing is there, which is how most writes are.
     """
 
-    def __init__(self, known: Known, linger: float, *, guess: bool) -> None:
+    def __init__(self, known: Known, linger: float) -> None:
         self.known = known
         self.plan: CommitPlan = CommitPlan(known.keys, linger)
-        self.fields: Fields = Fields(known, self.plan, guess=guess)
-        self._tables = TransactionValues(known, self.plan, self.fields)
+        self.fields: Fields = Fields(known, self.plan)
+        tables = TransactionValues(known, self.plan, self.fields)
+        self.values, self.set_values = tables.values, tables.set_values
         self._own: dict[Key, Record | None] = {}
         self._own_digests: dict[tuple[str, bytes], list[Key]] = {}
         self._replaced: dict[Key, float] = {}  # removed to be written anew: when
-        self._uses: dict[Key, tuple[int, float]] = {}
+        self._uses: dict[Key, list[Use]] = {}
         self._digests: dict[tuple[str, int], bytes] = {}
 
     @property
     def certain(self) -> bool:
         """Whether its answers hold if the commit finds all guards as they are."""
-        return not self.fields.unsure and (self.plan.writes or not self.fields.guessed)
+        return not self.fields.unsure and (self.plan.writes or not self.known.silent)
 
     # What is there.
 
@@ -86,21 +101,8 @@ class RedisTransaction:
         record = self._read_one(scope, id)
         events = self._events((scope, id))
         if record is not None and not events:
-            return [creation(record)]
+            return [creation_of(record)]
         return events
-
-    def values(
-        self,
-        table: Table[K, V],
-        keys: Iterable[K] | None = None,
-        *,
-        within: Scope | None = None,
-        prefix: str = "",
-        limit: int | None = None,
-    ) -> dict[K, V]:
-        if keys is not None:
-            return self._tables.get(table, list(keys))
-        return self._tables.search(table, within, prefix, limit)
 
     # What is written.
 
@@ -118,7 +120,7 @@ class RedisTransaction:
         record = new.record
         forbidden = new.watch is not None and (self.fields.at(TOMBS).value != b"0" or self.plan.entombs)
         former = new.epoch is not None and self.fields.at(EPOCH_PLACE).value != b"%d" % new.epoch
-        if forbidden or former or not self.fields.guess or self.read(record.scope, [record.id]) != [None]:
+        if forbidden or former or not self.known.silent or self.read(record.scope, [record.id]) != [None]:
             return job(self)
         digest = record_digest(record)
         if new.unique and record.kind in UNIQUE_KINDS and self.same(record.scope, [digest]):
@@ -129,7 +131,7 @@ class RedisTransaction:
         key = (record.scope, record.id)
         moment = self._replaced.pop(key, None)
         if moment is None and (events := self._events(key)):
-            self._set_events(key, [*events, creation(record)])
+            self._set_events(key, [*events, creation_of(record)])
         carry = moment is not None
         added = self.plan.add(record, digest, record.created if moment is None else moment, carry=carry)
         self._own[key] = added
@@ -145,7 +147,7 @@ class RedisTransaction:
                 self.plan.guard((record.scope, "i", record.id), b"%d" % record.seq)
             self.plan.remove(record, self._digests.get((record.scope, record.seq)))
             self._own[key] = None
-            self._set_events(key, [*(self._events(key) or [creation(record)]), event])
+            self._set_events(key, [*(self._events(key) or [creation_of(record)]), event])
             if event.what != "forgotten":
                 self._replaced[key] = event.at
 
@@ -157,45 +159,41 @@ class RedisTransaction:
             else:
                 derived[change.seq] = change
         if derived:
-            self._prolong()
-            for place in self.known.reading.seqs(Where()):
+            self.known.prolong()
+            for place in self.known.reading.list_keys(Where()):
                 if place[1] in derived:
                     row = derived[place[1]]
                     self.plan.derived[place] = row.vector, row.terms
 
     def _use(self, use: Use) -> None:
         key = (use.scope, use.id)
-        self.plan.add_use(use.scope, use.id, use.times, use.when)
+        self.plan.add_use(use)
         own = self._own.get(key)
         if own is not None:
-            self._own[key] = _count_use(own, use.times, use.when)
-        elif key not in self._own:
-            times, when = self._uses.get(key, (0, use.when))
-            self._uses[key] = times + use.times, max(when, use.when)
+            self._own[key] = update_record(own, use)
+        else:
+            self._uses.setdefault(key, []).append(use)
 
     def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
         self.fields.want((scope, "e", id) for scope, id in edits)
         edited = 0
         for key, before in edits.items():
-            old = self._events(key)
-            new = [_edit_event(event, before) for event in old]
-            changed = sum(was is not now for was, now in zip(old, new, strict=True))
+            events, changed = edit_events(self._events(key), before)
             if changed:
-                self._set_events(key, new)
-            edited += changed
+                self._set_events(key, events)
+                edited += changed
         return edited
 
     def prune(self, scope: str, before: float, *, dead: bool, most: int) -> int:
         """As the ability to prune, in one scope."""
-        self._prolong()
+        self.known.prolong()
         self.known.wanted.update({(scope, "e", None): None, (scope, "i", None): None})
         self.known.fetch()
         living, pruned = self.known.hashes[scope, "i"], 0
         for name, stored in self.known.hashes[scope, "e"].items():
             key = (scope, name.decode())
-            gone = dead and name not in living
             events = events_of(stored, *key)
-            kept = [event for event in events if not _prunable(event, before, gone)]
+            kept = prune_events(events, before, every=dead and name not in living)
             lost = len(events) - len(kept)
             if lost and pruned + lost <= most:
                 pruned += lost
@@ -203,10 +201,32 @@ class RedisTransaction:
                 self._set_events(key, kept)
         return pruned
 
-    def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        self._tables.set(table, values, clear=clear)
+    def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
+        """As `verbs.switch_vectors`, without reading each record."""
+        rows = [row.record for row in self.search(Where()) if row.vector]
+        staged: dict[int, bytes] = {}
+        if self.values(SETTINGS, (STAGED_NAME,)).get(STAGED_NAME) == name:
+            staged = self._read_staged([record.seq for record in rows])
+        lacking = sum(record.seq not in staged for record in rows)
+        if lacking:
+            return lacking
+        for record in rows:
+            self.plan.derived[record.scope, record.seq] = staged[record.seq], None
+        self.set_values(STAGED, {}, clear=True)
+        self.set_values(SETTINGS, {**settings, STAGED_NAME: None, STAGED_UP_TO: None})
+        self.set_values(SETTINGS, {EPOCH: str(epoch_of(self) + 1)})
+        return 0
 
     # Within.
+
+    def _read_staged(self, seqs: Sequence[int]) -> dict[int, bytes]:
+        """The vectors of the next embedder that are there, guarded as a whole."""
+        layout = layout_of(STAGED)
+        self.fields.read([layout.version_of("")])
+        key, asked = self.known.keys.store + layout.letter, list(pages(seqs, PAGE))
+        answers = self.known.client.read((key, ("HMGET", key, *page)) for page in asked)
+        found = zip(seqs, chain.from_iterable(answers), strict=True)
+        return {seq: vector for seq, vector in found if vector is not None}
 
     def _want(self, scope: str, ids: Sequence[str]) -> None:
         """Ids as the server has them, and what it keeps of their history."""
@@ -233,7 +253,7 @@ class RedisTransaction:
 
     def search(self, where: Where) -> list[Light]:
         """Light records that match, by rising seq; own ones are whole. Nothing may change meanwhile."""
-        self._prolong()
+        self.known.prolong()
         if where.scope is None or where.scope.below:
             self.fields.read([SCOPES])
         rows = []
@@ -246,12 +266,7 @@ class RedisTransaction:
         for own in self._own.values():
             if own is not None and where.matches(own):
                 rows.append(Light(own, own.digest, own.vector is not None))
-        return sorted(rows, key=_by_row)
-
-    def _prolong(self) -> None:
-        """Looking at all records takes long; from now on everything is read."""
-        self.known.prolong()
-        self.fields.guess = False
+        return sorted(rows, key=attrgetter("record.seq"))
 
     def _whole(self, rows: Iterable[Light]) -> list[Record]:
         whole, kept = [], []
@@ -268,33 +283,11 @@ class RedisTransaction:
         """As it is after what this transaction counted and derived."""
         if (record.scope, record.seq) in self.plan.derived:
             record = self.plan.derive(record)
-        used = self._uses.get((record.scope, record.id)) if self._uses else None
-        if used is None or (record.scope, record.id) in self._own:
-            return record
-        return _count_use(record, *used)
-
-
-def _count_use(record: Record, times: int, when: float) -> Record:
-    last = when if record.last_used is None else max(when, record.last_used)
-    return record.but(uses=record.uses + times, last_used=last)
-
-
-def _prunable(event: Event, before: float, dead: bool) -> bool:
-    return event.at < before and (event.what == "moved" or dead)
-
-
-def _edit_event(event: Event, before: Mapping[int, Mapping[str, Json]] | None) -> Event:
-    if event.before is None or (before is not None and event.version not in before):
-        return event
-    return replace(event, before=None if before is None else dict(before[event.version]))
-
-
-def _by_seq(record: Record) -> int:
-    return record.seq
-
-
-def _by_row(row: Light) -> int:
-    return row.record.seq
+        key = (record.scope, record.id)
+        if key not in self._own:
+            for use in self._uses.get(key, ()):
+                record = update_record(record, use)
+        return record
 
 
 def renumber(answer: Any, given: Sequence[int]) -> Any:

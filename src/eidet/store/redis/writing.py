@@ -15,18 +15,16 @@ from zlib import crc32
 from ...core.errors import EidetError, Unavailable
 from ...net.retry import OutcomeUnknown
 from ..group_commit import GroupCommit, Job, QueuedJob
-from ..model import CarefulJob
+from ..model import EPOCH, CarefulJob
 from .address import RedisAddress
 from .client import RedisClient
 from .commit_plan import CommitPlan
 from .connection import script
-from .key_names import Keys
-from .known import Known, LastKnown
+from .key_names import Keys, Place
+from .known import EPOCH_PLACE, TOMBS, Known, LastKnown, Unforeseen
 from .record_reader import Reading
 from .scripts import COMMIT, RESERVE
-from .tables import Place
 from .transaction import RedisTransaction, renumber
-from .transaction_values import TOMBS
 
 T = TypeVar("T")
 ANSWERS_MS: Final = 600_000  # how long an answer is remembered for whoever asks again
@@ -41,15 +39,8 @@ class _Work:
 
     job: Callable[[RedisTransaction], Any]
     ends: float
-    wanted: dict[Place, None] = field(default_factory=dict)
     scope: str | None = ""  # None: it cannot share a transaction
-
-    def __call__(self, transaction: Any) -> Any:
-        return self.job(transaction)
-
-    @property
-    def careful(self) -> bool:
-        return isinstance(self.job, CarefulJob)
+    wanted: dict[Place, None] = field(default_factory=dict)
 
 
 Group = list[tuple[QueuedJob[Any], _Work]]
@@ -86,7 +77,7 @@ class Writing:
 
     def run(self, job: Callable[[RedisTransaction], T]) -> T:
         work = _Work(job, self._client.ends)
-        if work.careful:
+        if isinstance(job, CarefulJob):
             work.scope = None
         elif self._cluster:
             self._rehearse(work)
@@ -95,23 +86,23 @@ class Writing:
 
     def peek(self) -> RedisTransaction:
         """Reads as jobs do, and is never committed."""
-        return RedisTransaction(self._read_known(), self._linger, guess=False)
+        return RedisTransaction(self._begin(silent=False), self._linger)
 
     def _rehearse(self, work: _Work) -> None:
         """Finds out which scopes a job is about, and what it will ask for, without asking anybody."""
-        known = self._read_known(silent=True)
-        transaction = RedisTransaction(known, self._linger, guess=True)
+        known = self._begin(silent=True)
+        transaction = RedisTransaction(known, self._linger)
         try:
             work.job(transaction)
-        except Exception:  # noqa: BLE001 - whatever it is, it is told when the job runs on what is there
+        except (Exception, Unforeseen):  # noqa: BLE001 - it is told when the job runs on what is there
             work.scope = None
         work.wanted = known.wanted
         scopes = {place[0] for place in known.wanted if place[1] in "id"} | set(transaction.plan.parts)
         scopes.discard("")
         work.scope = scopes.pop() if len(scopes) == 1 and work.scope is not None else None
 
-    def _read_known(self, *, silent: bool = False) -> Known:
-        return Known(self._client, self._keys, self._reading, self.memo, silent)
+    def _begin(self, *, silent: bool) -> Known:
+        return Known(self._client, self._keys, self._reading, self.memo, silent=silent)
 
     # One turn.
 
@@ -126,49 +117,45 @@ class Writing:
 
     def _carry_out(self, lane: _Lane, group: Group) -> None:
         """Runs jobs on what is guessed, and where that is wrong, on what is read in one round trip."""
-        known = self._read_known()
-        guess = not self._cluster and not any(work.careful for _, work in group)
+        known = self._begin(silent=not self._cluster and group[0][1].scope is not None)
         for _, work in group:
             known.wanted.update(work.wanted)
         landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already
         for tries in count(1):
-            if not guess:
+            if not known.silent:
                 known.fetch()
-            transaction = self._run_jobs(group, known, guess)
+            plan = self._run_jobs(group, known)
             if all(ticket.error is not None for ticket, _ in group):
                 return
-            given = None
-            if transaction is not None:
-                given = self._send(lane, transaction.plan, landed)
+            given = None if plan is None else self._send(lane, plan, landed)
             if given is not None:
                 for ticket, _ in group:
                     ticket.result = renumber(ticket.result, given)
                 return
-            if not guess:
+            if not known.silent:
                 self._await_turn(tries)
             known.renew(landed)
-            guess = False
+            known.silent = False
 
-    def _run_jobs(self, group: Group, known: Known, guess: bool) -> RedisTransaction | None:
-        """A transaction with all jobs that can be done; those that cannot are told so, and left out.
+    def _run_jobs(self, group: Group, known: Known) -> CommitPlan | None:
+        """What all jobs do that can be done; those that cannot are told so, and left out.
 
         None if jobs must run again, on what is read.
         """
         while True:
-            transaction = RedisTransaction(known, self._linger, guess=guess)
-            failed = False
-            for ticket, work in group:
-                if ticket.error is not None:
-                    continue
-                try:
-                    ticket.result = work.job(transaction)
-                except Exception as error:  # noqa: BLE001 - it belongs to whoever gave the job
-                    if transaction.fields.guessed:
-                        return None
-                    ticket.error, failed = error, True
-                    break
-            if not failed:
-                return transaction if transaction.certain else None
+            transaction = RedisTransaction(known, self._linger)
+            try:
+                for ticket, work in group:
+                    if ticket.error is None:
+                        ticket.result = work.job(transaction)
+            except Unforeseen:
+                return None
+            except Exception as error:  # noqa: BLE001 - it belongs to whoever gave the job
+                if known.silent:
+                    return None
+                ticket.error = error
+            else:
+                return transaction.plan if transaction.certain else None
 
     def _await_turn(self, tries: int) -> None:
         if self._client.left < 0.002:
@@ -186,14 +173,16 @@ class Writing:
             return None
         if self._cluster:
             return self._send_by_scope(lane, plan, landed)
-        return self._call(lane, "", plan.guard_words(None), plan.words())
+        words = plan.words(plan.parts) + plan.replace_words(plan.derived)
+        given = self._call(lane, "", plan.guard_words(None), words)
+        return None if given is None else sorted(given)
 
     def _send_bulk(self, lane: _Lane, plan: CommitPlan) -> bool:
         """Replaces all derived bytes but the last few thousand; whoever dies on the way does it again."""
         guards = plan.guard_words("" if self._cluster else None)
-        if self._call(lane, "", guards, plan.epoch_words()) is None:
+        if self._call(lane, "", guards, ["R", 4, "HINCRBY", self._head, EPOCH, 1]) is None:
             return False
-        plan.raise_epoch()
+        plan.raise_guard(EPOCH_PLACE)
         while len(plan.derived) > BULK:
             places = list(plan.derived)[:BULK]
             self._send_derived(lane, plan, places)
@@ -210,7 +199,7 @@ class Writing:
         """In a cluster: one scope after the other. Those that `landed` before are not written again."""
         if plan.entombs and not landed:
             self._client.write(self._keys.store, ("HINCRBY", self._head, "tombs", 1))
-            self._raise_guard(plan, TOMBS)
+            plan.raise_guard(TOMBS)
         base = self._reserve(plan) if plan.seqs else ""
         if base is None:
             return None
@@ -218,22 +207,16 @@ class Writing:
             if scope and scope not in landed:
                 if part.registers:
                     self._register(scope)
-                seqs = self._call(lane, scope, plan.guard_words(scope), plan.words_of(scope), base)
+                seqs = self._call(lane, scope, plan.guard_words(scope), plan.words([scope]), base)
                 if seqs is None:
                     return None
                 landed[scope] = seqs
         self._send_derived(lane, plan, plan.derived)
-        after = plan.words_of("") if "" in plan.parts else []
-        if after := [*after, *plan.epoch_words()]:
+        if "" in plan.parts:
             guards = [] if landed else plan.guard_words("")
-            if self._call(lane, "", guards, after) is None:
+            if self._call(lane, "", guards, plan.words([""])) is None:
                 return None
         return _in_order(plan.added, landed)
-
-    def _raise_guard(self, plan: CommitPlan, counter: Place) -> None:
-        """Of a counter that this write itself has just raised."""
-        if counter in plan.guards:
-            plan.guards[counter] = b"%d" % (int(plan.guards[counter] or 0) + 1)
 
     def _reserve(self, plan: CommitPlan) -> str | None:
         """The seq before those of this write; None if the store's head is not as it was."""

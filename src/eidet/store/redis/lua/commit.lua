@@ -36,9 +36,10 @@ else
 end
 first = seq
 
-local base, given, mine, uses, ends, floors = '', {}, {}, {}, {}, {}
+local base, last_seq, given, mine, uses, ends, floors = '', first, {}, {}, {}, {}, {}
 local function next_seq()
   seq = seq + 1
+  last_seq = math.max(last_seq, seq)
   if ARGV[3] ~= '' then floors[base] = seq end
   return text(seq)
 end
@@ -144,7 +145,7 @@ end
 
 local words = {
   S = function(i) base = ARGV[i] return 1 end,
-  Q = function(i) seq = first + tonumber(ARGV[i]) return 1 end, -- in a cluster: seqs in the order of the jobs
+  Q = function(i) seq = first + tonumber(ARGV[i]) return 1 end, -- seqs in the order of the jobs
   N = function(i)
     if names ~= '' and redis.call('HSETNX', names, ARGV[i], '1') == 1 then
       redis.call('HINCRBY', headkey, 'scopes', 1)
@@ -203,7 +204,7 @@ for scope, till in pairs(ends) do
   end
 end
 for scope, floor in pairs(floors) do redis.call('HSET', scope .. 'm', 'f', text(floor)) end
-if ARGV[3] == '' and seq > first then redis.call('HSET', headkey, 'seq', text(seq)) end
+if ARGV[3] == '' and last_seq > first then redis.call('HSET', headkey, 'seq', text(last_seq)) end
 local answer = table.concat(given, ' ')
 redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. answer, 'PX', ARGV[2])
 return {'done', answer}
