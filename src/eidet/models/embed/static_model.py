@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import struct
 import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -187,28 +188,23 @@ class StaticModel:
         if len(self.known) > KNOWN_WORDS:
             self.known = {}  # a new dict: other threads may be reading the old one
         known = self.known
+        new = sorted(set(words).difference(known))
+        ended = [word for word in new if self._has_end(word)]
+        bases = {word[:-1] for word in ended}.difference(known)
+        rest = [*bases, *set(new).difference(ended, bases)]
         fresh: dict[str, bytes] = {}
-        rest: list[str] = []
-        for word in sorted(set(words).difference(known)):
-            if self._only_ends(word):
-                fresh[word] = known[word[:-1]] + self.ends[word[-1]]
-            else:
-                rest.append(word)
         if rest:
             fresh.update(zip(rest, map(_pack, self.tokens_of_each(rest)), strict=True))
+        for word in ended:
+            fresh[word] = (known.get(word[:-1]) or fresh[word[:-1]]) + self.ends[word[-1]]
         for word, packed in fresh.items():
             if _is_ordinary(word):
                 known[word] = packed
         return b"".join([known.get(word) or fresh[word] for word in words])
 
-    def _only_ends(self, word: str) -> bool:
-        """Whether it is a known word at the end of a sentence or a part of it."""
-        return (
-            word[-1:] in self.ends
-            and word[-2:-1].isascii()
-            and word[-2:-1].isalnum()
-            and word[:-1] in self.known
-        )
+    def _has_end(self, word: str) -> bool:
+        """Whether it ends a sentence or a part of it by a sign, which is a token of its own there."""
+        return word[-1:] in self.ends and word[-2:-1].isascii() and word[-2:-1].isalnum()
 
     def tokens_of_each(self, words: list[str]) -> list[list[int]]:
         if len(words) <= max(self._left, FEW_AT_ONCE):
@@ -256,7 +252,7 @@ def splits_at_spaces(text: str) -> bool:
 
 def _pack(tokens: Sequence[int]) -> bytes:
     """Tokens as numpy reads them: joining bytes is faster than making an array of a list."""
-    return np.array(tokens, np.intp).tobytes()
+    return struct.pack(f"{len(tokens)}n", *tokens)  # n is numpy's intp
 
 
 def _is_ordinary(word: str) -> bool:
