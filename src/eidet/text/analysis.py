@@ -64,6 +64,8 @@ def pack_analysis(
     if facts:
         dated, tail = dated | _STATED, _LENGTH.pack(len(facts)) + facts
     head = _HEAD.pack(flags, dated, len(units))
+    if len(units) == 1 and not kept:  # as nearly all texts
+        return head + _LENGTH.pack(len(units[0]) // 5) + units[0] + tail
     sizes = struct.pack(f"<{len(units)}I", *[len(unit) // 5 for unit in units])
     return head + sizes + b"".join(units) + b"".join(struct.pack("<ii", *pair) for pair in kept) + tail
 

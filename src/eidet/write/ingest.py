@@ -24,7 +24,7 @@ from ..text.facts import pack_statements, read_facts
 from ..text.flags import marks_of, times_of
 from .shape import shape_record
 
-STATING: Final = frozenset({Kind.FACT, Kind.MESSAGE})  # kinds whose texts are read for facts
+STATING: Final = (Kind.FACT, Kind.MESSAGE)  # kinds whose texts are read for facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +56,30 @@ class Ingest:
         missing = [i for i in range(len(records)) if i not in own]
         made = embed_units(self.embedder, [records[i].text for i in missing])
         own.update(zip(missing, made, strict=True))
+        packed = [own[i] for i in range(len(records))]
         ready: list[Record] = []
-        for i, record in enumerate(records):
-            ready.append(record.but(vector=own[i], terms=self.analyse(record, own[i])))
+        for record, vector, terms in zip(records, packed, self.analyse(records, packed), strict=True):
+            ready.append(record.but(vector=vector, terms=terms))
         return ready
 
-    def analyse(self, record: Record, vector: bytes | None) -> bytes:
-        return analyse_record(record, vector, self.embedder.width, self.analyzer, facts=self.facts)
+    def analyse(self, records: Sequence[Record], vectors: Sequence[bytes | None]) -> list[bytes]:
+        """What search and the graph keep of each text.
+
+        The words of all come first: one kind of work after the other finds its tables in the cache.
+        """
+        words: list[list[bytes]] = []
+        for record, vector in zip(records, vectors, strict=True):
+            words.append(_pack_words(record.whole, vector, self.embedder.width, self.analyzer))
+        analysed: list[bytes] = []
+        for record, units in zip(records, words, strict=True):
+            analysed.append(_analyse_rest(record.whole, units, self.analyzer.language, self.facts))
+        return analysed
 
     def refit(self, records: Sequence[Record], embedded: bool) -> list[Record]:
         """Stored records of another analyzer (and embedder, if not `embedded`) made ours, at their level."""
         if embedded:
-            return [record.but(terms=self.analyse(record, record.vector)) for record in records]
+            terms = self.analyse(records, [record.vector for record in records])
+            return [record.but(terms=made) for record, made in zip(records, terms, strict=True)]
         fresh = self.derive([record.whole.but(level=0, original=None) for record in records])
         return [
             record.but(vector=quantise(new.vector or b"", record.level, self.embedder.width), terms=new.terms)
@@ -95,18 +107,33 @@ def analyse_record(
     Vectors that somebody else made of the text may be more or fewer than its units: then all its
     words belong to the first.
     """
-    record, count = record.whole, how_many(vector, record.level, width)
-    units = units_of(record.text) if count > 1 else [record.text]
-    if len(units) != count:
-        units = [record.text, *[""] * (count - 1)]
-    terms = [analyzer.pack_text(_add_speaker(record, unit)) if unit else b"" for unit in units]
+    record = record.whole
+    return _analyse_rest(record, _pack_words(record, vector, width, analyzer), analyzer.language, facts)
+
+
+def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Analyzer) -> list[bytes]:
+    """The terms of each unit of a text."""
+    count = how_many(vector, record.level, width)
+    units = [record.text]
+    if count > 1:
+        units = units_of(record.text)
+        if len(units) != count:
+            units = [record.text, *[""] * (count - 1)]
+    packed: list[bytes] = []
+    for unit in units:
+        packed.append(analyzer.pack_text(_add_speaker(record, unit)) if unit else b"")
+    return packed
+
+
+def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: bool) -> bytes:
+    """All but the words: what kind of text it is, the days it speaks of, the facts that it states."""
     said = _local_moment(record.occurred, time.tzname)
-    dated = times_of(record.text, said, analyzer.language)
-    flags, days = marks_of(record.text, said, analyzer.language, dated)
+    dated = times_of(record.text, said, language)
+    flags, days = marks_of(record.text, said, language, dated)
     stated = b""
     if facts and record.kind in STATING:
-        stated = pack_statements(read_facts(record.text, said=said, language=analyzer.language, dated=dated))
-    return pack_analysis(terms, flags, days, stated)
+        stated = pack_statements(read_facts(record.text, said=said, language=language, dated=dated))
+    return pack_analysis(units, flags, days, stated)
 
 
 @lru_cache(maxsize=16)

@@ -34,7 +34,7 @@ def revise_record(
     if draft.vector is not None or new.text != old.text:
         return ingest.derive([new], [draft.vector])[0]
     if any(getattr(new, name) != getattr(old, name) for name in _ANALYSED):
-        return new.but(terms=ingest.analyse(new, old.vector))
+        return new.but(terms=ingest.analyse([new], [old.vector])[0])
     return new
 
 

@@ -67,6 +67,23 @@ def test_a_record_is_changed_by_making_another() -> None:
     assert other.but(text="hello", importance=0.5) == RECORD
 
 
+def test_a_record_made_of_values_has_each_in_its_field() -> None:
+    names = [field.name for field in fields(Record)]
+    made = Record.of(names)
+    for record in (made, made.but(), made.but(seq=7).but(seq="seq")):
+        assert type(record) is Record
+        assert [getattr(record, name) for name in names] == names
+        with pytest.raises(FrozenInstanceError):
+            setattr(record, names[0], "other")
+
+
+def test_a_record_has_no_field_that_is_not_known() -> None:
+    with pytest.raises(AttributeError, match="colour"):
+        RECORD.but(colour="red")
+    with pytest.raises(ValueError, match="unpack"):
+        Record.of(["x"])
+
+
 def test_kinds_and_tiers_are_known_by_name() -> None:
     assert kind_of("fact") is Kind.FACT
     assert tier_of("long") is Tier.LONG

@@ -27,7 +27,9 @@ from eidet.text.facts import (
     read_statements,
     relation_of,
 )
-from eidet.text.facts.sentence_words import LONGEST
+from eidet.text.facts.fact_reader import may_have
+from eidet.text.facts.sentence_words import LONGEST, split_words
+from eidet.text.facts.word_tables import tables_of
 
 SAID = datetime(2024, 6, 15, 12, tzinfo=UTC)
 LABELS = read_labels(Path(__file__).with_name("facts.jsonl"))
@@ -360,3 +362,21 @@ def test_documents_are_not_read_for_facts() -> None:
         memory.remember("Ann lives in Lisbon.", kind="document")
         (record,) = memory.find()
         assert read_analysis(record.terms).statements == ()
+
+
+known_words = st.sampled_from([*sorted(tables_of("en").triggers), *sorted(tables_of("de").triggers)])  # type: ignore[union-attr]
+parts = st.one_of(
+    known_words, known_words.map(str.upper), st.sampled_from([*"'-_./ \n\u2019\u212aéx7", "n't"])
+)
+
+
+@given(st.lists(parts, max_size=8), st.sampled_from(["", " "]), st.sampled_from(["en", "de"]))
+@often
+def test_no_text_with_a_word_that_rules_know_is_ruled_out(
+    said: list[str], between: str, language: str
+) -> None:
+    tables, text = tables_of(language), between.join(said)
+    assert tables is not None
+    if list(split_words(text, tables.triggers)):
+        assert may_have(text, tables.triggers)
+    assert not may_have("the quick brown fox jumps over a lazy dog", frozenset({"mother-in-law", "101"}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import struct
 import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -27,7 +28,8 @@ SUM_BLOCK: Final = 4_096  # token rows gathered at once: 4 MB
 WORD_RUN: Final = 2_000  # words tokenised at once
 KNOWN_WORDS: Final = 50_000  # remembered words: some 10 MB
 KNOWN_LENGTH: Final = 24
-FEW_WORDS: Final = 1_000  # split in Python, at 8 µs each, before the tokenizer is loaded
+FEW_WORDS: Final = 1_000  # split in Python, at 5 µs each, before the tokenizer is loaded
+FEW_AT_ONCE: Final = 8  # split in Python even then: a call of the tokenizer takes 50 µs
 FEW_ROWS: Final = 2_000  # token vectors widened one by one before all are
 _ENDS: Final = re.compile("[0-9A-Za-z]([,.?!;:])")
 _SIGNS: Final = ",.?!;:"
@@ -77,6 +79,8 @@ class TokenVectors:
         if half is None:
             return
         new = [token for token in dict.fromkeys(tokens) if not self._ready[token]]
+        if not new:
+            return
         if self._count + len(new) > FEW_ROWS:
             self.rows[:] = half
             self._half = None
@@ -100,7 +104,7 @@ class StaticModel:
         self._left = FEW_WORDS
         self.pieces: dict[str, int] = read_pieces(content)
         self.vectors: Vectors = vectors.rows
-        self.known: dict[str, list[int]] = {}
+        self.known: dict[str, bytes] = {}  # the tokens of a word as numpy reads them: see `_pack`
 
     @functools.cached_property
     def tokenizer(self) -> Tokenizer:
@@ -118,10 +122,15 @@ class StaticModel:
         return frozenset(token for piece, token in self.pieces.items() if piece.startswith(SPACE))
 
     @functools.cached_property
-    def ends(self) -> dict[str, int]:
+    def ends(self) -> dict[str, bytes]:
         """Signs that no token has after a letter of ASCII: they are tokens of their own."""
         inside = set(_ENDS.findall("\n".join(self.pieces)))
-        return {sign: self.pieces[sign] for sign in _SIGNS if sign in self.pieces and sign not in inside}
+        ends: dict[str, bytes] = {}
+        for sign in _SIGNS:
+            if sign in self.pieces and sign not in inside:
+                self._vectors.prepare([self.pieces[sign]])
+                ends[sign] = _pack([self.pieces[sign]])
+        return ends
 
     def list_whole_words(self) -> Iterator[tuple[str, int]]:
         """The words that are one token, in small letters, each with its first token; common ones first."""
@@ -155,55 +164,49 @@ class StaticModel:
         for start in range(0, len(new), WORD_RUN):
             self.learn(new[start : start + WORD_RUN])
 
-    def tokens(self, text: str) -> list[int]:
+    def tokens(self, text: str) -> NDArray[np.intp]:
         if not splits_at_spaces(text):
-            return self.tokenise(text)
+            return np.array(self.tokenise(text), np.intp)
         words = text.split(" ")
         if len(words) <= WORD_RUN:
-            return self.tokens_of(words)
-        tokens: list[int] = []
+            return np.frombuffer(self._pack_words(words), np.intp)
+        runs: list[bytes] = []
         for start in range(0, len(words), WORD_RUN):
-            tokens += self.tokens_of(words[start : start + WORD_RUN])
-        return tokens
+            runs.append(self._pack_words(words[start : start + WORD_RUN]))
+        return np.frombuffer(b"".join(runs), np.intp)
 
-    def tokens_of(self, words: list[str]) -> list[int]:
-        known, tokens = self.known, []
+    def _pack_words(self, words: list[str]) -> bytes:
+        """The tokens of words, one after the other."""
         try:
-            for word in words:
-                tokens += known[word]
+            return b"".join(map(self.known.__getitem__, words))
         except KeyError:
             return self.learn(words)
-        return tokens
 
-    def learn(self, words: list[str]) -> list[int]:
+    def learn(self, words: list[str]) -> bytes:
         """The tokens of the words, of which some are new; new ones of an ordinary look are remembered."""
         if len(self.known) > KNOWN_WORDS:
             self.known = {}  # a new dict: other threads may be reading the old one
         known = self.known
-        new = [word for word in dict.fromkeys(words) if word not in known]
-        fresh = {word: [*known[word[:-1]], self.ends[word[-1]]] for word in new if self._only_ends(word)}
-        for parts in fresh.values():
-            self._vectors.prepare(parts)
-        rest = [word for word in new if word not in fresh]
+        new = sorted(set(words).difference(known))
+        ended = [word for word in new if self._has_end(word)]
+        bases = {word[:-1] for word in ended}.difference(known)
+        rest = [*bases, *set(new).difference(ended, bases)]
+        fresh: dict[str, bytes] = {}
         if rest:
-            fresh.update(zip(rest, self.tokens_of_each(rest), strict=True))
-        known.update((word, parts) for word, parts in fresh.items() if _is_ordinary(word))
-        tokens: list[int] = []
-        for word in words:
-            tokens += fresh.get(word) or known[word]
-        return tokens
+            fresh.update(zip(rest, map(_pack, self.tokens_of_each(rest)), strict=True))
+        for word in ended:
+            fresh[word] = (known.get(word[:-1]) or fresh[word[:-1]]) + self.ends[word[-1]]
+        for word, packed in fresh.items():
+            if _is_ordinary(word):
+                known[word] = packed
+        return b"".join([known.get(word) or fresh[word] for word in words])
 
-    def _only_ends(self, word: str) -> bool:
-        """Whether it is a known word at the end of a sentence or a part of it."""
-        return (
-            word[-1:] in self.ends
-            and word[-2:-1].isascii()
-            and word[-2:-1].isalnum()
-            and word[:-1] in self.known
-        )
+    def _has_end(self, word: str) -> bool:
+        """Whether it ends a sentence or a part of it by a sign, which is a token of its own there."""
+        return word[-1:] in self.ends and word[-2:-1].isascii() and word[-2:-1].isalnum()
 
     def tokens_of_each(self, words: list[str]) -> list[list[int]]:
-        if len(words) <= self._left:
+        if len(words) <= max(self._left, FEW_AT_ONCE):
             return self._split_each(words)
         tokens = self.tokenise(" ".join(words))
         cuts = [at for at, token in enumerate(tokens) if token in self.starts]
@@ -212,7 +215,7 @@ class StaticModel:
         return [tokens[start:end] for start, end in pairwise([*cuts, len(tokens)])]
 
     def _split_each(self, words: list[str]) -> list[list[int]]:
-        """Without the tokenizer, as long as few words were split so."""
+        """Without the tokenizer, which is loaded for many words only."""
         self._left -= len(words)
         found = []
         for word in words:
@@ -244,6 +247,11 @@ def splits_at_spaces(text: str) -> bool:
         and text[0] != " "
         and text[-1] != " "
     )
+
+
+def _pack(tokens: Sequence[int]) -> bytes:
+    """Tokens as numpy reads them: joining bytes is faster than making an array of a list."""
+    return struct.pack(f"{len(tokens)}n", *tokens)  # n is numpy's intp
 
 
 def _is_ordinary(word: str) -> bool:

@@ -29,14 +29,15 @@ _KIND, _TIER, _TRUST, _PLACE, _DATA, _META, _STATE, _MADE_OF = map(
 )
 
 
-def row_of(record: Record, seq: int) -> tuple[Any, ...]:
+def row_of(record: Record, seq: int, digest: bytes = b"") -> tuple[Any, ...]:
+    """The columns of a record; `digest` is that of the record, if the caller has it already."""
     x, y, z = (*record.place, None)[:3] if record.place else (None, None, None)
     return (
         seq,
         record.id,
         record.scope,
-        record.kind.value,
-        record.tier.value,
+        str(record.kind),
+        str(record.tier),
         record.text,
         None if record.data is None else dump_json(record.data),
         record.who,
@@ -57,11 +58,11 @@ def row_of(record: Record, seq: int) -> tuple[Any, ...]:
         record.level,
         dump_json(record.derived_from) if record.derived_from else None,
         record.version,
-        record_digest(record),
+        digest or record_digest(record),
         record.terms,
         record.vector,
         record.original,
-        record.trust.value,
+        str(record.trust),
         record.sealed,
         None if record.state is NO_STATE else dump_state(record.state),
     )

@@ -68,7 +68,7 @@ class SqlTransaction(SqlReader):
         if has_twin or new.epoch not in (None, self._head.epoch):
             return None
         seq = self._head.seq + 1
-        self._cursor.execute(self._sql["insert_free"].sql, row_of(record, seq))
+        self._cursor.execute(self._sql["insert_free"].sql, row_of(record, seq, digest))
         if self._cursor.rowcount == 0:
             return None
         self._take_seqs(1)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Final
 
-from ..dates import Dated, dates_in
+from ..dates import Dated, dates_in, read_letters
 from .copula_rules import read_copula
 from .event_rules import read_event
 from .instruction_rules import read_instruction
@@ -36,6 +37,8 @@ def read_facts(
     if tables is None:
         return ()
     text = text[:LONGEST]
+    if not may_have(text, tables.triggers):
+        return ()
     found: list[Statement] = []
     for words in split_words(text, tables.triggers):
         if _is_telling(words, tables):
@@ -45,6 +48,25 @@ def read_facts(
             if len(found) >= MOST:
                 break
     return tuple(_unique(found)[:MOST])
+
+
+def may_have(text: str, triggers: frozenset[str]) -> bool:
+    """False where no word of a text is one that rules know: a look at its letters, read for its dates too."""
+    if not text.isascii() or "'" in text:  # a clitic or an accent parts the letters of a word
+        return True
+    words, has_digits = read_letters(text)
+    return has_digits or not _list_letters(triggers).isdisjoint(words)
+
+
+@cache
+def _list_letters(triggers: frozenset[str]) -> frozenset[bytes]:
+    """One run of letters of each word, its longest: "mother" stands for mother-in-law."""
+    runs: set[bytes] = set()
+    for trigger in triggers:
+        words, _ = read_letters(trigger)
+        if words:  # a number has none, and a text with digits is not asked
+            runs.add(max(words, key=len))
+    return frozenset(runs)
 
 
 def _is_telling(words: SentenceWords, tables: WordTables) -> bool:
