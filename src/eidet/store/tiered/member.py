@@ -60,6 +60,7 @@ class Member:
         self._opening = opening if callable(opening) else lambda: opening
         self._door = threading.Lock()
         self._knocking = BackgroundWorker(f"eidet-{name}", self._look)
+        self._closed = False
         self._again = 0.0
         self.error: str | None = None  # while it is down: why
         self.last_error: str | None = None
@@ -83,11 +84,13 @@ class Member:
         return answer
 
     def _note_answer(self) -> None:
-        if self.error is not None:
+        if self.error is not None and not self._closed:
             log.warning("the %s store is back", self.name)
             self.error = None
 
     def note_failure(self, error: Unavailable) -> None:
+        if self._closed:
+            return
         self.last_error = str(error)
         if isinstance(error, Full) or self._still_reads():
             return
@@ -191,6 +194,9 @@ class Member:
         return report
 
     def close(self) -> None:
+        """Asks nothing of the store any more: an answer that comes late changes and logs nothing."""
+        self._closed = True
+        self._knocking.stop(KNOCK_SECONDS)
         if self._store is not None:
             self._store.close()
 
