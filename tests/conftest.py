@@ -84,7 +84,7 @@ WATCHED = (logging.root, logging.getLogger("eidet"))
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
-    """A handler that a test leaves behind writes to a stream that is closed, in the middle of another test."""
+    """A handler that a test leaves behind writes to a closed stream, in the middle of another test."""
     yield
     left = []
     for log in WATCHED:
