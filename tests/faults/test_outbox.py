@@ -266,7 +266,7 @@ def test_what_waits_is_delivered_while_nobody_asks(tmp_path: Path) -> None:
     assert short.read("a", ["x"])[0] is not None
     assert store.health()["outbox"]["waiting"] == 0
     store.close()
-    assert not store._mender.delivering
+    assert not store._mender._worker.running
 
 
 class TestFiles:

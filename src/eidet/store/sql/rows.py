@@ -29,7 +29,7 @@ _KIND, _TIER, _TRUST, _PLACE, _DATA, _META, _STATE, _MADE_OF = map(
 )
 
 
-def row_of(record: Record, seq: int) -> tuple[Any, ...]:
+def row_of(record: Record, seq: int, statement: bytes | None = None) -> tuple[Any, ...]:
     x, y, z = (*record.place, None)[:3] if record.place else (None, None, None)
     return (
         seq,
@@ -64,6 +64,7 @@ def row_of(record: Record, seq: int) -> tuple[Any, ...]:
         record.trust.value,
         record.sealed,
         None if record.state is NO_STATE else dump_state(record.state),
+        statement,
     )
 
 

@@ -60,7 +60,6 @@ class Member:
         self._opening = opening if callable(opening) else lambda: opening
         self._door = threading.Lock()
         self._knocking = BackgroundWorker(f"eidet-{name}", self._look)
-        self._closed = False
         self._again = 0.0
         self.error: str | None = None  # while it is down: why
         self.last_error: str | None = None
@@ -83,14 +82,15 @@ class Member:
         self._note_answer()
         return answer
 
+    def read_seq(self) -> int:
+        return self.ask(lambda store: store.head()).seq
+
     def _note_answer(self) -> None:
-        if self.error is not None and not self._closed:
+        if self.error is not None and not self._knocking.stopping:
             log.warning("the %s store is back", self.name)
             self.error = None
 
     def note_failure(self, error: Unavailable) -> None:
-        if self._closed:
-            return
         self.last_error = str(error)
         if isinstance(error, Full) or self._still_reads():
             return
@@ -195,7 +195,6 @@ class Member:
 
     def close(self) -> None:
         """Asks nothing of the store any more: an answer that comes late changes and logs nothing."""
-        self._closed = True
         self._knocking.stop(KNOCK_SECONDS)
         if self._store is not None:
             self._store.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -100,7 +101,7 @@ class Members:
     def ask_everyone(self, job: Callable[[Member, LeapingStore], T]) -> list[tuple[Member, T]]:
         """The same of all stores, one after the other; `Unavailable` if one is missing."""
         try:
-            return [(member, _ask_one(member, job)) for member in self.all]
+            return [(member, member.ask(partial(job, member))) for member in self.all]
         finally:
             self.notice()
 
@@ -191,17 +192,9 @@ class Members:
         }
 
 
-def _ask_one(member: Member, job: Callable[[Member, LeapingStore], T]) -> T:
-    return member.ask(lambda store: job(member, store))
-
-
 def _try_one(member: Member, job: Callable[[Member, LeapingStore], T]) -> tuple[list[T], Unavailable | None]:
     """The answer as a list of one, or why there is none."""
     try:
-        return [_ask_one(member, job)], None
+        return [member.ask(partial(job, member))], None
     except Unavailable as error:
         return [], error
-
-
-def read_head(store: LeapingStore) -> Head:
-    return store.head()

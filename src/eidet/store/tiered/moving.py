@@ -22,7 +22,7 @@ from ..rules import list_changes
 from ..verbs.lookups import read_records
 from .history import MOVED, copy_life
 from .member import LONG, OUTBOX, STEP, LeapingStore, Member
-from .members import Members, read_head
+from .members import Members
 from .outbox import TIERS
 
 log: logging.Logger = logging.getLogger("eidet")
@@ -77,7 +77,7 @@ def _hand_over(members: Members, box: Member, target: Member, now: float, record
     lives = _read_lives(box, records)
     with members.gate.moving():
         _write_above(members, target, partial(_send, carry=members.carry, lives=lives, now=now))
-        members.note_seq(target, target.ask(read_head).seq)
+        members.note_seq(target, target.read_seq())
         _delete_delivered(box, records, now)
 
 
@@ -176,7 +176,7 @@ def _last_revision(story: Sequence[Event]) -> Event | None:
 def _delete_copies(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
     """Deletes what lives on in another store."""
     source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
-    members.note_seq(source, source.ask(read_head).seq)
+    members.note_seq(source, source.read_seq())
 
 
 # Both.

@@ -31,7 +31,7 @@ from .joint import (
     as_failure_of,
 )
 from .member import Member
-from .members import Members, read_head
+from .members import Members
 from .moving import move
 
 T = TypeVar("T")
@@ -178,7 +178,7 @@ class _Attempt:
             self._members.note_seq(member, records[-1].seq)
         for member in self.joint.removed:
             with suppress(Unavailable):
-                self._members.note_seq(member, member.ask(read_head).seq)
+                self._members.note_seq(member, member.read_seq())
 
 
 @dataclass(frozen=True, slots=True)
