@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import atexit
 import gc
+import logging
 import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,26 @@ pytest.register_assert_rewrite(  # a package stands for all of its modules
 def pytest_runtestloop() -> None:
     gc.freeze()
     gc.enable()
+
+
+WATCHED = (logging.root, logging.getLogger("eidet"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """A handler that a test leaves behind writes to a closed stream, in the middle of another test."""
+    yield
+    left = []
+    for log in WATCHED:
+        for handler in list(log.handlers):
+            if not type(handler).__module__.startswith("_pytest"):
+                left.append(f"{handler} of {log}")
+                log.removeHandler(handler)
+        if not log.propagate:
+            left.append(f"{log} does not propagate")
+            log.propagate = True
+    if left:
+        raise AssertionError(f"{item.nodeid} leaves behind: {'; '.join(left)}")
 
 
 RAN: dict[str, set[str]] = {}  # test, without its parameters -> how its runs ended

@@ -55,7 +55,9 @@ def serve(place: str | Path, **chosen: Any) -> Iterator[str]:
     memory = AsyncMemory(place, clock=lambda: END, audit=audit)
     settings = ServerSettings(port=free_port(), **chosen)
     app = create_app(memory, settings, closes=True)
-    server = uvicorn.Server(uvicorn.Config(app, port=settings.port, log_level="error", ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=settings.port, log_config=None, log_level="error", ws="none")
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

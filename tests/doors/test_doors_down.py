@@ -25,7 +25,9 @@ from eidet.compat.messages import (
 )
 from eidet.core.errors import Unavailable
 
-DEADLINE = 1.0
+DEADLINE = 0.4
+REDIS_DEADLINE = 1  # in whole seconds
+WITHIN = 3.5  # seconds, on a machine that does other things as well
 
 
 def user(content: str) -> Message:
@@ -51,7 +53,7 @@ def _on_postgres(request: pytest.FixtureRequest) -> tuple[int, Callable[[int], B
 def _on_redis(request: pytest.FixtureRequest) -> tuple[int, Callable[[int], BaseMemoryStore]]:
     request.getfixturevalue("redis_url")
     server: Valkey = request.getfixturevalue("valkey")
-    return server.port, lambda port: RedisMemoryStore(f"redis://127.0.0.1:{port}/0?deadline={DEADLINE:g}")
+    return server.port, lambda port: RedisMemoryStore(f"redis://127.0.0.1:{port}/0?deadline={REDIS_DEADLINE}")
 
 
 def _in_s3(request: pytest.FixtureRequest) -> tuple[int, Callable[[int], BaseMemoryStore]]:
@@ -88,7 +90,7 @@ def test_a_store_of_messages_says_in_time_that_its_server_is_away(
         started = time.monotonic()
         with pytest.raises(Unavailable):
             asyncio.run(verb)
-        assert time.monotonic() - started < 2 * DEADLINE + 1.5
+        assert time.monotonic() - started < WITHIN
     proxy.heal()
     proxy.cut()
     _patiently(lambda: asyncio.run(store.add_message(user("after"))))
@@ -111,7 +113,7 @@ def _patiently(act: Callable[[], object]) -> None:
 @pytest.mark.point(10)
 def test_a_cache_says_in_time_that_its_server_is_away(redis_url: str, valkey: Valkey) -> None:
     proxy = Proxy(valkey.port)
-    with RedisStore(f"redis://127.0.0.1:{proxy.port}/0?deadline=1", ttl=60) as cache:
+    with RedisStore(f"redis://127.0.0.1:{proxy.port}/0?deadline={REDIS_DEADLINE}", ttl=60) as cache:
         cache.add("k", "v")
         proxy.silent = True
         for verb in (lambda: cache.add("x", "y"), lambda: cache.get("k"), lambda: cache.forget("k")):
@@ -133,7 +135,9 @@ def test_agents_go_on_while_the_server_of_their_short_tier_is_away(
     """What they store waits beside the file of the long tier, and is there afterwards."""
     proxy = Proxy(valkey.port)
     config = MemoryConfig(
-        stm_config=RedisSTMConfig(url=f"redis://127.0.0.1:{proxy.port}/0?deadline=1", memory_limit=3),
+        stm_config=RedisSTMConfig(
+            url=f"redis://127.0.0.1:{proxy.port}/0?deadline={REDIS_DEADLINE}", memory_limit=3
+        ),
         im_config={"memory_limit": 2},
         ltm_config=SQLiteLTMConfig(db_path=tmp_path / "long.db"),
         cleanup_interval=100,

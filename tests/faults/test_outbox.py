@@ -20,7 +20,7 @@ from eidet.core.errors import Misconfigured, Unavailable
 from eidet.core.record import Record, Tier
 from eidet.core.where import Where
 from eidet.net.retry import Full
-from eidet.store import Erasure, Transaction, verbs
+from eidet.store import Erasure, Store, Transaction, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
@@ -266,7 +266,7 @@ def test_what_waits_is_delivered_while_nobody_asks(tmp_path: Path) -> None:
     assert short.read("a", ["x"])[0] is not None
     assert store.health()["outbox"]["waiting"] == 0
     store.close()
-    assert not store._mender.delivering
+    assert not store._mender._worker.running
 
 
 class TestFiles:
@@ -369,6 +369,22 @@ class Slow(Switch):
         return slowly
 
 
+class Held(Switch):
+    """While it is slow, it answers when it is told to."""
+
+    slow = False
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.reached, self.answer = threading.Event(), threading.Event()
+
+    def head(self) -> Any:
+        if self.slow:
+            self.reached.set()
+            assert self.answer.wait(10)
+        return self.__getattr__("head")()
+
+
 class TestABlackHole:
     @pytest.fixture
     def slow(self, tmp_path: Path) -> Iterator[tuple[Slow, TieredStore]]:
@@ -394,7 +410,9 @@ class TestABlackHole:
         assert looked > 12
         assert short.asked <= 4
         short.off = False
-        time.sleep(0.8)
+        ends = time.monotonic() + 10
+        while len(store.find(ALL)) < 2 and time.monotonic() < ends:
+            time.sleep(0.02)
         assert {r.id for r in store.find(ALL)} == {"s", "l"}
 
     def test_writes_go_to_the_outbox_at_once(
@@ -444,6 +462,31 @@ def test_the_log_says_when_a_store_goes_and_when_it_is_back(
         "the short store is down: switched off",
         "the short store is back",
     ]
+
+
+def test_a_store_that_was_closed_says_nothing_when_its_answer_comes_late(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look that was under way when the store was closed ends long after, in the middle of other work."""
+    monkeypatch.setattr(sides, "KNOCK_SECONDS", 0.01)
+    short = Held(RamStore())
+    ticks = [0.0]
+    store = TieredStore(short, SqliteStore(tmp_path / "long.db"), ticks=lambda: ticks[0])
+    short.off = True
+    verbs.count(store, ALL)
+    short.off, short.slow = False, True
+    ticks[0] += 10 * sides.REST_SECONDS
+    verbs.count(store, ALL)  # looks whether the short store is back, and does not wait for it
+    look = store._members.short._knocking._thread
+    assert look is not None
+    assert short.reached.wait(10)
+    store.close()
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "eidet"):
+        short.answer.set()
+        look.join(10)
+    assert not look.is_alive()
+    assert caplog.records == []
 
 
 def test_an_answer_without_words_says_what_it_does_without(pair: Pair) -> None:

@@ -14,7 +14,9 @@ import uvicorn
 @contextmanager
 def serve_app(app: Any, port: int) -> Iterator[str]:
     """Gives the URL of the app once it answers; stops it and waits at the end."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", lifespan="on")
+    config = uvicorn.Config(
+        app, host="127.0.0.1", port=port, log_config=None, log_level="error", lifespan="on"
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, name="test-asgi")
     thread.start()

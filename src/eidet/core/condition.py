@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .errors import BadInput
 from .limits import FILTER_VALUES, check_count
 from .record import Record
 from .validate import Json, clean_json, clean_text, plain_value
+
+if TYPE_CHECKING:
+    from .regex import Matcher
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 DOCUMENTS: Final = ("data", "meta", "state")
@@ -155,9 +159,14 @@ def compare(value: Json, op: str, operand: Json) -> bool:
 
 
 def _search(pattern: str, text: str) -> bool:
+    return _load_matcher(pattern)(text)
+
+
+@lru_cache(maxsize=256)
+def _load_matcher(pattern: str) -> Matcher:
     from .regex import compile_pattern  # most filters have none
 
-    return compile_pattern(pattern)(text)
+    return compile_pattern(pattern)
 
 
 def same(a: Json, b: Json) -> bool:

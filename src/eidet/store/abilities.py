@@ -115,11 +115,10 @@ class FindsHeld(Protocol):
 class FindsTwins(Protocol):
     """A transaction that can tell records of the same content apart without reading each."""
 
-    def find_twins(self, record: Record, digest: bytes, most: int) -> list[Record]:
-        """Up to `most` of what `same` gives that agrees with a new record in more, by rising seq.
+    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
+        """Of what `same` gives, at least those that a new record could repeat (see `verbs.statement_keys`).
 
-        Kind, who, agent, session, step and source are equal, and so is the time, where the record has one of
-        its own; else neither has.
+        Some at a time: whoever has found what they look for leaves the rest.
         """
 
 

@@ -106,15 +106,6 @@ def set_value(kept: dict[K, V], key: K, value: V | None) -> None:
         kept[key] = value
 
 
-def add_item(groups: dict[K, tuple[V, ...]], key: K, item: V) -> None:
-    groups[key] = (*groups.get(key, ()), item)
-
-
-def remove_item(groups: dict[K, tuple[V, ...]], key: K, item: V) -> None:
-    """A group that is empty goes."""
-    set_value(groups, key, tuple([one for one in groups[key] if one != item]) or None)
-
-
 def update_record(record: Record, change: Use | Derived) -> Record:
     """As `Transaction.update`."""
     if isinstance(change, Derived):

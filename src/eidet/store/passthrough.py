@@ -222,8 +222,8 @@ class PassthroughTransaction:
     def list_derived(self, scope: Scope) -> list[Record]:
         return verbs.find_derived_in(self.inner, scope)
 
-    def find_twins(self, record: Record, digest: bytes, most: int) -> list[Record]:
-        return find_twins(self.inner, record, digest, most)
+    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
+        return find_twins(self.inner, record, digest)
 
     def find_held(self, records: Sequence[Record]) -> list[Record]:
         return find_held(self.inner, records)

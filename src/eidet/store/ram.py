@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from ..core.event import Event
@@ -18,7 +18,7 @@ from ..core.validate import Json
 from ..core.where import Where
 from . import Transaction, answers
 from .model import EPOCH, SETTINGS, Changes, Derived, Head, K, T, Table, Use, V
-from .rules import UNIQUE_KINDS
+from .ram_contents import Contents
 
 
 @dataclass(slots=True)
@@ -27,9 +27,9 @@ class Room:
 
     rows: dict[int, Record] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)  # where the record with an id is
-    contents: dict[bytes, tuple[int, ...]] = field(default_factory=dict)  # facts and documents, by digest
     gone: dict[int, int] = field(default_factory=dict)  # by the seq at which it went: the one that it had
     events: dict[str, list[Event]] = field(default_factory=dict)
+    contents: Contents = field(default_factory=Contents)
 
     def read(self, key: str | int) -> Record | None:
         """By id or by seq; the record itself, of which callers get copies."""
@@ -38,13 +38,11 @@ class Room:
     def add(self, record: Record) -> None:
         self.rows[record.seq] = record
         self.ids[record.id] = record.seq
-        if record.kind in UNIQUE_KINDS:
-            answers.add_item(self.contents, record_digest(record), record.seq)
+        self.contents.add(record, self.rows)
 
     def drop(self, record: Record) -> None:
         del self.rows[record.seq], self.ids[record.id]
-        if record.kind in UNIQUE_KINDS:
-            answers.remove_item(self.contents, record_digest(record), record.seq)
+        self.contents.drop(record)
 
     def walk(self, where: Where, after: int) -> Iterator[Record]:
         for seq, record in self.rows.items():
@@ -141,10 +139,8 @@ class RamStore:
         wanted = set(digests)
         with self._lock:
             room = self._rooms.get(scope, EMPTY)
-            rows: Iterable[Record] = room.rows.values()
-            if not every_kind:
-                seqs = chain.from_iterable(room.contents.get(digest, ()) for digest in wanted)
-                rows = [room.rows[seq] for seq in sorted(seqs)]
+            seqs = room.rows if every_kind else room.contents.list_same(wanted)
+            rows = map(room.rows.__getitem__, seqs)
             return [answers.copy_record(row) for row in rows if record_digest(row) in wanted]
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
@@ -186,6 +182,10 @@ class RamTransaction:
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         del bare
         return iter(self._store.find(where))
+
+    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
+        room = self._rooms.get(record.scope, EMPTY)
+        yield [answers.copy_record(room.rows[seq]) for seq in room.contents.list_twins(record, digest)]
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         return [self._insert(record) for record in records]

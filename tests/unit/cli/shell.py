@@ -38,15 +38,23 @@ class Said:
         return self.out.split()
 
 
+SET_BY_SERVE = ("eidet", "uvicorn", "uvicorn.access")  # `eidet serve` decides how these log
+
+
 @contextmanager
 def _kept_handlers() -> Iterator[None]:
     """As in a process of its own: no handler of another test, and none of the command stays behind."""
     before = list(logging.root.handlers)
     logging.root.handlers[:] = [one for one in before if type(one).__module__.startswith("_pytest")]
+    own = [logging.getLogger(name) for name in SET_BY_SERVE]
+    states = [(log, list(log.handlers), log.propagate, log.level) for log in own]
     try:
         yield
     finally:
         logging.root.handlers[:] = before
+        for log, handlers, propagate, level in states:
+            log.handlers[:], log.propagate = handlers, propagate
+            log.setLevel(level)
 
 
 @dataclass(frozen=True)

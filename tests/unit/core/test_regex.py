@@ -12,6 +12,7 @@ from eidet import BadInput, Condition, Memory, Where
 from eidet.core.limits import REGEX_CHARS, REGEX_NODES
 from eidet.core.regex import compile_pattern
 from eidet.core.regex.automaton import Automaton
+from eidet.core.regex.literals import find_required
 from eidet.core.regex.syntax import parse_pattern
 
 ATOMS = (
@@ -139,3 +140,41 @@ def test_a_filter_cannot_hang_a_memory(place: str | None, tmp_path: object) -> N
         assert [hit.id for hit in memory.recall("two", where=where)] == ["two"]
         assert memory.count(where) == 1
         assert time.perf_counter() - started < 5
+
+
+REQUIRED = {
+    "lis.*porto": "porto",
+    "(a+)+b": "b",
+    "(a+)+b\\.c": "b.c",
+    "(x|y)*ab?c+": "c",
+    "^(ab)+$": "ab",
+    "a\\d+b c": "b c",
+    "(?i)abc.*": "",
+    "ab|cd": "",
+    "[ab].*": "",
+    "(abc)?.*": "",
+}
+
+
+@pytest.mark.parametrize("pattern", REQUIRED)
+def test_a_text_that_every_match_has_is_known(pattern: str) -> None:
+    tree = parse_pattern(pattern, re.compile(pattern).flags)
+    assert find_required(tree) == REQUIRED[pattern]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value", "found"),
+    [
+        ("^(a+)+b", "x" * 5_000_000 + "ab", False),
+        ("\\A(a+)+b", "aab" + "x" * 5_000_000, True),
+        ("(?m)^(a+)+b", "x" * 100 + "\naab", True),
+        ("(^|,)(a+)+b", "x" * 100 + ",aab", True),
+        ("(a+)+b", "a" * 5_000_000, False),
+        ("(a+)+b", "a" * 100 + "b", True),
+    ],
+)
+def test_what_cannot_match_is_known_early(pattern: str, value: str, found: bool) -> None:
+    search = compile_pattern(pattern)
+    started = time.process_time()
+    assert search(value) is found
+    assert time.process_time() - started < 0.2  # step by step, five million characters take longer

@@ -7,12 +7,14 @@ a state is worked out once and kept, so that most steps are one look-up.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
 from ..errors import BadInput
 from ..limits import REGEX_NODES
+from .literals import begins_at_start
 from .syntax import At, Either, One, Repeat, Series, Tree
 
 MOST_KEPT: Final = 200_000  # nodes in states, and steps, that are kept at once
@@ -42,6 +44,19 @@ class _State(dict[str, "_State"]):
     def __missing__(self, symbol: str) -> _State:
         self[symbol] = found = self._automaton.step(self, symbol)
         return found
+
+
+class _NoWay(Exception):
+    """No match can follow, whatever comes."""
+
+
+class _LostState(_State):
+    """Nothing can be found any more."""
+
+    __slots__ = ()
+
+    def __missing__(self, symbol: str) -> _State:
+        raise _NoWay
 
 
 @dataclass
@@ -108,6 +123,8 @@ class Automaton:
         self._passes: dict[str, frozenset[int]] = {}
         self._kept = 0
         self._found = _State(self, frozenset(), 0)
+        self._lost = _LostState(self, frozenset(), 0)
+        self._begins_at_start = begins_at_start(tree)
         self._start = self._state(frozenset(), _START)
 
     def search(self, value: str) -> bool:
@@ -115,8 +132,14 @@ class Automaton:
         ends: tuple[str, ...] = (END,)
         if value.endswith("\n"):
             body, ends = value[:-1], (LAST_NEWLINE, END)
+        try:
+            return self._follow(chain(body, ends))
+        except _NoWay:
+            return False
+
+    def _follow(self, symbols: Iterable[str]) -> bool:
         state, found = self._start, self._found
-        for symbol in chain(body, ends):
+        for symbol in symbols:
             state = state[symbol]
             if state is found:
                 return True
@@ -133,6 +156,8 @@ class Automaton:
             return self._start
         passed = self._list_passed(character)
         nodes = frozenset(node.then[0] for node in reading if node.one in passed)
+        if self._begins_at_start and not nodes:
+            return self._lost
         return self._state(nodes, self._describe(character))
 
     def _state(self, nodes: frozenset[int], before: int) -> _State:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-REVISION: Final = "0003"
+REVISION: Final = "0004"
 
 RECORD_COLUMNS: Final = (
     *("seq", "id", "scope", "kind", "tier", "text", "data", "who", "agent", "session", "step"),
     *("x", "y", "z", "importance", "created", "occurred", "uses", "last_used", "expires", "source"),
     *("meta", "level", "derived_from", "version", "digest", "terms", "vector", "original", "trust"),
-    *("sealed", "state"),
+    *("sealed", "state", "statement"),
 )
 EVENT_COLUMNS: Final = (
     *("seq", "scope", "id", "what", "moment", "actor", "version", "gone", "born", "author", "earlier"),
@@ -21,6 +21,6 @@ EVENT_COLUMNS: Final = (
 NULLABLE: Final = frozenset(
     (
         *("data", "who", "agent", "session", "step", "x", "y", "z", "last_used", "expires", "source"),
-        *("meta", "derived_from", "vector", "original", "sealed", "state"),
+        *("meta", "derived_from", "vector", "original", "sealed", "state", "statement"),
     )
 )

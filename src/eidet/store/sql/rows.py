@@ -29,7 +29,9 @@ _KIND, _TIER, _TRUST, _PLACE, _DATA, _META, _STATE, _MADE_OF = map(
 )
 
 
-def row_of(record: Record, seq: int, digest: bytes = b"") -> tuple[Any, ...]:
+def row_of(
+    record: Record, seq: int, *, digest: bytes = b"", statement: bytes | None = None
+) -> tuple[Any, ...]:
     """The columns of a record; `digest` is that of the record, if the caller has it already."""
     x, y, z = (*record.place, None)[:3] if record.place else (None, None, None)
     return (
@@ -65,6 +67,7 @@ def row_of(record: Record, seq: int, digest: bytes = b"") -> tuple[Any, ...]:
         str(record.trust),
         record.sealed,
         None if record.state is NO_STATE else dump_state(record.state),
+        statement,
     )
 
 

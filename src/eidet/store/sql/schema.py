@@ -57,11 +57,13 @@ records: Table = Table(
     Column("trust", Text, nullable=False, server_default="user"),
     Column("sealed", LargeBinary),
     Column("state", Text),
+    Column("statement", LargeBinary),  # NULL until many records have the same content
     Index("records_by_id", "scope", "id", unique=True),
     Index(
         "records_by_content",
         "scope",
         "digest",
+        "statement",
         sqlite_where=text("kind IN ('fact', 'document')"),
         postgresql_where=text("kind IN ('fact', 'document')"),
     ),

@@ -1,4 +1,4 @@
--- The tables of a new SQLite file: what the migrations of revision 0003 come to, without Alembic.
+-- The tables of a new SQLite file: what the migrations of revision 0004 come to, without Alembic.
 -- A test keeps this file equal to them. Statements end with a semicolon at the end of a line.
 
 CREATE TABLE alembic_version (
@@ -39,12 +39,13 @@ CREATE TABLE records (
     trust TEXT DEFAULT 'user' NOT NULL,
     sealed BLOB,
     state TEXT,
+    statement BLOB,
     PRIMARY KEY (seq)
 );
 
 CREATE UNIQUE INDEX records_by_id ON records (scope, id);
 
-CREATE INDEX records_by_content ON records (scope, digest) WHERE kind IN ('fact', 'document');
+CREATE INDEX records_by_content ON records (scope, digest, statement) WHERE kind IN ('fact', 'document');
 
 CREATE TABLE events (
     seq INTEGER NOT NULL,

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sqlalchemy import ClauseElement, Dialect
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
-LABELS: Final = ("who", "agent", "session", "step", "source")  # by which records of one text differ
 ALL: Final = ", ".join(COLUMNS)
 BARE: Final = ", ".join(BARE_COLUMNS)
 _PARAMETER: Final = re.compile(r":(\w+)")
@@ -41,6 +40,7 @@ _SQL: Final = {
     "remove": "DELETE FROM records WHERE seq = :seq",
     "use": "UPDATE records SET uses = uses + :times, last_used = "
     "CASE WHEN last_used > :when THEN last_used ELSE :when END WHERE scope = :scope AND id = :id",
+    "note_statement": "UPDATE records SET statement = :statement WHERE seq = :seq",
     "replace_derived": "UPDATE records SET vector = :vector, terms = :terms WHERE seq = :seq",
     "history": "SELECT what, id, scope, moment, actor, version, earlier, born, author FROM events "
     "WHERE scope = :scope AND id = :id ORDER BY seq",
@@ -66,6 +66,10 @@ _SQL: Final = {
     "head_and_twin": f"SELECT {_HEAD}, :unique AND EXISTS (SELECT 1 FROM records WHERE scope = :scope "
     f"AND digest = :digest AND kind IN ({KINDS}) AND (expires IS NULL OR expires > :now)), "
     "EXISTS (SELECT 1 FROM tombstones)",
+    "unnoted_twins": f"SELECT {ALL}, EXISTS (SELECT 1 FROM records WHERE scope = :scope "
+    f"AND digest = :digest AND kind IN ({KINDS}) AND statement IS NOT NULL) FROM records "
+    f"WHERE scope = :scope AND digest = :digest AND kind IN ({KINDS}) AND statement IS NULL "
+    "ORDER BY +seq LIMIT :most",
     "fingerprint": "SELECT id || ' ' || created FROM records WHERE seq = :seq "
     "UNION ALL SELECT id || ' ' || moment FROM events WHERE seq = :seq",
     "lacking": "SELECT count(*) FROM records WHERE vector IS NOT NULL "
@@ -139,12 +143,15 @@ class Statements:
         parameters = ", ".join(f":v{at}" for at in range(count))
         return self.compile(select_held(column, f"IN ({parameters})", bare)).sql
 
-    def _twins(self, given: tuple[str, ...], timed: bool) -> SqlStatement:
-        """A scope's records of a content and kind; labels that are not among the `given` are absent."""
-        tests = [f"{name} = :{name}" if name in given else f"{name} IS NULL" for name in LABELS]
-        tests.append("occurred = :occurred" if timed else "occurred = created")
-        select = select_held("digest", "= :digest", bare=False)
-        return self.compile(f"{select} AND kind = :kind AND {' AND '.join(tests)} ORDER BY seq LIMIT :most")
+    def _twins(self, count: int) -> SqlStatement:
+        """A scope's records of a content that have one of `count` statements: v0, v1 and so on.
+
+        Each is looked up by itself: among several, PostgreSQL would look at all records of the content.
+        """
+        parts = []
+        for at in range(count):
+            parts.append(select_held("digest", f"= :digest AND statement = :v{at}", bare=False))
+        return self.compile(" UNION ALL ".join(parts))
 
     def _values_among(self, name: str, count: int) -> str:
         """The values of `count` keys of a table. Parameters: the columns of each key."""

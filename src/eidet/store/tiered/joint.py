@@ -21,6 +21,7 @@ from ...core.where import Where
 from .. import EPOCH, SETTINGS, STAGED, TOMBSTONES, Derived, Store, Table, Transaction, Use
 from ..abilities import GivesSeqsLate, Leaps
 from ..model import PROVISIONAL, K, V
+from ..verbs.duplicates import keep_current, list_twins
 from ..verbs.erasing import find_derived_in
 from ..verbs.lookups import read_records
 from .history import join_histories
@@ -162,6 +163,10 @@ class JointTransaction:
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return self._sort(lambda transaction: transaction.same(scope, digests, every_kind=every_kind))
+
+    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
+        found = self._sort(lambda transaction: list_twins(transaction, record, digest))
+        yield keep_current(self, found)
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         self._parts.need_all("what goes through all records")

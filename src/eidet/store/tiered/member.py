@@ -83,7 +83,7 @@ class Member:
         return answer
 
     def _note_answer(self) -> None:
-        if self.error is not None:
+        if self.error is not None and not self._knocking.stopping:
             log.warning("the %s store is back", self.name)
             self.error = None
 
@@ -197,6 +197,8 @@ class Member:
         return report
 
     def close(self) -> None:
+        """Asks nothing of the store any more: an answer that comes late changes and logs nothing."""
+        self._knocking.stop(KNOCK_SECONDS)
         if self._store is not None:
             self._store.close()
 

@@ -91,10 +91,6 @@ class Mender:
             self.mend_now()
         return None if self._members.outbox is None else BACK_SECONDS
 
-    @property
-    def delivering(self) -> bool:
-        return self._worker.running
-
     def stop(self) -> None:
         self._worker.stop(GOODBYE_SECONDS)
 

@@ -11,20 +11,19 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from operator import mul
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from ...core.record import Record, Trust, record_digest
-from ...core.validate import dump_json
 from .. import Transaction
 from ..abilities import FindsTwins
 from ..rules import UNIQUE_KINDS
 from .lookups import Key
+from .record_details import Details, details_of
 
-FEW: Final = 16  # records that may say the same as a new one are looked at first
-ENDLESS: Final = 2**62
+FEW_RECORDS: Final = 4  # that are written at once and looked up one by one
 SAME_DIRECTION: Final = 0.999  # cosine of two vectors from which they are taken for one
-Details = tuple[Any, ...]
 Known = dict[tuple[bytes, Details], list[Record]]  # by content and details
 
 
@@ -77,14 +76,26 @@ def find_duplicates(
     transaction: Transaction, records: Sequence[Record], there: dict[Key, Record], now: float
 ) -> dict[Key, Record]:
     """By the (scope, id) of a record that is new: the living fact or document that says the same."""
+    new = [record for record in records if (record.scope, record.id) not in there]
+    if len(new) <= FEW_RECORDS and _tells_apart(type(transaction)):
+        return _find_each(transaction, new, now)
     wanted: dict[str, dict[bytes, list[Record]]] = {}
-    for record in records:
-        if record.kind in UNIQUE_KINDS and (record.scope, record.id) not in there:
+    for record in new:
+        if record.kind in UNIQUE_KINDS:
             wanted.setdefault(record.scope, {}).setdefault(record_digest(record), []).append(record)
     twins: dict[Key, Record] = {}
     for scope, digests in wanted.items():
         if same := transaction.same(scope, list(digests)):
             _match(digests, same, now, twins)
+    return twins
+
+
+def _find_each(transaction: Transaction, records: Sequence[Record], now: float) -> dict[Key, Record]:
+    twins: dict[Key, Record] = {}
+    for record in records:
+        twin = find_duplicate(transaction, record, now)
+        if twin is not None:
+            twins[record.scope, record.id] = twin
     return twins
 
 
@@ -94,23 +105,37 @@ def find_duplicate(transaction: Transaction, record: Record, now: float) -> Reco
         return None
     digest = record_digest(record)
     twins: dict[Key, Record] = {}
-    for most in (FEW, ENDLESS):
-        same = find_twins(transaction, record, digest, most)
-        if same:
-            _match({digest: [record]}, same, now, twins)
-        if twins or len(same) != most:
+    for same in find_twins(transaction, record, digest):
+        _match({digest: [record]}, same, now, twins)
+        if twins:
             break
     return twins.get((record.scope, record.id))
 
 
-def find_twins(transaction: Transaction, record: Record, digest: bytes, most: int) -> list[Record]:
-    """Records that may say the same as a new one in every detail, by rising seq.
+def find_twins(transaction: Transaction, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
+    """Records that may say the same as a new one in every detail, some at a time.
 
-    Up to `most` of them, from a store that can tell them apart; else all of that content.
+    They come from a store that can tell them apart; else they are all of that content.
     """
     if _tells_apart(type(transaction)):
-        return cast("FindsTwins", transaction).find_twins(record, digest, most)
-    return transaction.same(record.scope, [digest])
+        yield from cast("FindsTwins", transaction).find_twins(record, digest)
+    else:
+        yield transaction.same(record.scope, [digest])
+
+
+def list_twins(transaction: Transaction, record: Record, digest: bytes) -> list[Record]:
+    """All that `find_twins` gives."""
+    return list(chain.from_iterable(find_twins(transaction, record, digest)))
+
+
+def keep_current(transaction: Transaction, twins: Sequence[Record]) -> list[Record]:
+    """Without copies that do not count any more: the one that counts may say something else."""
+    current = []
+    for twin in twins:
+        (now,) = transaction.read(twin.scope, [twin.id])
+        if now is not None and now.seq == twin.seq:
+            current.append(twin)
+    return current
 
 
 @cache
@@ -138,43 +163,6 @@ def _find_twin(record: Record, digest: bytes, known: Known) -> Record | None:
             if _repeats(record, twin):
                 return twin
     return None
-
-
-def details_of(record: Record, *, timed: bool = True) -> Details:
-    """All that callers say of a record beside its content; what Eidet itself changes is left out.
-
-    A tier is Eidet's to choose, and so are links that upkeep added. A time that nobody gave is none, and
-    so is any unless `timed`.
-    """
-    state = record.state
-    sources = record.derived_from
-    if sources:
-        added = {part.id for part in state.merged}
-        added.add(state.updates or "")
-        sources = tuple([id for id in sources if id not in added])
-    return (
-        record.kind,
-        _trust_said(record),
-        record.who,
-        record.agent,
-        record.session,
-        record.step,
-        record.place,
-        record.source,
-        record.occurred if timed and record.occurred != record.created else None,
-        sources,
-        state.ttl,
-        state.pii,
-        dump_json(record.meta, sort_keys=True) if record.meta else "",
-    )
-
-
-def _trust_said(record: Record) -> str:
-    """How far a record was trusted before it was set aside."""
-    mark = record.state.quarantine
-    if record.trust is Trust.QUARANTINED and mark is not None:
-        return mark.was
-    return record.trust
 
 
 def _repeats(new: Record, twin: Record) -> bool:

@@ -131,14 +131,14 @@ class SealedTransaction(PassthroughTransaction):
         marks = list(map(opener.keys(scope).mark, digests))
         return opener.open_same(self.inner.same(scope, marks, every_kind=every_kind), marks)
 
-    def find_twins(self, record: Record, digest: bytes, most: int) -> list[Record]:
+    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
         opener = self._opener_of(record.scope)
         if not opener.has_keys(record.scope):
-            return []
+            return
         keys = opener.keys(record.scope)
         mark = keys.mark(digest)
-        forms = find_twins(self.inner, seal_labels(record, keys), mark, most)
-        return opener.open_same(forms, [mark])
+        for forms in find_twins(self.inner, seal_labels(record, keys).but(sealed=mark), mark):
+            yield opener.open_same(forms, [mark])
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         asked = self.opener.split_filter(where)

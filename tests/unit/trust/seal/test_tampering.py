@@ -34,7 +34,7 @@ from eidet.trust.seal.store import SealedStore
 
 SERVICE = LocalKeys(bytes(range(32)))
 NOW = 1_700_000_000.0
-UNBOUND: Final = {"seq", "uses", "last_used"}  # what the store itself counts
+UNBOUND: Final = {"seq", "uses", "last_used", "statement"}  # what the store itself counts and notes
 
 
 def lower(text: str) -> bytes | None:
@@ -196,7 +196,7 @@ def test_a_record_under_the_digest_of_another_is_not_taken_for_that(
         x, y = store.read("a", ["x", "y"])
         assert x is not None
         assert y is not None
-        labels = {name: getattr(x, name) for name in ("who", "agent", "session", "step", "source")}
+        labels = {name: getattr(x, name) for name in ("who", "agent", "session", "step", "place", "source")}
         times = {"created": x.created, "occurred": x.occurred}
         with pytest.raises(Corrupt, match="by a digest that is not its own"):
             verbs.put(store, [y.but(id="new", kind=x.kind, **labels, **times)], now=NOW)

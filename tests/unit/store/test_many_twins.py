@@ -1,0 +1,176 @@
+"""Many records of the same text: one more costs no more among them, and none is taken for another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import pytest
+
+from eidet import Memory
+from eidet.core.record import Record, record_digest
+from eidet.store import Store, Transaction
+from eidet.store.contract import NOW, fact
+from eidet.store.ram import RamStore
+from eidet.store.sql.sqlite import SqliteStore
+from eidet.store.sql.transaction import SqlTransaction
+from eidet.store.tiered import TieredStore
+from eidet.store.verbs.duplicates import find_twins
+from eidet.store.verbs.statement_keys import FEW
+
+KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+TEXT = "The gate code is 7731"
+BACKENDS = ("ram", "sqlite", "postgres", "tiered", "sealed", "audited")
+
+
+@pytest.fixture(params=(*BACKENDS, "redis"))
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
+    how: dict[str, Any] = {}
+    if request.param == "sealed":
+        how["key"] = KEY
+    if request.param == "audited":
+        how["audit"] = tmp_path / "audit.jsonl"
+    store = make_store(request.param, tmp_path, request)
+    with closing(Memory(store, embedder="hashing:16", clock=lambda: NOW, **how)) as opened:
+        yield opened
+
+
+def make_store(backend: str, folder: Path, request: pytest.FixtureRequest) -> Store:
+    match backend:
+        case "postgres":
+            from eidet.store.sql.postgres import PostgresStore
+
+            return PostgresStore(request.getfixturevalue("postgres_emptied"))
+        case "redis":
+            from eidet.store.redis import RedisStore
+
+            return RedisStore(request.getfixturevalue("redis_url"))
+        case "tiered":
+            return TieredStore(RamStore(), SqliteStore(folder / "long.db"))
+        case "ram":
+            return RamStore()
+    return SqliteStore(folder / "memory.db")
+
+
+# Each makes a record of its own out of the same text; a number makes another one.
+WAYS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "agent": lambda n: {"agent": f"agent {n}"},
+    "session": lambda n: {"session": f"session {n}"},
+    "who": lambda n: {"who": f"Ann {n}"},
+    "source": lambda n: {"source": f"page {n}"},
+    "step": lambda n: {"step": n},
+    "place": lambda n: {"place": (n, 0.5)},
+    "time": lambda n: {"occurred": 1_600_000_000 + n},
+    "meta": lambda n: {"meta": {"n": n, "deep": {"é": [n]}}},
+    "importance": lambda n: {"importance": 0.3 + n / 1000},
+    "trust": lambda n: {"trust": ("trusted", "user", "tool")[n % 3], "agent": "of trust"},
+}
+
+
+def tell_all(memory: Memory, times: int) -> None:
+    for number in range(times):
+        for way in WAYS.values():
+            memory.remember(TEXT, **way(number))
+
+
+def test_each_is_told_from_the_others_and_found_when_it_is_said_again(memory: Memory) -> None:
+    tell_all(memory, 3)
+    kept = {record.id for record in memory.find()}
+    assert len(kept) == 3 * len(WAYS) > FEW
+    tell_all(memory, 3)
+    assert {record.id for record in memory.find()} == kept
+    memory.remember([TEXT, "something else"], agent="agent 1")  # together with others, too
+    assert [record.text for record in memory.find() if record.id not in kept] == ["something else"]
+
+
+def test_one_that_was_revised_or_forgotten_is_news(memory: Memory) -> None:
+    tell_all(memory, 3)
+    gone, changed = memory.remember(TEXT, agent="agent 0"), memory.remember(TEXT, agent="agent 1")
+    memory.forget(gone.id, for_good=False)
+    memory.revise(changed.id, agent="nobody")
+    count = memory.count()
+    assert memory.remember(TEXT, agent="nobody").id == changed.id
+    assert memory.remember(TEXT, agent="agent 0").id not in (gone.id, changed.id)
+    assert memory.remember(TEXT, agent="agent 1").id != changed.id
+    assert memory.count() == count + 2
+
+
+def count_read(store: Store, record: Record) -> tuple[int, int]:
+    """How many records a store reads to find who said the same, and how many rows it looks at for that."""
+
+    def look(transaction: Transaction) -> tuple[int, int]:
+        if is_postgres(transaction):  # so small a table it would rather read as a whole, in less time
+            transaction._cursor.execute("SET LOCAL enable_seqscan = off", ())
+        before = rows_seen(transaction)
+        read = sum(map(len, find_twins(transaction, record, record_digest(record))))
+        return read, rows_seen(transaction) - before
+
+    return store.write(look)
+
+
+def is_postgres(transaction: Transaction) -> TypeGuard[SqlTransaction]:
+    return isinstance(transaction, SqlTransaction) and transaction._sql.mark == "%s"
+
+
+def rows_seen(transaction: Transaction) -> int:
+    """Rows of the table that PostgreSQL has looked at in this transaction; 0 elsewhere."""
+    if not is_postgres(transaction):
+        return 0
+    asked = "SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables"
+    ((seen,),) = transaction.ask(f"{asked} WHERE relname LIKE 'records%%'", ())
+    return int(seen or 0)
+
+
+@pytest.mark.parametrize("way", sorted(WAYS.keys() - {"trust"}))
+@pytest.mark.parametrize("backend", ["ram", "sqlite", "postgres", "tiered"])
+def test_one_more_reads_no_more_among_many(
+    backend: str, way: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    with closing(make_store(backend, tmp_path, request)) as store:
+        new = make_one(way, 999_999)
+        for upto in (100, 300):
+            records = [make_one(way, number) for number in range(upto - 100, upto)]
+            store.write(lambda transaction, records=records: transaction.insert(records))  # type: ignore[misc]
+            count_read(store, new)  # it may have to note what they state, once
+            assert max(count_read(store, new)) <= 1, f"among {upto}"
+
+
+def make_one(way: str, number: int) -> Record:
+    details = WAYS[way](number)
+    details.setdefault("occurred", NOW)
+    return fact(f"{way} {number}", text=TEXT, created=NOW, **details)
+
+
+def test_sqlite_takes_no_more_steps_among_many(tmp_path: Path) -> None:
+    steps: list[int] = []
+    with closing(SqliteStore(tmp_path / "memory.db")) as store:
+        for upto in (100, 1000):
+            records = [make_one("meta", number) for number in range(len(steps) * 100, upto)]
+            store.write(lambda transaction, records=records: transaction.insert(records))  # type: ignore[misc]
+            new = make_one("meta", 999_999)
+            count_read(store, new)
+            steps.append(count_steps(store, new))
+    assert steps[1] <= 1.2 * steps[0]
+
+
+def count_steps(store: SqliteStore, new: Record) -> int:
+    """Instructions of SQLite's virtual machine, while it looks for who said the same."""
+    taken = [0]
+
+    def count() -> int:
+        taken[0] += 1
+        return 0
+
+    def look(transaction: Transaction) -> None:
+        assert isinstance(transaction, SqlTransaction)
+        connection: Any = transaction._cursor.connection  # type: ignore[attr-defined]
+        connection.set_progress_handler(count, 1)
+        try:
+            list(find_twins(transaction, new, record_digest(new)))
+        finally:
+            connection.set_progress_handler(None, 0)
+
+    store.write(look)
+    return taken[0]

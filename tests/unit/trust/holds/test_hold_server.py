@@ -1,0 +1,143 @@
+"""A legal hold over the network: no route of the server and of mem0's API changes what is held.
+
+The tables of routes are those of the tests of rights, where a new route has to be entered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from tests.servers.served import Running, serve_in_thread
+from tests.unit.server.test_access import DOORS
+from tests.unit.server.test_mem0_api import TABLE
+
+from eidet import Client, Memory, Refused
+from eidet.core.event import Event
+from eidet.core.record import Record
+
+SCOPE, MEM0 = "acme/ann", "mem0/user/ann"
+TEXT = "Ann lives in Lisbon"
+Kept = tuple[Record | None, list[Event]]
+
+
+class Request(NamedTuple):
+    """What is sent, to a server on which `home` is held."""
+
+    method: str
+    path: str
+    body: Any = None
+    params: Any = None
+
+
+REST = [Request(door.method, door.path, door.body) for door in DOORS]
+REST += [
+    Request("POST", "/v1/memories", {"memories": [{"id": "home", "text": "else"}]}),
+    Request("POST", "/v1/memories", {"memories": [{"text": "new"}, {"id": "home", "text": "else"}]}),
+    Request("PATCH", "/v1/memories/home", {"text": "else"}),
+    Request("PATCH", "/v1/memories/home", {"meta": {"seen": True}}),
+    Request("POST", "/v1/forget", {"ids": ["home"]}),
+    Request("POST", "/v1/forget", {"ids": ["home"], "for_good": False}),
+    Request("POST", "/v1/forget", {"where": {"kinds": ["fact"]}}),
+    Request("POST", "/v1/forget", {"everything": True}),
+    Request("POST", "/v1/feedback", {"ids": ["home"], "useful": False}),
+    Request("POST", "/v1/load", "before"),
+    Request("POST", "/v1/facts/split", {"entity": "Ann", "sources": ["home"], "name": "Anna"}),
+    Request("POST", "/v1/facts/merge", {"entity": "Ann", "others": ["Lisbon"]}),
+]
+RELEASE = Request("DELETE", "/v1/memories/home/hold")
+MEM0_REQUESTS = [Request(one.method, one.concrete, one.body, one.params) for one in TABLE]
+MEM0_REQUESTS += [
+    Request("PUT", "/mem0/v1/memories/home/", {"text": "else", "metadata": {"seen": True}}),
+    Request("POST", "/mem0/v3/memories/add/", {"messages": TEXT, "user_id": "ann", "infer": False}),
+]
+
+
+def say(request: Request) -> str:
+    return f"{request.method} {request.path} {request.body}"[:80]
+
+
+class Served(NamedTuple):
+    server: Running
+    http: httpx.Client
+    before: bytes  # an export in which the record says something else
+
+    @property
+    def core(self) -> Memory:
+        return self.server.memory.core
+
+    def look_at(self, scope: str) -> Kept:
+        record = self.core.get("home", scope=scope)
+        if record is not None:
+            record = record.but(uses=0, last_used=None, vector=None, terms=b"", seq=0)
+        return record, self.core.history("home", scope=scope)
+
+    def send(self, request: Request, **params: str) -> httpx.Response:
+        if request.body == "before":
+            content, body = self.before, None
+        elif isinstance(request.body, bytes):
+            content, body = request.body, None
+        else:
+            content, body = None, request.body
+        given = params | (request.params or {})
+        return self.http.request(request.method, request.path, content=content, json=body, params=given)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    file = tmp_path_factory.mktemp("held") / "before.jsonl"
+    with serve_in_thread() as server, server.http() as http:
+        core = server.memory.core
+        core.remember("Ann lives in Porto", id="home", scope=SCOPE)
+        core.export(file, scope=SCOPE)
+        for scope in (SCOPE, MEM0):
+            core.remember(TEXT, id="home", scope=scope, importance=0.9)
+            core.upkeep.hold("home", scope=scope, by="court")
+        yield Served(server, http, file.read_bytes())
+
+
+@pytest.mark.parametrize("request_", [one for one in REST if one[:2] != RELEASE[:2]], ids=say)
+def test_no_route_changes_what_is_held(served: Served, request_: Request) -> None:
+    before = served.look_at(SCOPE)
+    answer = served.send(request_, scope=SCOPE)
+    assert answer.status_code < 500, answer.text
+    assert served.look_at(SCOPE) == before
+    if request_.method in ("PATCH", "DELETE") and "/pin" not in request_.path:
+        assert (answer.status_code, "legal hold" in answer.text) == (403, True)
+
+
+@pytest.mark.parametrize("request_", MEM0_REQUESTS, ids=say)
+def test_no_route_of_mem0_changes_what_is_held(served: Served, request_: Request) -> None:
+    before = served.look_at(MEM0)
+    answer = served.send(request_)
+    assert answer.status_code < 500, answer.text
+    assert served.look_at(MEM0) == before
+
+
+CLIENT = {
+    "remember": lambda c: c.remember("else", id="home", scope=SCOPE),
+    "revise": lambda c: c.revise("home", text="else", scope=SCOPE),
+    "forget": lambda c: c.forget("home", scope=SCOPE),
+    "forget, everything": lambda c: c.forget(everything=True, scope=SCOPE),
+    "upkeep.pin": lambda c: c.upkeep.pin("home", scope=SCOPE),
+}
+
+
+@pytest.mark.parametrize("verb", CLIENT)
+def test_a_client_is_told_why(served: Served, verb: str) -> None:
+    before = served.look_at(SCOPE)
+    with Client(served.server.url) as client, pytest.raises(Refused, match="legal hold"):
+        CLIENT[verb](client)
+    assert served.look_at(SCOPE) == before
+
+
+def test_only_a_release_ends_it(served: Served) -> None:
+    try:
+        assert served.send(RELEASE, scope=SCOPE).status_code == 200
+        record = served.core.get("home", scope=SCOPE)
+        assert record is not None
+        assert record.state.hold is None
+    finally:
+        served.core.upkeep.hold("home", scope=SCOPE, by="court")
