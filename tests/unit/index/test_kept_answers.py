@@ -96,15 +96,10 @@ def test_postings_find_the_same_rows_before_and_after_a_merge(
     made.append([pack_ids(row) for row in more])
     whole.append([pack_ids(row) for row in first + more])
     whole.merge()
-    keys = np.array(terms, np.uint32)
     wanted = sorted(
         (at, row) for at, term in enumerate(terms) for row, has in enumerate(first + more) if term in has
     )
     for postings in (made, whole):
-        which, docs = postings.find_rows(keys)
-        assert sorted(zip(which.tolist(), docs.tolist(), strict=True)) == wanted
-        for row in set(docs.tolist()):  # the later of two terms that a row has comes later
-            assert np.all(np.diff(which[docs == row]) >= 0)
         which, docs, _ = postings.lookup(terms)
         assert sorted(zip(which.tolist(), docs.tolist(), strict=True)) == wanted
 
