@@ -124,7 +124,7 @@ class Vocabulary:
         for term, one, values in zip(lacking, met, near, strict=True):
             self._raise_related(values, known.related.get(spelt[term], NO_WORDS), start)
             fresh = values[one.known - start :]
-            at = fresh.nonzero()[0]
+            at = (fresh > 0).nonzero()[0]  # of floats it would be slow
             numbers = (at + one.known + 1).astype(np.int32)
             found = Similar(numbers, fresh.take(at), len(self._numbers))
             self._similar[term] = one.merge(found)
