@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -49,15 +50,11 @@ class TurnLine:
         length: Floats,
     ) -> None:
         key = session.astype(np.int64) * (1 << 32) + turn
-        order = np.arange(len(key))
-        if not bool((key[1:] > key[:-1]).all()):
-            order = np.argsort(key, kind="stable")
-        order = order[session[order] >= 0]
-        self.count: int = len(order)
-        self._order = None if self.count == len(key) and bool((order[1:] > order[:-1]).all()) else order
+        self._order = _list_turns(key, session)
+        self.count: int = len(key) if self._order is None else len(self._order)
         self._flags, self._length = flags, length
         self._talk: Talk | None = None  # the last one that was asked for
-        self._fill(key[order], who[order], flags[order])
+        self._fill(self._pick(key), self._pick(who), self._pick(flags))
 
     def _fill(self, key: NDArray[np.int64], who: NDArray[np.int32], flags: NDArray[np.uint8]) -> None:
         apart = key[1:] - key[:-1]
@@ -66,6 +63,12 @@ class TurnLine:
         self._beside = apart <= 1
         asks = (flags[:-1] & QUESTION) > 0
         self._answered = self._beside & asks & (who[:-1] != who[1:])
+
+    @cached_property
+    def long(self) -> NDArray[np.bool_] | None:
+        """Which candidates are long documents; None where none is."""
+        long = np.isinf(self._length)
+        return long if long.any() else None
 
     @property
     def some(self) -> bool:
@@ -139,6 +142,17 @@ class TurnLine:
         if self._order is not None:
             values[self._order] = line
         return values
+
+
+def _list_turns(key: NDArray[np.int64], session: NDArray[np.int32]) -> NDArray[np.intp] | None:
+    """The rows that are turns, in their order; None where all rows are, in theirs."""
+    alone = session < 0
+    if not bool((key[1:] > key[:-1]).all()):
+        order = np.argsort(key, kind="stable")
+        return order[np.count_nonzero(alone) :]  # without a session, a key is below 0
+    if alone.any():
+        return (~alone).nonzero()[0]
+    return None
 
 
 def _widen(values: Floats, width: int) -> Floats:

@@ -124,7 +124,7 @@ class Recall:
         for _ in range(LOOKS):
             found = self.index.search(probe)
             clock.lap("search")
-            zone = zone_of(query.asked)
+            zone = zone_of(query, asked)
             recipe = recipe_for(query)
             told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
             ranked = fuse(found, told, recipe, count_to_read(query, asked), query.unit)
@@ -136,8 +136,9 @@ class Recall:
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
         if query.understand and query.unit == "record" and query.recipe.echo > 0:
-            hits = look_again(hits, self._list_clues(asked, terms))
-            hits = consult_facts(self, hits, AskedQuery(query, asked, terms), found, head)
+            clues = self._list_clues(asked, terms)
+            hits = look_again(hits, clues)
+            hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)
@@ -159,7 +160,7 @@ class Recall:
         asked = self.understand(query, head)
         terms = self._terms(asked)
         found = self.index.search(self._probe(query, asked, terms, head))
-        zone, recipe = zone_of(query.asked), recipe_for(query)
+        zone, recipe = zone_of(query, asked), recipe_for(query)
         told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
         return Ranking(asked=asked, terms=terms, found=found, signals=told)
 

@@ -47,9 +47,9 @@ def calibrate_scores(
     if not len(rows):
         return sums
     evidence = _evidence(sums, rows, found, signals, recipe)
-    scores: NDArray[Any] = np.clip(sums, 0.0, 1.0)
-    if evidence is not None:
-        scores = 1.0 / (1.0 + np.exp(-(evidence + GAP * (sums - sums[0]))))
+    if evidence is None:
+        return np.clip(sums, 0.0, 1.0)
+    scores: NDArray[Any] = 1.0 / (1.0 + np.exp(-(evidence + GAP * (sums - sums[0]))))
     return scores
 
 

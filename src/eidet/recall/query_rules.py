@@ -54,9 +54,11 @@ def list_losses(found: Candidates, records: list[Record | None]) -> tuple[str, .
     return (*found.notes, *told)
 
 
-def zone_of(now: float) -> float:
-    """How many seconds local time is ahead of UTC."""
-    ahead = local(now).utcoffset()
+def zone_of(query: Query, asked: Understood) -> float:
+    """How many seconds local time is ahead of UTC; 0 where no time is asked about, which needs no zone."""
+    if not asked.dates:
+        return 0.0
+    ahead = local(query.asked).utcoffset()
     if ahead is None:
         return 0.0
     return ahead.total_seconds()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -84,7 +85,7 @@ def signals_of(
         shares["question"] = talk.asking
     if echo is not None:
         shares["echo"] = echo * -1.0
-    if recipe.part > 0 and (part := _find_parts(found)) is not None:
+    if recipe.part > 0 and (part := _find_parts(found, line)) is not None:
         shares["part"] = part
     shares |= _about(found, asked, recipe, now, zone)
     if "form" in shares:
@@ -112,10 +113,10 @@ def _find_echoes(found: Candidates, recipe: Recipe, terms: int) -> NDArray[np.bo
     return None
 
 
-def _find_parts(found: Candidates) -> Floats | None:
+def _find_parts(found: Candidates, line: TurnLine) -> Floats | None:
     """Of long documents, whether their best part has many of the question's words: one of many parts fits."""
-    covered, long = found.traits.aligned, np.isinf(found.traits.length)
-    if covered is None or not long.any():
+    covered, long = found.traits.aligned, line.long
+    if covered is None or long is None:
         return None
     more: Floats = np.where(long, covered - COVERED, 0.0)
     return more
@@ -232,8 +233,15 @@ def _matching(found: Candidates, asked: Understood) -> list[Floats]:
 
 
 def _score_form(found: Candidates, expects: int) -> Floats:
-    has = (found.traits.flags & expects & (TIMED | NAMED)) > 0
-    number = (found.traits.flags & expects & NUMBERED) > 0
+    return _list_forms(expects).take(found.traits.flags)
+
+
+@lru_cache(maxsize=256)
+def _list_forms(expects: int) -> Floats:
+    """How well each combination of flags, of which there are 256, has the form that is expected."""
+    flags = np.arange(256)
+    has = (flags & expects & (TIMED | NAMED)) > 0
+    number = (flags & expects & NUMBERED) > 0
     formed: Floats = np.maximum(has * 1.0, number * NUMBER_SHARE)
     return formed
 

@@ -131,7 +131,11 @@ def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: t
         return np.zeros(len(rows), np.bool_)
     terms = tuple(set(name))
     _, docs, _ = postings.lookup(terms)
-    held = np.bincount(docs, minlength=columns.count) >= len(terms)
+    if len(terms) > 1:
+        held = np.bincount(docs, minlength=columns.count) >= len(terms)
+    else:
+        held = np.zeros(columns.count, np.bool_)
+        held[docs] = True
     if columns.records < columns.live:
         held[docs - columns.unit[docs]] |= held[docs]
     return held[rows]

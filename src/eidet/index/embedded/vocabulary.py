@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...text.thesaurus import Related
 from .. import Floats, Rows
 from .arrays import distinct
+from .filters import Mask
 from .postings import Postings
 from .row_words import Numbers, RowWords
 
@@ -91,19 +92,22 @@ class Vocabulary:
         total = weights.sum()
         if not total > 0 or not len(rows):
             return np.zeros(len(rows), np.float32)
-        nearness = self._spread(terms, self._list_similar(terms, spelt, known))
-        shares: Floats = (weights / total) @ self._rows.find_best(nearness, rows)
+        nearness, is_near = self._spread(terms, self._list_similar(terms, spelt, known))
+        shares: Floats = (weights / total) @ self._rows.find_best(nearness, is_near, rows)
         return shares
 
-    def _spread(self, terms: Sequence[int], similar: list[Similar]) -> Floats:
-        """How near each word is to each term: a row per term, a column per number."""
+    def _spread(self, terms: Sequence[int], similar: list[Similar]) -> tuple[Floats, Mask]:
+        """How near each word is to each term, a row per term, a column per number; which are near to any."""
         nearness = np.zeros((len(terms), len(self._numbers) + 1), np.float32)
+        is_near = np.zeros(len(self._numbers) + 1, np.bool_)
         for row, term, near in zip(nearness, terms, similar, strict=True):
             row[near.numbers] = near.nearness
+            is_near[near.numbers] = True
             own = self._numbers.get(term)
             if own is not None:
                 row[own] = 1.0
-        return nearness
+                is_near[own] = True
+        return nearness, is_near
 
     def _list_similar(
         self, terms: Sequence[int], spelt: Sequence[str], known: WordKnowledge
