@@ -47,9 +47,11 @@ def calibrate_scores(
     if not len(rows):
         return sums
     evidence = _evidence(sums, rows, found, signals, recipe)
+    scores: NDArray[Any]
     if evidence is None:
-        return np.clip(sums, 0.0, 1.0)
-    scores: NDArray[Any] = 1.0 / (1.0 + np.exp(-(evidence + GAP * (sums - sums[0]))))
+        scores = np.clip(sums, 0.0, 1.0)
+    else:
+        scores = 1.0 / (1.0 + np.exp(-(evidence + GAP * (sums - sums[0]))))
     return scores
 
 

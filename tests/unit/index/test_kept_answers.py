@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 
-from eidet import Draft, Memory, Where
+from eidet import Draft, Memory, Scope, Where
 from eidet.index.embedded.arrays import MANY, top
 from eidet.index.embedded.postings import PATIENCE, Postings
 from eidet.text import pack_ids
@@ -138,3 +138,22 @@ def test_voices_and_places_are_not_kept_from_another_question(memory: Memory) ->
     far = memory.recall("oak table near (0, 0)", least=0)
     assert near[0].record.place == (9.0, 0.0)
     assert far[0].record.place == (0.0, 0.0)
+
+
+def test_voices_follow_who_comes_and_who_goes(memory: Memory) -> None:
+    def hear() -> set[str]:
+        return set(filter(None, memory.parts.index.voices(Scope("default"))))
+
+    ann = memory.remember(Draft(text="the oak table", who="Ann"))
+    assert hear() == {"Ann"}
+    memory.remember(Draft(text="the elm table", who="Ann"))
+    memory.remember(Draft(text="the ash table"))
+    assert hear() == {"Ann"}
+    ben = memory.remember(Draft(text="the fir table", who="Ben"))
+    assert hear() == {"Ann", "Ben"}
+    memory.forget(ids=[ben.id])
+    assert hear() == {"Ann"}
+    memory.remember(Draft(text="the fir chair", who="Ben"))
+    assert hear() == {"Ann", "Ben"}
+    memory.forget(ids=[ann.id])
+    assert hear() == {"Ann", "Ben"}

@@ -39,17 +39,16 @@ class RowWords:
         """In blocks."""
         return int(self._ends[self._count - 1]) if self._count else 0
 
-    def append(self, rows: Sequence[Sequence[int]]) -> None:
-        """Adds rows, each given by the numbers of its words."""
-        for row in rows:
-            at = self._size
-            end = at + max(1, -(-len(row) // BLOCK))
-            self._reserve(end, self._count + 1)
-            block = self._blocks[at:end].reshape(-1)
-            block[: len(row)] = row
-            block[len(row) :] = NOBODY
-            self._ends[self._count] = end
-            self._count += 1
+    def append(self, numbers: Sequence[int]) -> None:
+        """Adds a row, given by the numbers of its words."""
+        at, size = self._size, len(numbers)
+        end = at + max(1, -(-size // BLOCK))
+        self._reserve(end, self._count + 1)
+        row = self._blocks[at:end].reshape(-1)
+        row[:size] = numbers
+        row[size:] = NOBODY
+        self._ends[self._count] = end
+        self._count += 1
 
     def _reserve(self, size: int, count: int) -> None:
         if size > len(self._blocks):

@@ -83,7 +83,8 @@ class Vocabulary:
             self._numbers.update(zip(fresh, count(len(self._numbers) + 1), strict=False))
             self._vectors = np.concatenate((self._vectors, vectors))
             self._scale = np.concatenate((self._scale, scale))
-        self._rows.append([[self._numbers[id] for id in unit] for unit in units])
+        for unit in units:
+            self._rows.append([self._numbers[id] for id in unit])
 
     def align(
         self, terms: Sequence[int], spelt: Sequence[str], known: WordKnowledge, weights: Floats, rows: Rows
