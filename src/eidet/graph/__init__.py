@@ -72,6 +72,7 @@ class Graphs:
         self._most = memory_mb * 2**20
         self.pages = SharedPages()
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        self._nbytes = 0  # of all slots
         self._lock = threading.Lock()
 
     def ask(self, scope: str, question: Callable[[ScopeGraph], T], head: Head | None = None) -> T:
@@ -80,7 +81,8 @@ class Graphs:
         with slot.lock:
             self._catch_up(slot, head or self._store.head())
             answer = question(slot.graph)
-        self._make_room(scope)
+        if self._nbytes > self._most:
+            self._make_room(scope)
         return answer
 
     def ask_each(self, scope: Scope, question: Callable[[ScopeGraph], T]) -> list[T]:
@@ -126,17 +128,17 @@ class Graphs:
         """Lets a graph go; it is made anew when it is asked for."""
         self.pages.drop(scope)
         with self._lock:
-            self._slots.pop(scope, None)
+            self._let_go(scope)
 
     def close(self) -> None:
         self.pages.clear()
         with self._lock:
             self._slots.clear()
+            self._nbytes = 0
 
     @property
     def nbytes(self) -> int:
-        with self._lock:
-            return sum(slot.nbytes for slot in self._slots.values())
+        return self._nbytes
 
     def _list_paths(self, scope: Scope) -> list[str]:
         if scope.below:
@@ -159,7 +161,21 @@ class Graphs:
         with pause_collector(head.seq - away > BATCH):
             graph = self._read_on(graph, head, away)
         self._apply_splits(graph)
-        slot.graph, slot.nbytes = graph, graph.nbytes
+        slot.graph = graph
+        self._weigh(slot)
+
+    def _weigh(self, slot: _Slot) -> None:
+        nbytes = slot.graph.nbytes
+        with self._lock:
+            if self._slots.get(slot.graph.scope) is slot:  # else it was dropped while it was read
+                self._nbytes += nbytes - slot.nbytes
+                slot.nbytes = nbytes
+
+    def _let_go(self, scope: str) -> None:
+        """Call it with the lock held."""
+        slot = self._slots.pop(scope, None)
+        if slot is not None:
+            self._nbytes -= slot.nbytes
 
     def _read_on(self, graph: ScopeGraph, head: Head, away: int) -> ScopeGraph:
         update = GraphUpdate(graph, self.read)
@@ -194,11 +210,10 @@ class Graphs:
     def _make_room(self, current: str) -> None:
         """Drops the graphs asked for longest ago until the rest fits; never the one just used."""
         with self._lock:
-            excess = sum(slot.nbytes for slot in self._slots.values()) - self._most
             for scope in list(self._slots):
-                if excess <= 0 or scope == current:
+                if self._nbytes <= self._most or scope == current:
                     return
-                excess -= self._slots.pop(scope).nbytes
+                self._let_go(scope)
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +12,33 @@ from ..text.analysis import QUESTION
 
 WINDOW: Final = 6  # turns before and after that count as the context
 BESIDE: Final = 0.5  # how much the turns right before and after count for the dense of one
+ASKING_TERMS: Final = 8  # a question of so many terms tells nothing; one of twice as many does
 
 Floats = NDArray[Any]  # of any width of float
-Mask = NDArray[np.bool_]
+
+
+class TurnShape(NamedTuple):
+    """What candidates are as turns of talk, where messages of more than `terms` terms count as long.
+
+    share     1 for a turn of talk, fading to 0 for a long message
+    rest      what is left of 1
+    asking    -1 for a short question, fading to 0 for one in which somebody tells what they ask about
+    link      how much each turn and the next count for each other
+    weights   what each candidate and those beside it count together
+    """
+
+    terms: int
+    share: Floats
+    rest: Floats
+    asking: Floats
+    link: Floats
+    weights: Floats
 
 
 class TurnLine:
     """The turns of talk among candidates. No question changes it, so an index may keep it for the next one.
 
-    `near[lag - 1]` says of each turn but the last `lag` whether the one `lag` places later is of the same
-    session and at most a window away.
+    Turns stand on a line with gaps: as far apart as they happened, and turns of two sessions out of reach.
     """
 
     def __init__(
@@ -30,62 +47,86 @@ class TurnLine:
         turn: NDArray[np.int32],
         who: NDArray[np.int32],
         flags: NDArray[np.uint8],
+        length: Floats,
     ) -> None:
         key = session.astype(np.int64) * (1 << 32) + turn
-        order = np.arange(len(key))
-        if not bool((key[1:] > key[:-1]).all()):
-            order = np.argsort(key, kind="stable")
-        order = order[session[order] >= 0]
-        self.count: int = len(order)
-        self._order = None if self.count == len(key) and bool((order[1:] > order[:-1]).all()) else order
-        self._fill(key[order], who[order], flags[order])
+        self._order = _list_turns(key, session)
+        self.count: int = len(key) if self._order is None else len(self._order)
+        self._flags, self._length = flags, length
+        self._talk: TurnShape | None = None  # the last one that was asked for
+        self._fill(self._pick(key), self._pick(who), self._pick(flags))
 
     def _fill(self, key: NDArray[np.int64], who: NDArray[np.int32], flags: NDArray[np.uint8]) -> None:
-        self._near: list[Mask] = []
-        for lag in range(1, min(WINDOW, self.count - 1) + 1):
-            self._near.append(key[lag:] - key[:-lag] <= WINDOW)
-        self._beside = key[1:] - key[:-1] <= 1
+        apart = key[1:] - key[:-1]
+        self._places = np.zeros(self.count, np.intp)
+        np.cumsum(np.minimum(apart, WINDOW + 1), out=self._places[1:])
+        self._beside = apart <= 1
         asks = (flags[:-1] & QUESTION) > 0
         self._answered = self._beside & asks & (who[:-1] != who[1:])
+
+    @cached_property
+    def long(self) -> NDArray[np.bool_] | None:
+        """Which candidates are long documents; None where none is."""
+        long = np.isinf(self._length)
+        return long if long.any() else None
 
     @property
     def some(self) -> bool:
         return self.count > 0
 
-    @property
-    def nbytes(self) -> int:
-        return (len(self._near) + 2) * self.count + (0 if self._order is None else self._order.nbytes)
+    def read_talk(self, terms: int) -> TurnShape:
+        """What the candidates are as turns, where talk has so many terms; kept for the next question."""
+        talk = self._talk
+        if talk is None or talk.terms != terms:
+            talk = self._talk = self._measure_talk(terms)
+        return talk
+
+    def _measure_talk(self, terms: int) -> TurnShape:
+        share = self._fade(terms)
+        asks = np.where((self._flags & QUESTION) > 0, -1.0, 0.0)
+        asking = self._fade(min(ASKING_TERMS, terms)) * asks
+        link, weights = self._link_turns(share)
+        return TurnShape(terms, share, 1 - share, asking, link, weights)
+
+    def _fade(self, terms: int) -> Floats:
+        """1 up to so many terms, 0 from twice as many on."""
+        lengths = np.minimum(self._length, 10.0 * terms)
+        share: Floats = np.minimum(np.maximum(2.0 - lengths / terms, 0.0), 1.0)
+        return share
+
+    def _link_turns(self, talk: Floats) -> tuple[Floats, Floats]:
+        weights = np.ones(len(talk))
+        spoken = self._pick(talk)
+        link = BESIDE * spoken[:-1] * spoken[1:]
+        link *= self._beside
+        line = self._pick(weights)
+        line[1:] += link
+        line[:-1] += link
+        return link, self._put(line, weights)
 
     def _pick(self, values: Floats) -> Floats:
         """The values of the turns, in their order; a copy unless all rows are turns in their order."""
         return values if self._order is None else values[self._order]
 
-    def _lags(self) -> Iterator[tuple[int, Mask]]:
-        return enumerate(self._near, start=1)
-
     def best(self, base: Floats, own: Floats) -> Floats:
-        """The best of those around, or its own if that is better."""
+        """The best of those around, or its own if that is better. No value is below 0."""
         best = np.maximum(own, base)
-        around, line = self._pick(base), self._pick(best)
-        for lag, near in self._lags():
-            np.maximum(line[lag:], around[:-lag], out=line[lag:], where=near)
-            np.maximum(line[:-lag], around[lag:], out=line[:-lag], where=near)
+        around = np.zeros(int(self._places[-1]) + 2 * WINDOW + 1, base.dtype)
+        np.maximum.at(around, self._places + WINDOW, self._pick(base))
+        line = np.maximum(self._pick(best), _widen(around, 2 * WINDOW + 1).take(self._places))
+        if self._order is None:
+            return line
         return self._put(line, best)
 
-    def smooth(self, values: Floats, talk: Floats) -> Floats:
+    def smooth(self, values: Floats, talk: TurnShape) -> Floats:
         """The mean with the turns right before and after."""
-        total, weight = values.copy(), np.ones(len(values))
-        if self.count < 2:
-            return total / weight
-        own, spoken = self._pick(values), self._pick(talk)
-        share = BESIDE * spoken[:-1] * spoken[1:]
-        share *= self._beside
-        sums, weights = self._pick(total), self._pick(weight)
-        sums[1:] += share * own[:-1]
-        weights[1:] += share
-        sums[:-1] += share * own[1:]
-        weights[:-1] += share
-        return self._put(sums, total) / self._put(weights, weight)
+        total = values.copy()
+        if self.count > 1:
+            own, sums = self._pick(values), self._pick(total)
+            sums[1:] += talk.link * own[:-1]
+            sums[:-1] += talk.link * own[1:]
+            self._put(sums, total)
+        return total / talk.weights
 
     def replies(self, base: Floats) -> Floats:
         """For a turn right after another speaker's question: how well the question matches."""
@@ -101,3 +142,25 @@ class TurnLine:
         if self._order is not None:
             values[self._order] = line
         return values
+
+
+def _list_turns(key: NDArray[np.int64], session: NDArray[np.int32]) -> NDArray[np.intp] | None:
+    """The rows that are turns, in their order; None where all rows are, in theirs."""
+    alone = session < 0
+    if not bool((key[1:] > key[:-1]).all()):
+        order = np.argsort(key, kind="stable")
+        return order[np.count_nonzero(alone) :]  # without a session, a key is below 0
+    if alone.any():
+        return (~alone).nonzero()[0]
+    return None
+
+
+def _widen(values: Floats, width: int) -> Floats:
+    """The highest of every `width` values in a row, which there are: twice as many at a time."""
+    reach = 1
+    while 2 * reach <= width:
+        values = np.maximum(values[:-reach], values[reach:])
+        reach *= 2
+    if reach < width:
+        values = np.maximum(values[: reach - width], values[width - reach :])
+    return values

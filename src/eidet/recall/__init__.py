@@ -124,7 +124,7 @@ class Recall:
         for _ in range(LOOKS):
             found = self.index.search(probe)
             clock.lap("search")
-            zone = zone_of(query.asked)
+            zone = zone_of(query, asked)
             recipe = recipe_for(query)
             told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
             ranked = fuse(found, told, recipe, count_to_read(query, asked), query.unit)
@@ -136,8 +136,9 @@ class Recall:
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
         if query.understand and query.unit == "record" and query.recipe.echo > 0:
-            hits = look_again(hits, self._list_clues(asked, terms, query.asked))
-            hits = consult_facts(self, hits, AskedQuery(query, asked, terms), found, head)
+            clues = self._list_clues(query, asked, terms)
+            hits = look_again(hits, clues)
+            hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)
@@ -159,7 +160,7 @@ class Recall:
         asked = self.understand(query, head)
         terms = self._terms(asked)
         found = self.index.search(self._probe(query, asked, terms, head))
-        zone, recipe = zone_of(query.asked), recipe_for(query)
+        zone, recipe = zone_of(query, asked), recipe_for(query)
         told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
         return Ranking(asked=asked, terms=terms, found=found, signals=told)
 
@@ -195,7 +196,7 @@ class Recall:
         terms = dict.fromkeys(self.analyzer.terms(asked.dense))
         return tuple(terms or dict.fromkeys(self.analyzer.terms(asked.text)))
 
-    def _list_clues(self, asked: Understood, terms: tuple[str, ...], now: float) -> Clues:
+    def _list_clues(self, query: Query, asked: Understood, terms: tuple[str, ...]) -> Clues:
         """What the texts of the best hits are read for; an identifier leaves nothing to choose."""
         moment = asked.moment
         if asked.identifiers or asked.several:
@@ -209,7 +210,7 @@ class Recall:
             frozenset(map(term_id, terms)),
             frozenset(map(term_id, names)),
             wants,
-            read_end(asked, now),
+            read_end(query, asked),
         )
 
     def list_records(

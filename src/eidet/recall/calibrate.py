@@ -47,8 +47,10 @@ def calibrate_scores(
     if not len(rows):
         return sums
     evidence = _evidence(sums, rows, found, signals, recipe)
-    scores: NDArray[Any] = np.clip(sums, 0.0, 1.0)
-    if evidence is not None:
+    scores: NDArray[Any]
+    if evidence is None:
+        scores = np.clip(sums, 0.0, 1.0)
+    else:
         scores = 1.0 / (1.0 + np.exp(-(evidence + GAP * (sums - sums[0]))))
     return scores
 

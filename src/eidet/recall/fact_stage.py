@@ -12,8 +12,8 @@ from ..graph import Graphs
 from ..graph.scope_graph import Moments, View
 from ..index import Candidates
 from ..store import Head
-from ..text import term_id
 from .fact_look import FactQuery, apply_findings, find_facts, read_fact_query
+from .second_look import Clues
 from .standing import add_instructions, list_instructions
 from .understand import FIRST, LAST, Understood
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class AskedQuery(NamedTuple):
-    """A query, what was understood of it, and the terms that were looked for."""
+    """A query, what was understood of it, and what its hits are read for."""
 
     query: Query
     understood: Understood
-    terms: tuple[str, ...]
+    clues: Clues
 
 
 def consult_facts(
@@ -57,16 +57,15 @@ def _read_visible(recall: Recall, query: Query, path: str, seqs: list[int]) -> l
 
 
 def _read_query(recall: Recall, question: AskedQuery) -> FactQuery:
-    query, understood, terms = question
-    names = recall.analyzer.terms(" ".join(understood.entities))
+    query, understood, clues = question
     return read_fact_query(
         query.text,
         asked=query.asked,
         now=query.now,
         language=recall.analyzer.language,
         timed=bool(understood.dates) or understood.moment in (FIRST, LAST),
-        terms=frozenset(map(term_id, terms)),
-        names=frozenset(map(term_id, names)),
+        terms=clues.terms,
+        names=clues.names,
     )
 
 

@@ -55,19 +55,21 @@ def list_losses(found: Candidates, records: list[Record | None]) -> tuple[str, .
     return (*found.notes, *told)
 
 
-def zone_of(now: float) -> float:
-    """How many seconds local time is ahead of UTC."""
-    ahead = local(now).utcoffset()
+def zone_of(query: Query, asked: Understood) -> float:
+    """How many seconds local time is ahead of UTC; 0 where no time is asked about, which needs no zone."""
+    if not asked.dates:
+        return 0.0
+    ahead = local(query.asked).utcoffset()
     if ahead is None:
         return 0.0
     return ahead.total_seconds()
 
 
-def read_end(asked: Understood, now: float) -> float | None:
+def read_end(query: Query, asked: Understood) -> float | None:
     """When the one time that is asked for was over; None if it is not, or if there are several."""
     if len(asked.dates) != 1 or not asks_what_held(asked.text):
         return None
-    end = (asked.dates[0].last + 1 - UNIX) * DAY - zone_of(now)
-    if end < now:
+    end = (asked.dates[0].last + 1 - UNIX) * DAY - zone_of(query, asked)
+    if end < query.asked:
         return end
     return None

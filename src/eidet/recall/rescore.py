@@ -23,7 +23,7 @@ def rescore(hit: Hit, score: float, stage: str) -> Hit:
         own = reasons()
         return replace(own, signals=_add(own.signals, stage, share))
 
-    return replace(hit, score=score, reasons=explain)
+    return Hit(record=hit.record, score=score, reasons=explain, superseded_by=hit.superseded_by)
 
 
 def _add(signals: tuple[Signal, ...], stage: str, share: float) -> tuple[Signal, ...]:
@@ -46,4 +46,4 @@ def add_words(hit: Hit, words: str, *, first: bool = False, instead: str = "\n")
         told = (words, *others) if first else (*others, words)
         return replace(own, words=told)
 
-    return replace(hit, reasons=explain)
+    return Hit(record=hit.record, score=hit.score, reasons=explain, superseded_by=hit.superseded_by)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +24,6 @@ SEVERAL: Final = 0.375  # of its weight the context keeps when several answers a
 SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
 OTHER_YEAR: Final = 0.6  # of "in May": May of a year that is not the last
 NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is meant
-ASKING_TERMS: Final = 8  # a question of so many terms tells nothing; one of twice as many does
 TOPIC: Final = 0.5  # from this match on, the form of an answer counts in full
 FEW: Final = 30  # candidates among which the least is no measure of what does not fit
 VAGUE: Final = 0.5  # what speaks of a month, where a day is meant
@@ -62,30 +62,30 @@ def signals_of(
     terms: int = 0,
 ) -> Signals:
     """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
-    talk = _talk(found, recipe)
+    line = found.traits.line or _line_up(found)
+    talk = line.read_talk(recipe.talk_terms)
     echo = _find_echoes(found, recipe, terms)
     dense = _scale_arm(found.dense, found.spans["dense"], echo)
     words = _words(found, echo)
     base = _base(dense, words, found, recipe)
-    line = found.traits.line or _line_up(found)
     values: dict[str, Floats] = {
         "dense": found.dense,
         "words": found.words if found.traits.aligned is None else found.traits.aligned,
     }
     shares: dict[str, Floats] = {"dense": dense, "words": words}
     if recipe.context > 0 and line.some:
-        around = base * talk
+        around = base * talk.share
         if echo is not None:
             around[echo] = 0.0
         shares["dense"] = _stretch(line.smooth(dense, talk))
-        shares["context"] = line.best(around, base) * talk + base * (1 - talk)
+        shares["context"] = line.best(around, base) * talk.share + base * talk.rest
     if recipe.reply > 0 and line.some:
-        shares["reply"] = line.replies(base) * talk
+        shares["reply"] = line.replies(base) * talk.share
     if recipe.question > 0:
-        shares["question"] = _find_bare_questions(found, recipe)
+        shares["question"] = talk.asking
     if echo is not None:
         shares["echo"] = echo * -1.0
-    if recipe.part > 0 and (part := _find_parts(found)) is not None:
+    if recipe.part > 0 and (part := _find_parts(found, line)) is not None:
         shares["part"] = part
     shares |= _about(found, asked, recipe, now, zone)
     if "form" in shares:
@@ -96,7 +96,7 @@ def signals_of(
 
 def _line_up(found: Candidates) -> TurnLine:
     traits = found.traits
-    return TurnLine(traits.session, traits.turn, traits.who, traits.flags)
+    return TurnLine(traits.session, traits.turn, traits.who, traits.flags, traits.length)
 
 
 def _find_echoes(found: Candidates, recipe: Recipe, terms: int) -> NDArray[np.bool_] | None:
@@ -113,10 +113,10 @@ def _find_echoes(found: Candidates, recipe: Recipe, terms: int) -> NDArray[np.bo
     return None
 
 
-def _find_parts(found: Candidates) -> Floats | None:
+def _find_parts(found: Candidates, line: TurnLine) -> Floats | None:
     """Of long documents, whether their best part has many of the question's words: one of many parts fits."""
-    covered, long = found.traits.aligned, np.isinf(found.traits.length)
-    if covered is None or not long.any():
+    covered, long = found.traits.aligned, line.long
+    if covered is None or long is None:
         return None
     more: Floats = np.where(long, covered - COVERED, 0.0)
     return more
@@ -127,21 +127,6 @@ def _scale_arm(values: Floats, span: Span, echo: NDArray[np.bool_] | None) -> Fl
     if echo is not None and not echo.all():
         span = Span(span.low, float(values[~echo].max()))
     return scale_to_span(values, span)
-
-
-def _talk(found: Candidates, recipe: Recipe) -> Floats:
-    """1 for a turn of talk, 0 for a long message, by its length."""
-    lengths = np.minimum(found.traits.length, 10.0 * recipe.talk_terms)
-    talk: Floats = np.minimum(np.maximum(2.0 - lengths / recipe.talk_terms, 0.0), 1.0)
-    return talk
-
-
-def _find_bare_questions(found: Candidates, recipe: Recipe) -> Floats:
-    """-1 for a short question, fading to 0 for one in which somebody tells what they ask about."""
-    terms = min(ASKING_TERMS, recipe.talk_terms)
-    lengths = np.minimum(found.traits.length, 10.0 * terms)
-    brief: Floats = np.minimum(np.maximum(2.0 - lengths / terms, 0.0), 1.0)
-    return brief * np.where((found.traits.flags & QUESTION) > 0, -1.0, 0.0)
 
 
 def _words(found: Candidates, echo: NDArray[np.bool_] | None) -> Floats:
@@ -248,8 +233,15 @@ def _matching(found: Candidates, asked: Understood) -> list[Floats]:
 
 
 def _score_form(found: Candidates, expects: int) -> Floats:
-    has = (found.traits.flags & expects & (TIMED | NAMED | ACTOR)) > 0
-    number = (found.traits.flags & expects & NUMBERED) > 0
+    return _list_forms(expects).take(found.traits.flags)
+
+
+@lru_cache(maxsize=256)
+def _list_forms(expects: int) -> Floats:
+    """How well each combination of flags, of which there are 256, has the form that is expected."""
+    flags = np.arange(256)
+    has = (flags & expects & (TIMED | NAMED | ACTOR)) > 0
+    number = (flags & expects & NUMBERED) > 0
     formed: Floats = np.maximum(has * 1.0, number * NUMBER_SHARE)
     return formed
 

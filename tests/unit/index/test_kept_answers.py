@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 
-from eidet import Draft, Memory, Where
+from eidet import Draft, Memory, Scope, Where
 from eidet.index.embedded.arrays import MANY, top
 from eidet.index.embedded.postings import PATIENCE, Postings
 from eidet.text import pack_ids
@@ -96,15 +96,10 @@ def test_postings_find_the_same_rows_before_and_after_a_merge(
     made.append([pack_ids(row) for row in more])
     whole.append([pack_ids(row) for row in first + more])
     whole.merge()
-    keys = np.array(terms, np.uint32)
     wanted = sorted(
         (at, row) for at, term in enumerate(terms) for row, has in enumerate(first + more) if term in has
     )
     for postings in (made, whole):
-        which, docs = postings.find_rows(keys)
-        assert sorted(zip(which.tolist(), docs.tolist(), strict=True)) == wanted
-        for row in set(docs.tolist()):  # the later of two terms that a row has comes later
-            assert np.all(np.diff(which[docs == row]) >= 0)
         which, docs, _ = postings.lookup(terms)
         assert sorted(zip(which.tolist(), docs.tolist(), strict=True)) == wanted
 
@@ -143,3 +138,22 @@ def test_voices_and_places_are_not_kept_from_another_question(memory: Memory) ->
     far = memory.recall("oak table near (0, 0)", least=0)
     assert near[0].record.place == (9.0, 0.0)
     assert far[0].record.place == (0.0, 0.0)
+
+
+def test_voices_follow_who_comes_and_who_goes(memory: Memory) -> None:
+    def hear() -> set[str]:
+        return set(filter(None, memory.parts.index.voices(Scope("default"))))
+
+    ann = memory.remember(Draft(text="the oak table", who="Ann"))
+    assert hear() == {"Ann"}
+    memory.remember(Draft(text="the elm table", who="Ann"))
+    memory.remember(Draft(text="the ash table"))
+    assert hear() == {"Ann"}
+    ben = memory.remember(Draft(text="the fir table", who="Ben"))
+    assert hear() == {"Ann", "Ben"}
+    memory.forget(ids=[ben.id])
+    assert hear() == {"Ann"}
+    memory.remember(Draft(text="the fir chair", who="Ben"))
+    assert hear() == {"Ann", "Ben"}
+    memory.forget(ids=[ann.id])
+    assert hear() == {"Ann", "Ben"}

@@ -121,7 +121,7 @@ class ColumnTable:
         self.count += added
         self.live += added
         self.records += len(sizes)
-        self._voices = None
+        self._hear(start)
         if added == len(sizes) <= FEW:
             self._extend_sessions(start)
         else:
@@ -152,6 +152,15 @@ class ColumnTable:
             found += [(row, first, last) for first, last in analysis.days]
         if found:
             self.days = np.concatenate((self.days, np.array(found, np.int32)))
+
+    def _hear(self, start: int) -> None:
+        """Keeps the voices as they are if all who speak in the rows from `start` on are among them."""
+        if self._voices is None:
+            return
+        for code in set(self.who[start:].tolist()):
+            if code >= len(self._voices) or (code >= 0 and not self._voices[code]):
+                self._voices = None
+                return
 
     def _extend_sessions(self, start: int) -> None:
         """Adds new rows to the sessions, as long as each comes last in its own; else they are made anew."""

@@ -20,7 +20,7 @@ from ...models.embed import NumberedEmbedder, WordEmbedder, reads_sentences
 from ...models.embed.wordllama import WordLlama
 from ...text import Analyzer, term_id, unpack
 from ...text.thesaurus import Related, list_related
-from .. import Floats
+from .. import Floats, Rows
 from .vectors import VectorPlanes
 from .word_table import WordTable, read_table
 
@@ -105,16 +105,17 @@ class Lexicon:
         with self._lock:
             if len(self._place) > MOST:
                 self._begin()
-            places = self._places(ids)
-            if unknown := [id for id, at in zip(ids, places, strict=True) if not at]:
+            rows = self._find_places(ids)
+            at = (rows == 0).nonzero()[0]
+            if len(at):
+                unknown = [ids[number] for number in at.tolist()]
                 self._learn(unknown, spell)
-                places = self._places(ids)
-            rows = np.array(places, np.intp)
-            return self._vectors.high[rows], self._vectors.scale[rows]
+                rows[at] = self._find_places(unknown)
+            return self._vectors.high.take(rows, axis=0), self._vectors.scale.take(rows)
 
-    def _places(self, ids: Sequence[int]) -> list[int]:
+    def _find_places(self, ids: Sequence[int]) -> Rows:
         """Where the vectors are; 0 for terms that are not known."""
-        return list(map(self._place.get, ids, repeat(0)))
+        return np.fromiter(map(self._place.get, ids, repeat(0)), np.intp, len(ids))
 
     def reader(self, spell: Spell) -> WordReader:
         return WordReader(partial(self.rows, spell=spell), self.vectors, self._own.related)

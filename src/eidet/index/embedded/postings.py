@@ -135,26 +135,6 @@ class Postings:
             np.concatenate((base[2], counts)),
         )
 
-    def find_rows(self, keys: Terms) -> tuple[NDArray[np.intp], Docs]:
-        """Where many terms occur, as `lookup` tells it: which term, in which row."""
-        self._note_compared(2 * len(keys) + 2 * self._tail_size)
-        terms, docs, _ = self.base
-        sizes, at = _expand_runs(terms.searchsorted(keys), terms.searchsorted(keys, side="right"))
-        which, found = np.repeat(np.arange(len(keys)), sizes), docs.take(at)
-        if not self._tail_size:
-            return which, found
-        more, new = self._find_tail_rows(keys)
-        return np.concatenate((which, more)), np.concatenate((found, new))
-
-    def _find_tail_rows(self, keys: Terms) -> tuple[NDArray[np.intp], Docs]:
-        terms, docs, _ = self._cut_tail()
-        order = np.argsort(keys, kind="stable")
-        sorted_keys = keys[order]
-        sizes, at = _expand_runs(sorted_keys.searchsorted(terms), sorted_keys.searchsorted(terms, "right"))
-        which, found = order[at], np.repeat(docs, sizes)
-        order = np.argsort(which, kind="stable")
-        return which[order], found[order]
-
     def _note_compared(self, times: int) -> None:
         """Merges the tail when looking through it has cost as much as that."""
         self._compared += times * (self._tail_size > 0)
@@ -217,16 +197,6 @@ class Postings:
     @property
     def nbytes(self) -> int:
         return self.lengths.nbytes + sum(a.nbytes for a in (*self.base, *self._tail))
-
-
-def _expand_runs(
-    first: NDArray[np.intp], last: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The sizes of runs from `first` to before `last`, and all positions in them, run by run."""
-    sizes = last - first
-    at = np.arange(int(sizes.sum()))
-    at += np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
-    return sizes, at
 
 
 def _among(

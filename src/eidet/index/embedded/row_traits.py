@@ -56,6 +56,7 @@ def portray(columns: ColumnTable, postings: Postings, rows: Rows, turn: NDArray[
         rows = rows - columns.unit.take(rows)  # where each record begins
     session, turns = columns.session.take(rows), turn.take(rows)
     who, flags = columns.who.take(rows), columns.flags.take(rows)
+    length = _measure_lengths(columns, postings, rows)
     return Portrait(
         starts=starts if several else None,
         rows=rows,
@@ -68,9 +69,9 @@ def portray(columns: ColumnTable, postings: Postings, rows: Rows, turn: NDArray[
         who=who,
         kind=columns.kind.take(rows),
         flags=flags,
-        length=_measure_lengths(columns, postings, rows),
+        length=length,
         days=_read_days(columns, rows),
-        line=TurnLine(session, turns, who, flags),
+        line=TurnLine(session, turns, who, flags, length),
     )
 
 
@@ -130,7 +131,11 @@ def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: t
         return np.zeros(len(rows), np.bool_)
     terms = tuple(set(name))
     _, docs, _ = postings.lookup(terms)
-    held = np.bincount(docs, minlength=columns.count) >= len(terms)
+    if len(terms) > 1:
+        held = np.bincount(docs, minlength=columns.count) >= len(terms)
+    else:
+        held = np.zeros(columns.count, np.bool_)
+        held[docs] = True
     if columns.records < columns.live:
         held[docs - columns.unit[docs]] |= held[docs]
     return held[rows]

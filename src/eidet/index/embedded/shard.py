@@ -157,7 +157,7 @@ class Shard(Generic[V_co]):
         query = None if probe.vector is None or not self.count else unit(probe.vector)
         coarse = None if query is None else arm.scan(query, passing.rows)
         words, rarity = self._count_words(probe.terms, passing)
-        hits = None if words is None else words.nonzero()[0]  # most rows hold none of the words
+        hits = None if words is None else (words > 0).nonzero()[0]  # most rows hold none of the words
         best = _choose_candidates(coarse, words, hits, passing.count, probe.depth)
         if best is not None:
             best = self._add_neighbours(best, passing.rows)

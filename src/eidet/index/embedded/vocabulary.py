@@ -1,8 +1,8 @@
 """The words of a scope with their vectors: how well the words of rows align with a question's.
 
 Alignment is the weighted share of the question's terms that a row covers: a term it has counts 1, a
-similar word counts by its cosine, from nothing at `FAR` to 1. Few words are similar to a term, one in a
-hundred or so: they are looked up once for each term and kept, and the postings tell which rows have them.
+similar word counts by its cosine, from nothing at `FAR` to 1. Few words are similar to a term: they are
+looked up once for each term and kept. Only the rows that may be answered are read for them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from ...text.thesaurus import Related
 from .. import Floats, Rows
 from .arrays import distinct
-from .postings import Postings, Terms
+from .filters import Mask
+from .postings import Postings
+from .row_words import Numbers, RowWords
 
 FAR: Final = 0.2  # the cosine of words that have nothing to do with each other
 MOST_TERMS: Final = 2_000  # of questions, for which similar words are kept
@@ -41,30 +43,36 @@ class WordKnowledge(Protocol):
 
 
 class Similar(NamedTuple):
-    """Words of a scope that are similar to a term, and how similar, rising; `known` words were compared."""
+    """Numbers of words that are similar to a term, and how similar; `known` words were compared."""
 
-    words: Terms
+    numbers: Numbers
     nearness: Floats
     known: int
 
     def merge(self, other: Similar) -> Similar:
         """Both, with the later one's `known`."""
-        nearness = np.concatenate((self.nearness, other.nearness))
-        order = np.argsort(nearness, kind="stable")
-        return Similar(np.concatenate((self.words, other.words))[order], nearness[order], other.known)
+        if not self.known:
+            return other
+        numbers = np.concatenate((self.numbers, other.numbers))
+        return Similar(numbers, np.concatenate((self.nearness, other.nearness)), other.known)
 
 
-NO_SIMILAR: Final = Similar(np.empty(0, np.uint32), np.empty(0, np.float32), 0)
+NO_SIMILAR: Final = Similar(np.empty(0, np.int32), np.empty(0, np.float32), 0)
 
 
 class Vocabulary:
-    """All words that the postings have; whoever adds rows to these tells their words here, too."""
+    """All words that the postings have; whoever adds rows to these tells their words here, too.
+
+    Words are numbered from 1. The vector of a word stands at its number less one.
+    """
 
     def __init__(self, postings: Postings, learn: Learn) -> None:
-        self._postings, self._learn = postings, learn
-        self._words: Terms = distinct(postings.pairs()[0])
-        self._numbers = {id: number for number, id in enumerate(self._words.tolist())}
-        self._vectors, self._scale = learn(self._words.tolist())
+        self._learn = learn
+        terms, docs = postings.pairs()
+        words = distinct(terms)
+        self._rows = RowWords((words.searchsorted(terms) + 1).astype(np.int32), docs, postings.count)
+        self._numbers = {id: number for number, id in enumerate(words.tolist(), start=1)}
+        self._vectors, self._scale = learn(words.tolist())
         self._similar: dict[str, Similar] = {}
 
     def append(self, units: Sequence[Sequence[int]]) -> None:
@@ -72,43 +80,40 @@ class Vocabulary:
         fresh = [id for id in dict.fromkeys(chain.from_iterable(units)) if id not in self._numbers]
         if fresh:
             vectors, scale = self._learn(fresh)
-            self._numbers.update(zip(fresh, count(len(self._words)), strict=False))
-            self._words = np.concatenate((self._words, np.array(fresh, np.uint32)))
+            self._numbers.update(zip(fresh, count(len(self._numbers) + 1), strict=False))
             self._vectors = np.concatenate((self._vectors, vectors))
             self._scale = np.concatenate((self._scale, scale))
+        for unit in units:
+            self._rows.append([self._numbers[id] for id in unit])
 
     def align(
         self, terms: Sequence[int], spelt: Sequence[str], known: WordKnowledge, weights: Floats, rows: Rows
     ) -> Floats:
-        """For each row 0 to 1: the share of the terms' weight that its words cover."""
+        """For each row 0 to 1: the share of the terms' weight that its words cover. The rows rise."""
         total = weights.sum()
         if not total > 0 or not len(rows):
             return np.zeros(len(rows), np.float32)
-        best = self._cover(terms, self._list_similar(terms, spelt, known))
-        if len(rows) < self._postings.count:
-            best = best.take(rows, axis=1)
-        shares: Floats = (weights / total) @ best
+        nearness, is_near = self._spread(terms, self._list_similar(terms, spelt, known))
+        shares: Floats = (weights / total) @ self._rows.find_best(nearness, is_near, rows)
         return shares
 
-    def _cover(self, terms: Sequence[int], similar: list[Similar]) -> Floats:
-        """How near the nearest word of each row is to each term; a row per term."""
-        sizes, words, nearness = [], [], []
-        for term, near in zip(terms, similar, strict=True):
-            words += [near.words, np.array([term], np.uint32)]  # the term itself comes last: it wins
-            nearness += [near.nearness, _WHOLE]
-            sizes.append(len(near.words) + 1)
-        which, docs = self._postings.find_rows(np.concatenate(words))
-        count = self._postings.count
-        covered = np.zeros(len(terms) * count, np.float32)
-        first = np.repeat(np.arange(len(terms)) * count, sizes)
-        # of several words of a row, the nearest is written last
-        covered[first.take(which) + docs] = np.concatenate(nearness).take(which)
-        return covered.reshape(len(terms), count)
+    def _spread(self, terms: Sequence[int], similar: list[Similar]) -> tuple[Floats, Mask]:
+        """How near each word is to each term, a row per term, a column per number; which are near to any."""
+        nearness = np.zeros((len(terms), len(self._numbers) + 1), np.float32)
+        is_near = np.zeros(len(self._numbers) + 1, np.bool_)
+        for row, term, near in zip(nearness, terms, similar, strict=True):
+            row[near.numbers] = near.nearness
+            is_near[near.numbers] = True
+            own = self._numbers.get(term)
+            if own is not None:
+                row[own] = 1.0
+                is_near[own] = True
+        return nearness, is_near
 
     def _list_similar(
         self, terms: Sequence[int], spelt: Sequence[str], known: WordKnowledge
     ) -> list[Similar]:
-        there = len(self._words)
+        there = len(self._numbers)
         if len(self._similar) > MOST_TERMS:
             self._similar = {}
         lacking = [term for term in spelt if self._similar.get(term, NO_SIMILAR).known < there]
@@ -124,14 +129,15 @@ class Vocabulary:
         for term, one, values in zip(lacking, met, near, strict=True):
             self._raise_related(values, known.related.get(spelt[term], NO_WORDS), start)
             fresh = values[one.known - start :]
-            at = fresh.nonzero()[0]
-            found = Similar(self._words[one.known :].take(at), fresh.take(at), len(self._words))
+            at = (fresh > 0).nonzero()[0]  # of floats it would be slow
+            numbers = (at + one.known + 1).astype(np.int32)
+            found = Similar(numbers, fresh.take(at), len(self._numbers))
             self._similar[term] = one.merge(found)
 
     def _raise_related(self, values: Floats, related: Related, start: int) -> None:
         """Words that the thesaurus names with a term are as near as it says, or nearer."""
         for id in related.keys() & self._numbers.keys():
-            at = self._numbers[id] - start
+            at = self._numbers[id] - 1 - start
             if at >= 0:
                 values[at] = max(values[at], related[id])
 
@@ -152,10 +158,5 @@ class Vocabulary:
 
     @property
     def nbytes(self) -> int:
-        arrays = (self._vectors, self._scale, self._words)
-        return (
-            sum(array.nbytes for array in arrays) + 80 * len(self._numbers) + KEPT_BYTES * len(self._similar)
-        )
-
-
-_WHOLE: Final = np.ones(1, np.float32)
+        arrays = self._vectors.nbytes + self._scale.nbytes + self._rows.nbytes
+        return arrays + 80 * len(self._numbers) + KEPT_BYTES * len(self._similar)

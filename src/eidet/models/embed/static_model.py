@@ -160,7 +160,8 @@ class StaticModel:
         for text in texts:
             if splits_at_spaces(text):
                 words.update(text.split(" "))
-        new = sorted(filter(_is_ordinary, words.difference(self.known)))  # reads the few words, not all known
+        # an update of the set would go through all known words
+        new = sorted(filter(_is_ordinary, words.difference(self.known)))
         for start in range(0, len(new), WORD_RUN):
             self.learn(new[start : start + WORD_RUN])
 

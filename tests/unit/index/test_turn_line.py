@@ -1,0 +1,60 @@
+"""Turns beside each other, against a plain reference in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tests.making import examples
+
+from eidet.index.turn_line import WINDOW, TurnLine
+from eidet.text.analysis import QUESTION
+
+often = settings(derandomize=True, deadline=None, max_examples=examples(100))
+turns = st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 40)), min_size=1, max_size=30, unique=True)
+
+
+def line_of(places: list[tuple[int, int]], lengths: NDArray[np.float32] | None = None) -> TurnLine:
+    session, turn = np.array(places, np.int32).T
+    count = len(places)
+    length = np.ones(count, np.float32) if lengths is None else lengths
+    return TurnLine(session, turn, np.zeros(count, np.int32), np.full(count, QUESTION, np.uint8), length)
+
+
+@often
+@given(turns, st.integers(0, 2**32 - 1))
+def test_the_best_around_is_within_the_window_of_the_same_session(
+    places: list[tuple[int, int]], seed: int
+) -> None:
+    line = line_of(places)
+    values = np.random.default_rng(seed).random(len(places))
+    if not line.some:
+        return
+    wanted = []
+    for (session, turn), own in zip(places, values.tolist(), strict=True):
+        around = [
+            value
+            for (other, at), value in zip(places, values.tolist(), strict=True)
+            if other == session >= 0 and abs(at - turn) <= WINDOW
+        ]
+        wanted.append(max([own, *around]))
+    assert line.best(values, values).tolist() == wanted
+
+
+def test_what_is_kept_of_talk_is_that_of_the_length_asked_for() -> None:
+    lengths = np.array([1, 10, 30, np.inf], np.float32)
+    places = [(0, 0), (0, 1), (0, 2), (0, 3)]
+    line = line_of(places, lengths)
+    for terms in (8, 28, 8, 8, 3):
+        kept, fresh = line.read_talk(terms), line_of(places, lengths).read_talk(terms)
+        assert kept.terms == fresh.terms == terms
+        for name in ("share", "rest", "asking", "link", "weights"):
+            assert np.array_equal(getattr(kept, name), getattr(fresh, name))
+
+
+def test_only_long_documents_are_long() -> None:
+    assert line_of([(0, 0), (0, 1)]).long is None
+    long = line_of([(0, 0), (0, 1)], np.array([3, np.inf], np.float32)).long
+    assert long is not None
+    assert long.tolist() == [False, True]
