@@ -121,10 +121,11 @@ class _ScopeTable:
         self.seqs = known[order]
 
     def find_missing(self, seqs: Seqs) -> list[int]:
-        if not len(self.seqs):
-            return seqs.tolist()
-        at = np.minimum(np.searchsorted(self.seqs, seqs), len(self.seqs) - 1)
-        missing: list[int] = seqs[self.seqs[at] != seqs].tolist()
+        unknown = seqs
+        if len(self.seqs):
+            at = np.minimum(np.searchsorted(self.seqs, seqs), len(self.seqs) - 1)
+            unknown = seqs[self.seqs[at] != seqs]
+        missing: list[int] = unknown.tolist()
         return missing
 
     def pick(self, seqs: Seqs, paths: Sequence[DataPath]) -> dict[DataPath, StateColumn]:

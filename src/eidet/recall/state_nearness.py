@@ -34,6 +34,7 @@ POOL: Final = 50_000  # states of a scope that are all compared; of more, those 
 TAILS: Final = (5, 95)  # percent: a few extreme values do not set the scale
 OTHER_TEXT: Final = 0.1  # a text that is not the same is at least so far away
 NEAR, FAR = 0.25, 1.0  # distances that are called so
+LACKING: Final = 1.0  # what lacks a number is so much farther than the farthest
 FIELDS_SAID: Final = 6  # values that an explanation names
 
 Floats = NDArray[Any]
@@ -93,16 +94,16 @@ def find_scale(numbers: Floats, asked: float) -> float:
 def _measure_field(
     field: StateField, column: StateColumn, scales: Mapping[DataPath, float], texts: Floats
 ) -> Floats:
-    """How far each candidate is from the value that is asked for; what lacks it is as far as the farthest."""
+    """How far each candidate is from the value that is asked for; what lacks a number is farther than all."""
     if field.form == "number":
         away = np.abs(column.numbers - float_of(field.value)) / scales[field.path]
-        return np.where(np.isnan(away), max(1.0, float(np.nanmax(away, initial=0.0))), away)
+        return np.where(np.isnan(away), LACKING + float(np.nanmax(away, initial=FAR)), away)
     if field.form == "items":
         return 1.0 - _share_items(field.value, column)
     same = column.marks == mark_of(field.value)
     if field.form == "text":
-        return np.where(same, 0.0, 1.0 - (1.0 - OTHER_TEXT) * texts)
-    return np.where(same, 0.0, 1.0)
+        return np.where(same, 0.0, FAR - (FAR - OTHER_TEXT) * texts)
+    return np.where(same, 0.0, np.where(column.marks == 0, FAR + LACKING, FAR))
 
 
 def _share_items(wanted: list[Json], column: StateColumn) -> Floats:
@@ -145,7 +146,7 @@ def weigh_states(
     beside = {"importance": recipe.importance, "recency": recipe.recency, "asked": recipe.asked}
     for name, weight in beside.items():
         if name in text.shares and weight > 0:
-            shares[name], wanted[name] = text.shares[name], weight
+            shares[name], wanted[name] = text.shares[name] * (near.shares > 0), weight
     total = sum(wanted.values()) + recipe.uses
     weights: dict[str, float] = {}
     for name, weight in wanted.items():
