@@ -19,6 +19,7 @@ from ..memory.upkeep import UpkeepNamespace
 from ..models.embed import WarmableEmbedder
 from ..net.hop import Hop, Hopping, Threads, hop, taking
 from ..parts import Parts
+from ..recall.state_query import words_to_ask
 from ..trust.audit.log import AuditLog
 from ..write import text_said, texts_of
 
@@ -61,7 +62,7 @@ def texts_to_ask(
 ) -> Sequence[str]:
     """What `recall` embeds of a query: what it names may be left out."""
     if isinstance(query, Mapping):
-        query, understand = check_query(query), False
+        query, understand = words_to_ask(query), False
     if vector is not None or not isinstance(query, str) or not query.strip():
         return ()
     if understand:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from ..core.arguments import check_query
 from ..core.condition import is_number
 from ..core.describe import describe_data
-from ..core.validate import Json
+from ..core.validate import Json, clean_json
 from ..index.state_columns import DataPath
 
 FIELDS: Final = 100  # values of a query that are compared; the first ones
@@ -60,6 +61,15 @@ def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQu
         if _is_worded(field.value):
             told.append(f"{field.name}: {describe_data(field.value)}")
     return StateQuery(tuple(fields), "; ".join(told))
+
+
+def words_to_ask(data: Mapping[str, Json]) -> str:
+    """What is searched for by words and meaning where a state is asked about."""
+    text = check_query(data)
+    state = read_state(clean_json(data, "a query"), str)
+    if state is None:
+        return text
+    return state.words
 
 
 def _list_fields(path: DataPath, value: Json, weight: float) -> Iterator[StateField]:
