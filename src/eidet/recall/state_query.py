@@ -63,10 +63,12 @@ def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQu
     return StateQuery(tuple(fields), "; ".join(told))
 
 
-def words_to_ask(data: Mapping[str, Json]) -> str:
-    """What is searched for by words and meaning where a state is asked about."""
-    text = check_query(data)
-    state = read_state(clean_json(data, "a query"), str)
+def words_to_ask(query: str | Mapping[str, Json]) -> str:
+    """What is searched for by words and meaning: a text, or the texts of a state."""
+    text = check_query(query)
+    if not isinstance(query, Mapping):
+        return text
+    state = read_state(clean_json(query, "a query"), str)
     if state is None:
         return text
     return state.words
