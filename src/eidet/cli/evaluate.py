@@ -11,6 +11,7 @@ import typer
 
 from ..core.errors import BadInput
 from ..core.validate import dump_json
+from .configuration import read_choices_here
 from .panels import MEASURE
 from .show import console, plain, progress_bar, style_text, table
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 OUTPUT: Final = "What comes out"
 DATA: Final = "What is asked"
+DEFAULT: Final = "wordllama"
 TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # what the best scores are worth
 
 
@@ -32,8 +34,12 @@ def add_to(app: typer.Typer) -> None:
 def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="LoCoMo, LongMemEval or JSON lines.")],
     embedder: Annotated[
-        str, typer.Option(envvar="EIDET_EMBEDDER", help="Such as hashing:256.")
-    ] = "wordllama",
+        str | None,
+        typer.Option(
+            envvar="EIDET_EMBEDDER",
+            help="Such as hashing:256; default: as eidet.toml says, or wordllama.",
+        ),
+    ] = None,
     recipe: Annotated[str, typer.Option(help="How signals are weighed.")] = "auto",
     place: Annotated[str, typer.Option(help="An empty memory: a new file or a URL.")] = ":memory:",
     language: Annotated[str | None, typer.Option(help="Language of the texts, such as de.")] = None,
@@ -86,7 +92,8 @@ def evaluate(
     from .. import eval as measuring
 
     gates = [measuring.least_of(text) for text in least or ()]
-    base = measuring.Variant(embedder=embedder, recipe=recipe, place=place, language=language)
+    chosen = embedder or read_choices_here().get("embedder") or DEFAULT
+    base = measuring.Variant(embedder=chosen, recipe=recipe, place=place, language=language)
     others = [change_variant(base, text) for text in against or ()]
     for path in (html, None if json in (None, "-") else Path(str(json))):
         check_writable(path)
