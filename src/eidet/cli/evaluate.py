@@ -229,8 +229,14 @@ def style_of(row: Difference) -> str:
 
 
 def data_line(cases: Sequence[Case], report: Report) -> str:
-    asked = f"{len(report.base.answers):,} questions about {report.base.records:,} records"
+    asked = f"{_count(len(report.base.answers), 'question')} about {_count(report.base.records, 'record')}"
     left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.count_left_out().items()))
     if unanswerable := sum(len(case.unanswerable) for case in cases):
         asked += f", and {unanswerable:,} that nothing answers,"
-    return f"{asked} in {len(cases):,} scopes" + (f"; left out: {left_out}" if left_out else "")
+    return f"{asked} in {_count(len(cases), 'scope')}" + (f"; left out: {left_out}" if left_out else "")
+
+
+def _count(count: int, noun: str) -> str:
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun}s"
