@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, NoReturn, Protocol
 
 from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
+from .core.foreground import Foreground
 from .core.record import Record
 from .core.scope import Scope
 from .core.settings import Settings
@@ -22,6 +23,7 @@ from .graph import Graphs, ScopeGraph
 from .index import Index
 from .index.change_pages import SharesChanges
 from .index.follower import MANY, Follower
+from .index.state_columns import StateColumns
 from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, Watch, verbs
 from .store.tombstones import Marker, secret_of
@@ -194,28 +196,6 @@ class TombstoneWatch:
         return self._known
 
 
-class Foreground:
-    """Counts recalls in progress, so that upkeep can let them go first."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._active = 0
-
-    @property
-    def busy(self) -> bool:
-        return self._active > 0
-
-    @contextmanager
-    def enter(self) -> Iterator[None]:
-        with self._lock:
-            self._active += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._active -= 1
-
-
 class Parts:
     """The parts of an open memory. The index is opened when it is first needed."""
 
@@ -244,6 +224,7 @@ class Parts:
         self.tombstones: TombstoneWatch = TombstoneWatch(store)
         self.usage: Usage = Usage(store, settings)
         self.foreground: Foreground = Foreground()
+        self.state_columns: StateColumns = StateColumns(memory_mb=max(settings.index_memory_mb // 8, 1))
         self._graphs = Graphs(store, memory_mb=max(settings.index_memory_mb // 4, 1))
         self._follower = Follower(self._take_in)
 
@@ -340,6 +321,7 @@ class Parts:
     def cleanse(self, scope: str) -> list[str]:
         """Takes what is gone out of graph and index, wherever it is kept; what was not possible, in words."""
         self._graphs.follow(scope)
+        self.state_columns.drop(scope)
         if self._index is None and self.has_embedded_index:
             return []
         return self.index.cleanse(scope)
@@ -351,6 +333,7 @@ class Parts:
             yield
             self._index = None
             self._graphs.close()
+            self.state_columns.clear()
 
     def choose_language(self, language: str) -> None:
         self.binding.switch_language(language)
@@ -392,6 +375,7 @@ class Parts:
             if self._index is not None:
                 self._index.close()
             self._graphs.close()
+            self.state_columns.clear()
             self.closed = True
             self._store.close()
 

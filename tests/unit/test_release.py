@@ -137,7 +137,9 @@ def test_a_release_is_tested_attested_and_published_without_a_password() -> None
     assert list(jobs) == ["test", "build", "publish", "announce"]
     assert "needs: test" in jobs["build"]
     assert "needs: build" in jobs["publish"]
-    assert "actions/attest-build-provenance@" in jobs["build"]
-    assert "actions/attest-sbom@" in jobs["build"]
+    provenance, bill = jobs["build"].split("actions/attest@")[1:]
+    assert "subject-path:" in provenance
+    assert "sbom-path:" not in provenance
+    assert "sbom-path:" in bill
     assert "id-token: write" in jobs["publish"]
     assert "attestations: true" in jobs["publish"]

@@ -7,7 +7,7 @@ from functools import partial, update_wrapper
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ..core.arguments import check_query
+from ..core.foreign_verbs import ForeignVerbs
 from ..core.scope import Scope
 from ..core.validate import Json, Moment
 from ..memory import Memory
@@ -19,6 +19,7 @@ from ..memory.upkeep import UpkeepNamespace
 from ..models.embed import WarmableEmbedder
 from ..net.hop import Hop, Hopping, Threads, hop, taking
 from ..parts import Parts
+from ..recall.state_query import words_to_ask
 from ..trust.audit.log import AuditLog
 from ..write import text_said, texts_of
 
@@ -60,13 +61,12 @@ def texts_to_ask(
     **_how: object,
 ) -> Sequence[str]:
     """What `recall` embeds of a query: what it names may be left out."""
-    if isinstance(query, Mapping):
-        query, understand = check_query(query), False
-    if vector is not None or not isinstance(query, str) or not query.strip():
+    words = words_to_ask(query)
+    if vector is not None or not words.strip():
         return ()
-    if understand:
+    if understand and isinstance(query, str):
         return [memory.admin.phrase_query(query, scope=scope, now=now)]
-    return [memory.trust.guarding.query(check_query(query))]
+    return [memory.trust.guarding.query(words)]
 
 
 def texts_to_change(memory: Memory, _of: object, _id: str = "", **changes: Any) -> Sequence[str]:
@@ -128,7 +128,7 @@ class AsyncAdmin(Hopping[AdminNamespace]):
     explain: Final = hop_after(texts_to_ask)(AdminNamespace.explain)
 
 
-class AsyncMemory(Hopping[Memory]):
+class AsyncMemory(Hopping[Memory], ForeignVerbs):
     """`Memory` for asyncio. A verb that was cancelled may still take effect.
 
     The constructor opens nothing: `async with`, `await AsyncMemory.open(…)` or the first verb opens the

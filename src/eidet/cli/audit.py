@@ -12,6 +12,7 @@ import typer
 
 from ..core.errors import BadInput
 from ..core.validate import moment
+from .configuration import read_settings_here
 from .json_output import emit, emit_each
 from .panels import ACCOUNT
 from .show import console, local_time, style_text, table
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 
 SHOWN_IDS: Final = 3
 
-Log = Annotated[Path, typer.Argument(metavar="PATH", help="The audit log.", envvar="EIDET_AUDIT")]
+Log = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[PATH]", help="The audit log; default: as eidet.toml says.", envvar="EIDET_AUDIT"
+    ),
+]
 Key = Annotated[
     str | None,
     typer.Option(envvar="EIDET_AUDIT_KEY", help="The key it was written with.", show_envvar=True),
@@ -41,7 +47,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def verify(
-    path: Log,
+    path: Log = None,
     key: Key = None,
     key_file: KeyFile = None,
     kept: Annotated[
@@ -62,16 +68,16 @@ def verify(
 
     Exits with code 1 if so. With --at, also whether it is the log that the memory had.
     """
-    from ..core.settings import Settings
     from ..open import open_store
     from ..trust.audit.verify import verify as verified
 
     with ExitStack() as stack:
         store = None
         if at is not None:
-            store = stack.enter_context(closing(open_store(at, Settings())))
+            store = stack.enter_context(closing(open_store(at, read_settings_here())))
         known = None if kept is None else _head(kept)
-        found = verified(path, key=_key(key, key_file), head=known, store=store, before=before)
+        log = _choose_log(path)
+        found = verified(log, key=_key(key, key_file), head=known, store=store, before=before)
     if json:
         emit(asdict(found) | {"path": str(found.path), "ok": found.ok, "head": str(found.head)})
     else:
@@ -94,7 +100,7 @@ def _tell(found: Verified) -> None:
 
 
 def show(
-    path: Log,
+    path: Log = None,
     scope: Annotated[str | None, typer.Option("--scope", "-s", help="One scope, or acme/**.")] = None,
     by: Annotated[str | None, typer.Option(help="Who did it, or for whom.")] = None,
     verb: Annotated[list[str] | None, typer.Option(help="Such as put or drop; repeatable.")] = None,
@@ -108,7 +114,7 @@ def show(
     from ..trust.audit.verify import entries
 
     chosen = _choose_entries(
-        entries(path),
+        entries(_choose_log(path)),
         scope=scope,
         by=by,
         verbs=verb,
@@ -211,22 +217,37 @@ def _short(value: object) -> str:
     return str(value)
 
 
-def head(path: Log, key: Key = None, key_file: KeyFile = None) -> None:
+def head(path: Log = None, key: Key = None, key_file: KeyFile = None) -> None:
     """Print the number and hash of the newest entry, to keep elsewhere for `audit verify --head`."""
     from ..trust.audit.verify import verify as verified
 
-    found = verified(path, key=_key(key, key_file))
+    found = verified(_choose_log(path), key=_key(key, key_file))
     if not found.ok:
-        raise BadInput(f"{path} is not as it was written; `eidet audit verify` shows where")
+        raise BadInput(f"{found.path} is not as it was written; `eidet audit verify` shows where")
     typer.echo(str(found.head))
+
+
+def _choose_log(path: Path | None) -> Path:
+    """The log that was named, or the one of the configuration."""
+    if path is not None:
+        return path
+    from ..trust.audit import OFF
+
+    said = read_settings_here().audit
+    if said in (None, OFF):
+        raise BadInput('which audit log? Name its file, or write audit = "…" into eidet.toml')
+    return Path(said)
 
 
 def _key(key: str | None, file: Path | None) -> str | bytes | None:
     from ..trust.audit import key_in
 
-    if file is None:
+    if key is not None and file is None:
         return key
-    return key_in(file)
+    chosen = file or read_settings_here().audit_key_file
+    if chosen is None:
+        return None
+    return key_in(chosen)
 
 
 def _head(text: str) -> AuditHead:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ..core.errors import BadInput
+from .configuration import read_choices_here
 from .json_output import emit
 from .panels import MEASURE
 from .show import console, table
@@ -58,13 +59,15 @@ def add_to(app: typer.Typer) -> None:
 
 def bench(
     size: Annotated[int, typer.Option(help="How many texts in bulk; a tenth of that one by one.")] = 5000,
-    embedder: Annotated[str | None, typer.Option(envvar="EIDET_EMBEDDER", help="Default: wordllama.")] = None,
+    embedder: Annotated[
+        str | None, typer.Option(envvar="EIDET_EMBEDDER", help="Default: as eidet.toml says, or wordllama.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure this machine: remember and recall, each next to its floor. Leaves nothing behind."""
     if not 100 <= size <= 1_000_000:
         raise BadInput(f"--size must be from 100 to 1,000,000, not {size:,}")
-    measures = list(measure(size, embedder))
+    measures = list(measure(size, embedder or read_choices_here().get("embedder")))
     if json:
         emit({"size": size, "measures": [asdict(m) | {"ratio": m.ratio} for m in measures]})
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ..core.errors import Misconfigured
-from ..core.settings import read_choices
+from ..core.settings import Settings, read_choices, read_settings
 
 FILE: Final = Path("eidet.toml")
 ROOT: Final = 0
@@ -25,6 +25,29 @@ def read_configuration(file: Path, *, unasked: bool) -> dict[str, str]:
     if unasked:
         check_own(file)
     return read_choices(file)
+
+
+def choose_file(named: Path | None) -> Path | None:
+    """The file that a command reads: the one that was named, or else the one here."""
+    if named is not None:
+        return named
+    file = find_configuration()
+    if file is not None:
+        check_own(file)
+    return file
+
+
+def read_choices_here() -> dict[str, str]:
+    """What the file here says of `memory` and `embedder`, for commands that open no memory of the user's."""
+    file = choose_file(None)
+    if file is None:
+        return {}
+    return read_choices(file)
+
+
+def read_settings_here() -> Settings:
+    """The settings of the file here, and of the environment."""
+    return read_settings(os.environ, choose_file(None))
 
 
 def check_own(file: Path) -> None:

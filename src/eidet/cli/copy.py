@@ -53,7 +53,11 @@ def copy(
     ] = False,
     verify: Annotated[bool, typer.Option(help="Compare both ends afterwards.")] = True,
     config: Annotated[
-        Path | None, typer.Option(envvar="EIDET_CONFIG", help="A TOML file with settings.")
+        Path | None,
+        typer.Option(
+            envvar="EIDET_CONFIG",
+            help="A TOML file with settings; default: eidet.toml here, if there is one.",
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -101,8 +105,11 @@ def _copy_memories(
     from .. import copy as copying
     from ..copy.endpoints import source_at, target_at
     from ..core.settings import read_settings
+    from .configuration import choose_file
 
-    settings = replace(read_settings(os.environ, config), language=None)
+    file = choose_file(config)
+    settings = replace(read_settings(os.environ, file), language=None)
+    embedder = embedder or _embedder_for(target, file)
     quiet = replace(settings, audit="off", guard=None, vault=None)
     from_key, to_key = map(named_key, keys)
     with (
@@ -111,6 +118,18 @@ def _copy_memories(
         progress_bar("copying") as tell,
     ):
         return copying.copy(one, other, progress=tell or ProgressLines(time.monotonic), **how)
+
+
+def _embedder_for(target: str, file: Path | None) -> str | None:
+    """What the configuration says of the target, if that is the memory that it names."""
+    if file is None:
+        return None
+    from ..core.settings import read_choices
+
+    said = read_choices(file)
+    if said.get("memory") != target:
+        return None
+    return said.get("embedder")
 
 
 class ProgressLines:

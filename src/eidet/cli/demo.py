@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -81,8 +82,7 @@ def serve_example(at: Path | None, port: int) -> None:
 
 def build_and_serve(file: Path, port: int) -> None:
     try:
-        from ..server.serve import Opening
-        from ..server.serve import serve as run
+        from ..server.serve import Opening, listen, serve_on
         from ..server.server_settings import ServerSettings
     except ImportError as error:
         raise MissingExtra("`eidet demo --serve`", extra="server") from error
@@ -90,12 +90,13 @@ def build_and_serve(file: Path, port: int) -> None:
     from .example_memory import build_example
     from .serve_command import tell_addresses
 
-    typer.echo("writing half a year of the company Tidewater …", err=True)
-    count = build_example(file, time.time())
-    typer.echo(f"{count:,} records in {file}", err=True)
     server = ServerSettings(port=port)
-    tell_addresses(server, str(file))
-    run(Opening(place=str(file), embedder=None, settings=settings_of(None), server=server))
+    with listen(server) as listener:
+        typer.echo("writing half a year of the company Tidewater …", err=True)
+        count = build_example(file, time.time())
+        typer.echo(f"{count:,} records in {file}", err=True)
+        opening = Opening(place=str(file), embedder=None, settings=settings_of(None), server=server)
+        serve_on(listener, opening, partial(tell_addresses, server, str(file)))
 
 
 def check_new(file: Path) -> None:

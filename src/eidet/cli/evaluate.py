@@ -12,6 +12,7 @@ import typer
 from ..core.errors import BadInput
 from ..core.private_files import write_private
 from ..core.validate import dump_json
+from .configuration import read_choices_here
 from .panels import MEASURE
 from .show import console, plain, progress_bar, style_text, table
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 OUTPUT: Final = "What comes out"
 DATA: Final = "What is asked"
+DEFAULT: Final = "wordllama"
 TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # what the best scores are worth
 
 
@@ -33,8 +35,12 @@ def add_to(app: typer.Typer) -> None:
 def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="LoCoMo, LongMemEval or JSON lines.")],
     embedder: Annotated[
-        str, typer.Option(envvar="EIDET_EMBEDDER", help="Such as hashing:256.")
-    ] = "wordllama",
+        str | None,
+        typer.Option(
+            envvar="EIDET_EMBEDDER",
+            help="Such as hashing:256; default: as eidet.toml says, or wordllama.",
+        ),
+    ] = None,
     recipe: Annotated[str, typer.Option(help="How signals are weighed.")] = "auto",
     place: Annotated[str, typer.Option(help="An empty memory: a new file or a URL.")] = ":memory:",
     language: Annotated[str | None, typer.Option(help="Language of the texts, such as de.")] = None,
@@ -87,7 +93,8 @@ def evaluate(
     from .. import eval as measuring
 
     gates = [measuring.least_of(text) for text in least or ()]
-    base = measuring.Variant(embedder=embedder, recipe=recipe, place=place, language=language)
+    chosen = embedder or read_choices_here().get("embedder") or DEFAULT
+    base = measuring.Variant(embedder=chosen, recipe=recipe, place=place, language=language)
     others = [change_variant(base, text) for text in against or ()]
     for path in (html, None if json in (None, "-") else Path(str(json))):
         check_writable(path)
@@ -223,8 +230,14 @@ def style_of(row: Difference) -> str:
 
 
 def data_line(cases: Sequence[Case], report: Report) -> str:
-    asked = f"{len(report.base.answers):,} questions about {report.base.records:,} records"
+    asked = f"{_count(len(report.base.answers), 'question')} about {_count(report.base.records, 'record')}"
     left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.count_left_out().items()))
     if unanswerable := sum(len(case.unanswerable) for case in cases):
         asked += f", and {unanswerable:,} that nothing answers,"
-    return f"{asked} in {len(cases):,} scopes" + (f"; left out: {left_out}" if left_out else "")
+    return f"{asked} in {_count(len(cases), 'scope')}" + (f"; left out: {left_out}" if left_out else "")
+
+
+def _count(count: int, noun: str) -> str:
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun}s"

@@ -148,9 +148,9 @@ def tell_next(file: Path, choices: Choices) -> None:
     steps = grid("", "dim")
     if extra is not None:
         steps.add_row(f"pip install 'eidet[{extra}]'", "the driver of this store is not installed yet")
-    steps.add_row("eidet doctor", "checks the setup and says what to mend")
     steps.add_row('eidet remember "Ann lives in Lisbon"', "writes the first memory")
     steps.add_row('eidet recall "Where does Ann live?"', "finds it, and says why")
+    steps.add_row("eidet doctor", "checks the setup and says what to mend")
     steps.add_row("eidet tour", "shows the main ideas in three minutes")
     out.print(steps)
     if file != FILE:

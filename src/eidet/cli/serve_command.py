@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,15 +99,15 @@ def serve(
     )
     chosen.check()
     settings = change_settings(on.settings(), language=on.language)
-    tell_addresses(chosen, on.at)
-    run(Opening(place=on.at, embedder=on.embedder, settings=settings, server=chosen))
+    opening = Opening(place=on.at, embedder=on.embedder, settings=settings, server=chosen)
+    run(opening, partial(tell_addresses, chosen, on.at))
 
 
-def tell_addresses(server: ServerSettings, place: str) -> None:
-    """Where everything is, and how to stop it."""
+def tell_addresses(server: ServerSettings, place: str, port: int) -> None:
+    """Where everything is, and how to stop it; `port` is the one that it listens on."""
     scheme = "http" if server.tls_cert is None else "https"
     host = f"[{server.host}]" if ":" in server.host else server.host
-    base = f"{scheme}://{host}:{server.port}"
+    base = f"{scheme}://{host}:{port}"
     if server.keys is None:
         access = "no key is needed: only this machine reaches it"
     else:

@@ -16,6 +16,7 @@ from functools import update_wrapper
 from types import TracebackType
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
+from ..core.foreign_verbs import ForeignVerbs
 from . import fact_requests, mark_requests, requests_of
 from .requests_of import Steps
 from .sending import AsyncSender, Sender, Sending
@@ -103,7 +104,7 @@ class ClientAdmin(Sync):
     health: Final = _ask(requests_of.health)
 
 
-class Client(Sync):
+class Client(Sync, ForeignVerbs):
     """A memory on a server, with the verbs of `Memory`: `Client("http://127.0.0.1:8765")`.
 
     `key` is a key of the server's callers; `env:NAME` and `file:PATH` name where it is kept. A call that
@@ -193,7 +194,7 @@ class AsyncClientAdmin(Async):
     health: Final = _await(requests_of.health)
 
 
-class AsyncClient(Async):
+class AsyncClient(Async, ForeignVerbs):
     """`Client` for asyncio, with the verbs of `AsyncMemory`."""
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:

@@ -19,6 +19,7 @@ from ..core.draft import Details
 from ..core.environment import change_settings, settings_of, warn_unused
 from ..core.errors import BadInput, Unavailable
 from ..core.event import Event
+from ..core.foreign_verbs import ForeignVerbs
 from ..core.hit import Hit, Hits, Trace
 from ..core.observers import observable
 from ..core.record import Record
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
 
 @observable("remember", "recall", "context", "find", "revise", "forget", "export", "load")
-class Memory:
+class Memory(ForeignVerbs):
     """A memory for agents: in RAM, in a file, or on a server, with the same verbs.
 
     Safe from many threads, and in several processes on one file. Once a verb returns, its data is
@@ -167,19 +168,18 @@ class Memory:
     ) -> Hits:
         """What matters for a query, best first, each hit with its reasons; `explain` adds the trace.
 
-        A dict asks for states that resemble it: `recall({"health": 0.8})`. `where` is a `Where` or a dict
+        A dict asks for states with near values: `recall({"health": 0.8})`. `where` is a `Where` or a dict
         such as `{"data.health": {"$gt": 0.5}}`, here and in the verbs below.
 
         `options` are those of `RecallOptions`: kinds, tiers, session, agent, who, trust, since, until,
         near, box, vector, recipe, least, unit, rerank, understand, order, now, explain.
 
-        May answer nothing, if nothing fits; hits that score below `least` are left out. `recipe` is
-        a name (auto, dialogue, facts, documents, exact) or a Recipe of yours. Names, times, places
-        and the like are read from the query unless an argument says them or `understand` is False;
-        "last week" is meant as of `now`, the present if it is not given. With the `unit` session or
-        scope there is one hit for each, its best record, ranked by its best ones together. `rerank`
-        is a Reranker (or what `reranker_of` takes) for the best fifty. Without a query (or a vector)
-        the filter alone decides, and `order` gives the order.
+        May answer nothing, if nothing fits; hits that score below `least` are left out. `recipe` is a
+        name (auto, dialogue, facts, documents, exact) or a Recipe of yours. Names, times and places are
+        read from the query unless an argument says them or `understand` is False; "last week" is as of
+        `now`, by default the present. With the `unit` session or scope there is one hit for each, its
+        best record, ranked by its best ones together. `rerank` is a Reranker (or what `reranker_of`
+        takes) for the best fifty. Without a query (or vector) the filter decides, in the `order` named.
         """
         return self._reads.recall(query, scope, limit, where, options)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -19,6 +18,7 @@ from ..core.validate import local
 from ..core.where import Where
 from ..graph import Graphs
 from ..index import Candidates, Floats, Hints, Index, Probe
+from ..index.state_columns import StateColumns
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import pack_vector, row_of
 from ..models.rerank import Reranker
@@ -34,6 +34,9 @@ from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .second_look import NO_WANTS, Clues, look_again
 from .signals import Signals, signals_of
+from .stage_clock import StageClock
+from .state_nearness import POOL, explain_fields, search_states, weigh_states
+from .state_query import StateQuery
 from .understand import LONGEST, Understood, understand_query
 
 LOOKS = 3  # at most, when what was found has changed before it could be read
@@ -69,6 +72,14 @@ class Query:
     given: frozenset[str] = frozenset()  # what the caller said, which the query's own words do not change
     understand: bool = True
     explain: bool = False
+    state: StateQuery | None = None  # the values to compare, where a state is asked about
+
+    @property
+    def words(self) -> str:
+        """What is searched for by words and meaning: of a state, its texts."""
+        if self.state is None:
+            return self.text
+        return self.state.words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,19 +92,6 @@ class Ranking:
     signals: Signals
 
 
-@dataclass(slots=True)
-class _Clock:
-    """Milliseconds per stage."""
-
-    at: float = field(default_factory=time.perf_counter)
-    millis: dict[str, float] = field(default_factory=dict)
-
-    def lap(self, stage: str) -> None:
-        now = time.perf_counter()
-        self.millis[stage] = (now - self.at) * 1000
-        self.at = now
-
-
 @dataclass(frozen=True, slots=True)
 class Recall:
     """Answers questions from an index and its store. Writes nothing."""
@@ -103,15 +101,16 @@ class Recall:
     embedder: Embedder
     analyzer: Analyzer
     graphs: Graphs | None = None  # None where facts are not asked
+    columns: StateColumns = field(default_factory=StateColumns)  # values of states, by scope
 
     @classmethod
     def of(cls, parts: Parts) -> Recall:
         """For an open memory, whose names are checked first."""
         graphs = parts.graphs if parts.settings.facts else None
-        return cls(parts.store, parts.index, parts.embedder, parts.analyzer, graphs)
+        return cls(parts.store, parts.index, parts.embedder, parts.analyzer, graphs, parts.state_columns)
 
     def answer(self, query: Query) -> Hits:
-        clock = _Clock()
+        clock = StageClock()
         if not query.text.strip() and query.vector is None:
             return self._list_hits(query, clock)
         if query.vector is None and not _WORD.search(query.text):
@@ -122,12 +121,10 @@ class Recall:
         probe = self._probe(query, asked, terms, head)
         clock.lap("understand")
         for _ in range(LOOKS):
-            found = self.index.search(probe)
+            found = self._search(query, probe)
             clock.lap("search")
-            zone = zone_of(query, asked)
-            recipe = recipe_for(query)
-            told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
-            ranked = fuse(found, told, recipe, count_to_read(query, asked), query.unit)
+            told = self._weigh(query, found, asked, terms)
+            ranked = fuse(found, told, recipe_for(query), count_to_read(query, asked), query.unit)
             clock.lap("fuse")
             records = self._fetch(found, ranked)
             if None not in records:
@@ -135,7 +132,9 @@ class Recall:
             probe = replace(probe, head=None)  # somebody wrote between the search and the fetch: look again
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
-        if query.understand and query.unit == "record" and query.recipe.echo > 0:
+        if query.state is not None:
+            hits = explain_fields(hits, query.state, told)
+        elif query.understand and query.unit == "record" and query.recipe.echo > 0:
             clues = self._list_clues(query, asked, terms)
             hits = look_again(hits, clues)
             hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
@@ -159,10 +158,22 @@ class Recall:
         head = self.store.head()
         asked = self.understand(query, head)
         terms = self._terms(asked)
-        found = self.index.search(self._probe(query, asked, terms, head))
+        found = self._search(query, self._probe(query, asked, terms, head))
+        told = self._weigh(query, found, asked, terms)
+        return Ranking(asked=asked, terms=terms, found=found, signals=told)
+
+    def _search(self, query: Query, probe: Probe) -> Candidates:
+        if query.state is None:
+            return self.index.search(probe)
+        return search_states(self, query, probe)
+
+    def _weigh(self, query: Query, found: Candidates, asked: Understood, terms: tuple[str, ...]) -> Signals:
+        """What speaks for each candidate."""
         zone, recipe = zone_of(query, asked), recipe_for(query)
         told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
-        return Ranking(asked=asked, terms=terms, found=found, signals=told)
+        if query.state is None:
+            return told
+        return weigh_states(self, query.state, found, told, recipe)
 
     def _answer_nothing(self, query: Query) -> Hits:
         """A question without a letter, a digit or a picture."""
@@ -183,10 +194,10 @@ class Recall:
 
     def understand(self, query: Query, head: Head | None = None) -> Understood:
         """What the query means; what the caller said stands in place of what its words say."""
-        if not query.understand or not query.text.strip():
-            return Understood(text=query.text, dense=query.text)
+        if not query.understand or not query.words.strip():
+            return Understood(text=query.words, dense=query.words)
         voices = self.index.voices(query.scope, head)
-        asked = understand_query(query.text, local(query.asked), voices, self.analyzer.language)
+        asked = understand_query(query.words, local(query.asked), voices, self.analyzer.language)
         if not query.given:
             return asked
         return replace(asked, **{name: _NOTHING[name] for name in query.given if name in _NOTHING})
@@ -241,13 +252,16 @@ class Recall:
         wanted: tuple[str, ...] = ()
         if query.recipe.words > 0:
             wanted = terms
+        depth = max(query.recipe.depth, 4 * query.limit)
+        if query.state is not None:
+            depth = max(depth, POOL)
         return Probe(
             scope=query.scope,
             now=query.now,
             where=query.where,
             vector=self._vector(query, asked),
             terms=tuple(map(term_id, wanted)),
-            depth=max(query.recipe.depth, 4 * query.limit),
+            depth=depth,
             head=head,
             hints=Hints(spelt=wanted, names=self._names(asked), session=asked.session, place=asked.place),
         )
@@ -268,7 +282,13 @@ class Recall:
             if len(given) > self.embedder.width:
                 raise BadInput("a recall takes one vector; call it once for each")
             return given
-        row: Floats = embed_checked(self.embedder, [asked.dense])[0]
+        if not asked.dense.strip():  # a state without texts
+            return None
+        return self.embed(asked.dense)
+
+    def embed(self, text: str) -> Floats:
+        """The vector of a query."""
+        row: Floats = embed_checked(self.embedder, [text])[0]
         return row
 
     def _fetch(self, found: Candidates, ranked: Ranked) -> list[Record | None]:
@@ -322,7 +342,7 @@ class Recall:
             hits = with_uses(hits, query.recipe)
         return hits
 
-    def _list_hits(self, query: Query, clock: _Clock) -> Hits:
+    def _list_hits(self, query: Query, clock: StageClock) -> Hits:
         """Without words or a vector, the filter alone says what is meant; a column gives the order."""
         records = self.list_records(
             query.where, query.scope, now=query.now, order=query.order, limit=query.limit
@@ -343,7 +363,7 @@ class Recall:
         terms: tuple[str, ...],
         found: Candidates,
         ranked: Ranked,
-        clock: _Clock,
+        clock: StageClock,
         notes: tuple[str, ...],
     ) -> Trace:
         arms = {name: self._arm(found, name, query.recipe.depth) for name in ("dense", "words")}

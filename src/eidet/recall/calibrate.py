@@ -36,7 +36,7 @@ GAP: Final = 15.0
 FLOOR: Final = 0.05  # what nothing at all counts as
 FAR: Final = 0.1  # a cosine below says no more: a long text is far from a word that it has
 BEST: Final = 10  # hits whose words and meaning are looked at
-NAMED: Final = ("date", "asked", "identifier")
+NAMED: Final = ("date", "asked", "identifier", "fields")
 MOST_AHEAD, MOST_AHEAD_OF_FIVE = 0.3, 0.5
 
 
@@ -105,5 +105,5 @@ def _ahead(sums: NDArray[Any]) -> float:
 
 
 def fits(rows: NDArray[np.intp], signals: Signals) -> bool:
-    """Whether the time, session, kind or place that a question names is found: an answer by itself."""
+    """Whether the time, session, kind, place or values that are asked for are found: an answer by itself."""
     return any(bool(signals.shares[name][rows].any()) for name in NAMED if name in signals.weights)

@@ -19,7 +19,7 @@ from ..core.dict_filters import Filter
 from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.scope import Scope
-from ..core.validate import Json, moment
+from ..core.validate import Json, clean_json, moment
 from ..core.where import Where
 from ..graph import Graphs
 from ..parts import Parts
@@ -29,6 +29,7 @@ from . import Query, Recall
 from .as_of import Page, Source
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .past import PastViews
+from .state_query import StateQuery, read_state
 
 if TYPE_CHECKING:
     from ..text.tokens import TokenCounter
@@ -94,9 +95,16 @@ class ReadPath:
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
         asked = build_query(text, source.scope, limit, source.narrow(seen), options, source.now)
+        asked = replace(asked, state=self._read_state(query, asked))
         if options.get("now") is None:
             return replace(asked, asked=source.asked)
         return asked
+
+    def _read_state(self, query: Asked, asked: Query) -> StateQuery | None:
+        """The values of a state to compare by; a vector takes their place."""
+        if not isinstance(query, Mapping) or asked.vector is not None:
+            return None
+        return read_state(clean_json(query, "a query"), self._guarding.query)
 
     def explain(
         self,

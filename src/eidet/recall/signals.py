@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.record import Kind
 from ..index import Candidates, Span
+from ..index.state_columns import DataPath
 from ..index.turn_line import TurnLine
 from ..text.analysis import ACTOR, NAMED, NUMBERED, QUESTION, TIMED
 from ..text.dates import Dated
@@ -50,6 +51,7 @@ class Signals:
     weights: dict[str, float]
     terms: int = 0  # of the question
     identifiers: int = 0  # that the question names
+    scales: Mapping[DataPath, float] = field(default_factory=dict)  # of states: one step of each number
 
 
 def signals_of(

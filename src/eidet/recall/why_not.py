@@ -32,6 +32,7 @@ _LACKS: Final = {
     "question": "it is itself a question",
     "echo": "it only repeats the question",
     "asked": "it does not fit the session, kind or place that the question names",
+    "fields": "its values are further from those that are asked for",
     "importance": "it is less important",
     "recency": "it is older",
 }

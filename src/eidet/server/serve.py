@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -49,21 +49,30 @@ class Opening:
         return app
 
 
-def serve(opening: Opening) -> None:
-    """Serves until SIGINT or SIGTERM. Requests in flight are answered, then the memory is closed."""
+def serve(opening: Opening, ready: Callable[[int], None]) -> None:
+    """Serves until SIGINT or SIGTERM. Requests in flight are answered, then the memory is closed.
+
+    `ready` is told the port once the server listens.
+    """
     server = opening.server
     server.check()
     if server.workers > 1 and opening.place in RAM:
         raise Misconfigured("a memory in RAM lives in one process: use --workers 1, or a file or a server")
-    raise_file_limit()
     with listen(server) as listener:
-        check_memory(opening)
-        config = configure(opening, server)
-        if server.workers > 1:
-            with share_metrics():
-                Multiprocess(config, sockets=[listener]).run()
-        else:
-            uvicorn.Server(config).run(sockets=[listener])
+        serve_on(listener, opening, ready)
+
+
+def serve_on(listener: socket.socket, opening: Opening, ready: Callable[[int], None]) -> None:
+    """As `serve`, on a socket that listens already."""
+    raise_file_limit()
+    check_memory(opening)
+    config = configure(opening, opening.server)
+    ready(listener.getsockname()[1])
+    if opening.server.workers > 1:
+        with share_metrics():
+            Multiprocess(config, sockets=[listener]).run()
+    else:
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def check_memory(opening: Opening) -> None:
@@ -105,7 +114,8 @@ def listen(server: ServerSettings) -> Iterator[socket.socket]:
         )
     except OSError as error:
         raise Unavailable(
-            f"cannot listen on {server.host}:{server.port}: {_describe(error)}; --port names another one"
+            f"cannot listen on {server.host}, port {server.port}: {_describe(error)}; name another port with "
+            "--port, or --port 0 for any that is free"
         ) from error
     with listener:
         listener.setblocking(False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
-import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -54,10 +55,17 @@ def test_it_refuses_to_start_where_strangers_could_come_in(
     assert why in said.err
 
 
-def test_a_port_that_is_taken_is_told(eidet: Shell) -> None:
+@pytest.mark.parametrize("words", [("serve",), ("demo", "--serve")])
+def test_a_port_that_is_taken_is_told(
+    eidet: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with socket.create_server(("127.0.0.1", free_port())) as taken:
-        said = eidet("serve", "--port", str(taken.getsockname()[1]))
-    assert (said.code, "--port" in said.err) == (5, True)
+        port = str(taken.getsockname()[1])
+        said = eidet(*words, "--at", "new.db", "--port", port)
+    assert (said.code, "--port" in said.err, f"port {port}:" in said.err) == (5, True, True)
+    assert "http://" not in said.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_memory_in_ram_has_one_worker(eidet: Shell) -> None:
@@ -65,23 +73,21 @@ def test_a_memory_in_ram_has_one_worker(eidet: Shell) -> None:
     assert (said.code, "--workers 1" in said.err) == (7, True)
 
 
-def test_it_says_where_it_is_and_ends_when_asked(tmp_path: Path) -> None:
-    port = free_port()
-    words = ["serve", "--at", str(tmp_path / "a.db"), "--port", str(port), "--embedder", "hashing:16"]
+def test_it_says_where_it_is_once_it_listens_and_ends_when_asked(tmp_path: Path) -> None:
+    words = ["serve", "--at", str(tmp_path / "a.db"), "--port", "0", "--embedder", "hashing:16"]
     process = subprocess.Popen(
         [sys.executable, "-m", "eidet.cli", *words], stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     )
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            break
-    time.sleep(0.5)
+    assert process.stderr is not None
+    told = ""
+    while "stop it with Ctrl-C" not in told:
+        line = process.stderr.readline()
+        assert line, told
+        told += line
+    found = re.search(r"http://127\.0\.0\.1:(\d+)/v1", told)
+    assert found is not None
+    with urllib.request.urlopen(f"http://127.0.0.1:{found[1]}/v1/health", timeout=60) as answer:
+        assert answer.status == 200
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
-    assert f"http://127.0.0.1:{port}/v1" in told
-    assert "stop it with Ctrl-C" in told
-    assert "Traceback" not in told
+    _, rest = process.communicate(timeout=60)
+    assert "Traceback" not in told + rest

@@ -12,7 +12,7 @@ from ...core.where import Where
 from ..checks import check_limit, check_number, check_whole
 from .entries import check_id
 from .errors import MemoryRetrievalException
-from .reader import Look, Scored, both, by_score, state_as_text
+from .reader import Look, Scored, both, by_score, state_as_text, state_with_values
 from .strategies import Ranked
 
 LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
@@ -24,7 +24,7 @@ LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity(Ranked):
-    """Like a state, a text or a vector: by the cosine of the vectors."""
+    """Like a state, a text or a vector: by the values of a state, else by the cosine of the vectors."""
 
     state: Mapping[str, Json] | str | None = None
     vector: Sequence[float] | None = None
@@ -38,11 +38,14 @@ class Similarity(Ranked):
             object.__setattr__(self, "vector", _numbers(self.vector))
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        if self.vector is None:
-            vector = look.vector_of(state_as_text(self.state))
-        else:
-            vector = self.vector
-        return [one for one in look.nearest(vector, where, k) if one.score >= self.least]
+        return [one for one in self._rank(look, where, k) if one.score >= self.least]
+
+    def _rank(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        if self.vector is not None:
+            return look.nearest(self.vector, where, k)
+        if state := state_with_values(self.state):
+            return look.resembling(state, where, k)
+        return look.nearest(look.vector_of(state_as_text(self.state)), where, k)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from ...core.where import Where
 from ...memory import Memory
 from ...models.embed.quantise import first_rows, how_many
 from ...recall import Recipe
+from ...recall.state_query import read_state
 from ..opening import embed_query
 from .errors import MemoryRetrievalException
 from .models import contents_of
@@ -21,6 +22,7 @@ from .models import contents_of
 ALL: Final = 1_000_000  # what one call answers at most
 EVERYTHING: Final = Where()
 NEAREST: Final = Recipe(name="nearest", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
+RESEMBLING: Final = Recipe(name="resembling", importance=0.0, nothing=0.0)
 WORDS: Final = Recipe(name="content", dense=0.4, words=0.6, importance=0.0)
 
 
@@ -73,6 +75,19 @@ class Look:
             Scored(hit.record, min(1.0, max(0.0, c)))
             for hit, c in zip(hits, _cosines(hits, vector), strict=True)
         ]
+
+    def resembling(self, state: Mapping[str, Json], where: Where | None, limit: int | None) -> list[Scored]:
+        """By how near their values are to those of a state, nearest first; scores from 0 up."""
+        hits = self.memory.recall(
+            state,
+            scope=self.scope,
+            where=_drop_empty(where),
+            kinds=None,
+            limit=limit or ALL,
+            recipe=RESEMBLING,
+            least=0.0,
+        )
+        return [Scored(hit.record, hit.score) for hit in hits]
 
     def about(self, text: str, where: Where | None, limit: int | None) -> list[Scored]:
         """By meaning and by words, best first."""
@@ -144,6 +159,19 @@ def state_as_text(state: object) -> str:
             f"a state to compare with is a dict or a text, not {type(state).__name__}"
         )
     return describe_data(clean_json(contents, "the state to compare with"))
+
+
+def state_with_values(state: object) -> Mapping[str, Json] | None:
+    """The contents of a state that has numbers or flags to compare; None for any other and for a text."""
+    if isinstance(state, str):
+        return None
+    contents = contents_of(state)
+    if contents is None:
+        return None
+    cleaned: dict[str, Json] = clean_json(contents, "the state to compare with")
+    if read_state(cleaned, str) is None:
+        return None
+    return cleaned
 
 
 def closeness(wanted: Mapping[str, Json], there: Json) -> float:

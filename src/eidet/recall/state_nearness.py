@@ -1,0 +1,226 @@
+"""How near states are to a state that is asked about: by its numbers, flags and texts, field by field.
+
+A number is as far away as it differs, measured by the spread of that field among the candidates, so that
+health from 0 to 1 and gold from 0 to 10,000 count alike (Gower's distance). A flag is the same or not. A text
+that is not the same is as far as its words and meaning are. What lacks a field is farther than all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.condition import MISSING, is_number, resolve
+from ..core.hit import Hit, Reasons
+from ..core.record import Record
+from ..core.validate import Json
+from ..index import Candidates, Probe
+from ..index.state_columns import DataPath, StateColumn, float_of, mark_of
+from ..text import term_id
+from .recipes import Recipe
+from .signals import Signals, share_covered
+from .state_query import StateField, StateQuery
+
+if TYPE_CHECKING:
+    from . import Query, Recall
+
+FIELDS_SIGNAL: Final = "fields"
+POOL: Final = 50_000  # states of a scope that are all compared; of more, those whose words fit best
+TAILS: Final = (5, 95)  # percent: a few extreme values do not set the scale
+OTHER_TEXT: Final = 0.1  # a text that is not the same is at least so far away
+NEAR, FAR = 0.25, 1.0  # distances that are called so
+LACKING: Final = 1.0  # what lacks a number is so much farther than the farthest
+FIELDS_SAID: Final = 6  # values that an explanation names
+
+Floats = NDArray[Any]
+Columns = Mapping[DataPath, StateColumn]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """How near each candidate is, from 1 (all values are the same) to 0, and the scale of each number."""
+
+    shares: Floats
+    scales: Mapping[DataPath, float]
+
+
+def read_columns(recall: Recall, state: StateQuery, found: Candidates) -> Columns:
+    """The values of all candidates at the paths of a query."""
+    if len(found.scopes) == 1:
+        return recall.columns.read(found.scopes[0], found.seq, state.paths, recall.read)
+    rows = np.empty(0, np.intp)
+    joined = {path: StateColumn.of(()) for path in state.paths}
+    for code, scope in enumerate(found.scopes):
+        here = np.flatnonzero(found.scope == code)
+        own = recall.columns.read(scope, found.seq[here], state.paths, recall.read)
+        rows = np.concatenate((rows, here))
+        for path, column in own.items():
+            joined[path] = joined[path].join(column, np.arange(len(rows)))
+    order = np.argsort(rows, kind="stable")
+    return {path: column.take(order) for path, column in joined.items()}
+
+
+def measure_nearness(state: StateQuery, columns: Columns, texts: Floats) -> Nearness:
+    """`texts` says how well the words and the meaning of each candidate fit, from 0 to 1."""
+    total, weights = np.zeros(len(texts)), 0.0
+    has_any = texts > 0
+    scales: dict[DataPath, float] = {}
+    for field in state.fields:
+        column = columns[field.path]
+        if field.form == "number":
+            scales[field.path] = find_scale(column.numbers, float_of(field.value))
+        total += field.weight * _measure_field(field, column, scales, texts)
+        weights += field.weight
+        has_any |= column.marks != 0
+    shares: Floats = np.where(has_any, 1.0 / (1.0 + total / weights), 0.0)
+    return Nearness(shares, scales)
+
+
+def find_scale(numbers: Floats, asked: float) -> float:
+    """What counts as one step: the spread of the values, or else the size of the largest."""
+    there = numbers[~np.isnan(numbers)]
+    if not len(there):
+        return 1.0
+    low, high = np.percentile(there, TAILS)
+    spread = float(high - low) or float(there.max() - there.min())
+    return spread or max(abs(asked), float(np.abs(there).max())) or 1.0
+
+
+def _measure_field(
+    field: StateField, column: StateColumn, scales: Mapping[DataPath, float], texts: Floats
+) -> Floats:
+    """How far each candidate is from the value that is asked for; what lacks a number is farther than all."""
+    if field.form == "number":
+        away = np.abs(column.numbers - float_of(field.value)) / scales[field.path]
+        return np.where(np.isnan(away), LACKING + float(np.nanmax(away, initial=FAR)), away)
+    if field.form == "items":
+        return 1.0 - _share_items(field.value, column)
+    same = column.marks == mark_of(field.value)
+    if field.form == "text":
+        return np.where(same, 0.0, FAR - (FAR - OTHER_TEXT) * texts)
+    return np.where(same, 0.0, np.where(column.marks == 0, FAR + LACKING, FAR))
+
+
+def _share_items(wanted: list[Json], column: StateColumn) -> Floats:
+    """The share of the items that the list of each candidate has."""
+    marks = frozenset(map(mark_of, wanted))
+    shares = np.zeros(len(column.items))
+    for row, items in enumerate(column.items):
+        if items is not None:
+            shares[row] = len(marks & items) / len(marks)
+    return shares
+
+
+def search_states(recall: Recall, query: Query, probe: Probe) -> Candidates:
+    """All states that pass the filter; of more than `POOL` in a scope, those whose words fit best.
+
+    The trace then says that not all were compared.
+    """
+    found = recall.index.search(probe)
+    if len(found) >= found.kept or (probe.vector is not None and probe.terms):
+        return _note_left_out(found)
+    terms = recall.analyzer.terms(query.text)
+    worded = replace(probe, vector=recall.embed(query.text), terms=tuple(map(term_id, terms)))
+    return _note_left_out(recall.index.search(worded))
+
+
+def _note_left_out(found: Candidates) -> Candidates:
+    if len(found) >= found.kept:
+        return found
+    note = f"{len(found):,} of {found.kept:,} states were compared: those whose words fit best"
+    return replace(found, notes=(*found.notes, note))
+
+
+def weigh_states(
+    recall: Recall, state: StateQuery, found: Candidates, text: Signals, recipe: Recipe
+) -> Signals:
+    """The nearness of the fields in place of what compares texts; beside it, what a recipe weighs besides."""
+    near = measure_nearness(state, read_columns(recall, state, found), score_texts(found, text))
+    shares = {FIELDS_SIGNAL: near.shares}
+    wanted = {FIELDS_SIGNAL: recipe.dense + recipe.words + recipe.context}
+    beside = {"importance": recipe.importance, "recency": recipe.recency, "asked": recipe.asked}
+    for name, weight in beside.items():
+        if name in text.shares and weight > 0:
+            shares[name], wanted[name] = text.shares[name] * (near.shares > 0), weight
+    total = sum(wanted.values()) + recipe.uses
+    weights: dict[str, float] = {}
+    for name, weight in wanted.items():
+        if total > 0:
+            weights[name] = weight / total
+    return Signals({**text.values, **shares}, shares, weights, scales=near.scales)
+
+
+def score_texts(found: Candidates, text: Signals) -> Floats:
+    """How well the texts among the values fit, from 0 to 1: by words and meaning, and how good those are."""
+    total, weight = np.zeros(len(found)), 0.0
+    for name in ("dense", "words"):
+        if name in text.weights:
+            total += text.weights[name] * text.shares[name]
+            weight += text.weights[name]
+    if not weight:
+        return total
+    fits = max(float(found.dense.max(initial=0.0)), share_covered(found), 0.0)
+    scored: Floats = np.clip(total / weight * min(fits, 1.0), 0.0, 1.0)
+    return scored
+
+
+def explain_fields(hits: list[Hit], state: StateQuery, told: Signals) -> list[Hit]:
+    """The hits with what their values are, in words."""
+    explained = []
+    for hit in hits:
+        explained.append(replace(hit, reasons=partial(_explain, hit, state, told.scales)))
+    return explained
+
+
+def _explain(hit: Hit, state: StateQuery, scales: Mapping[DataPath, float]) -> Reasons:
+    own = hit.reasons()
+    return replace(own, words=(*describe_nearness(hit.record, state, scales), *own.words))
+
+
+def describe_nearness(record: Record, state: StateQuery, scales: Mapping[DataPath, float]) -> Iterator[str]:
+    """Which values are the same, near or far, in words."""
+    for field in state.fields[:FIELDS_SAID]:
+        own = resolve(record.data, field.path)
+        if own is MISSING:
+            yield f"has no {field.name}"
+        elif field.form == "number" and is_number(own):
+            yield _describe_number(field, own, scales.get(field.path, 1.0))
+        elif field.form == "items":
+            yield from _describe_items(field, own)
+        elif mark_of(own) == mark_of(field.value):
+            yield f"{field.name} is {_show(own)}"
+        elif field.form != "text":
+            yield f"{field.name} is {_show(own)}, not {_show(field.value)}"
+
+
+def _describe_number(field: StateField, own: Json, scale: float) -> str:
+    away = abs(float_of(own) - float_of(field.value)) / scale
+    if not away:
+        return f"{field.name} is {_show(own)}"
+    if away <= NEAR:
+        return f"{field.name} {_show(own)} is near {_show(field.value)}"
+    if away >= FAR:
+        return f"{field.name} {_show(own)} is far from {_show(field.value)}"
+    return f"{field.name} {_show(own)} is some way from {_show(field.value)}"
+
+
+def _describe_items(field: StateField, own: Json) -> Iterator[str]:
+    if not isinstance(own, list):
+        return
+    there = set(map(mark_of, own))
+    shared = [_show(item) for item in field.value if mark_of(item) in there]
+    if shared:
+        yield f"{field.name} has {', '.join(shared)}"
+
+
+def _show(value: Json) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)[:80]
