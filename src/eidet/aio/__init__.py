@@ -31,8 +31,7 @@ def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
 
     async def ready(threads: Threads[Memory], core: Callable[[], object], *args: Any, **kwargs: Any) -> None:
         memory = await threads.open()
-        embedder = memory.parts.embedder
-        if is_warmable(embedder):
+        if is_warmable(embedder := memory.parts.embedder):
             wanted = await threads.run(lambda: texts(memory, core(), *args, **kwargs))
             if wanted:
                 await embedder.warm(wanted)
