@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -76,16 +75,6 @@ class WarmableEmbedder(Protocol):
 
     async def warm(self, texts: Sequence[str]) -> None:
         """Awaits the rows of texts not known yet, so that `embed` finds them without waiting."""
-
-
-def is_warmable(embedder: Embedder) -> TypeGuard[WarmableEmbedder]:
-    """The same as `isinstance`, which takes long for protocols; every verb for asyncio asks this."""
-    return _is_warmable_kind(type(embedder))
-
-
-@lru_cache(maxsize=64)
-def _is_warmable_kind(kind: type) -> bool:
-    return issubclass(kind, WarmableEmbedder)
 
 
 @runtime_checkable
