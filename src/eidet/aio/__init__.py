@@ -16,7 +16,7 @@ from ..memory.async_facts import AsyncFacts
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
 from ..memory.upkeep import UpkeepNamespace
-from ..models.embed import WarmableEmbedder
+from ..models.embed.warmable import is_warmable
 from ..net.hop import Hop, Hopping, Threads, hop, taking
 from ..parts import Parts
 from ..recall.state_query import words_to_ask
@@ -32,7 +32,7 @@ def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
 
     async def ready(threads: Threads[Memory], core: Callable[[], object], *args: Any, **kwargs: Any) -> None:
         memory = await threads.open()
-        if isinstance(embedder := memory.parts.embedder, WarmableEmbedder):
+        if is_warmable(embedder := memory.parts.embedder):
             wanted = await threads.run(lambda: texts(memory, core(), *args, **kwargs))
             if wanted:
                 await embedder.warm(wanted)

@@ -28,6 +28,14 @@ class Reasons:
     matched: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
 
+    def say(self, *, numbers: bool = False) -> str:
+        """All of it in one line: see `Hit.why`."""
+        if self.words and not numbers:
+            return "; ".join(self.words)
+        told = [signal for signal in self.signals if abs(signal.share) >= 0.005] or self.signals[:1]
+        parts = [_part(signal, self.matched) for signal in told]
+        return " ".join(parts).removeprefix("+ ") or "matches the filter"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
@@ -73,12 +81,7 @@ class Hit:
         With `numbers`, what each signal gave: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon)`. What gave
         less than half a hundredth is left out.
         """
-        reasons = self.reasons()
-        if reasons.words and not numbers:
-            return "; ".join(reasons.words)
-        told = [signal for signal in reasons.signals if abs(signal.share) >= 0.005] or reasons.signals[:1]
-        parts = [_part(signal, reasons.matched) for signal in told]
-        return " ".join(parts).removeprefix("+ ") or "matches the filter"
+        return self.reasons().say(numbers=numbers)
 
 
 def _part(signal: Signal, matched: Sequence[str]) -> str:

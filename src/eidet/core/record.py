@@ -136,8 +136,9 @@ class Record:
 
         `vectors` adds the numbers of its vector, if its tier still shows them.
         """
-        told = {name: getattr(self, name) for name in Record.__slots__ if name not in _INTERNAL}
-        told |= {name: iso_time(told[name]) for name in _TIMES}
+        told = dict(zip(_TOLD, _read_told(self), strict=True))
+        for name in _TIMES:
+            told[name] = iso_time(told[name])
         told["meta"] = dict(self.meta)
         told["state"] = self.state.to_json()
         if vectors:
@@ -217,6 +218,8 @@ _TIMES: Final = ("created", "occurred", "last_used", "expires")
 _INTERNAL: Final = frozenset(("vector", "terms", "original", "sealed"))
 MARK_BYTES: Final = 16
 _read_all: Final = attrgetter(*Record.__slots__)
+_TOLD: Final = tuple(name for name in Record.__slots__ if name not in _INTERNAL)
+_read_told: Final = attrgetter(*_TOLD)
 
 
 class _Ticks:

@@ -8,13 +8,14 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import update_wrapper
-from typing import Any, Concatenate, Final, Generic, NoReturn, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, Generic, NoReturn, ParamSpec, TypeVar, cast
 
 from ..core.errors import Misconfigured
 
 C = TypeVar("C")
 P = ParamSpec("P")
 T = TypeVar("T")
+U = TypeVar("U")
 V = TypeVar("V")
 
 
@@ -63,6 +64,17 @@ class Threads(Generic[C]):
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(self._pool, context.run, call)
 
+    async def finish(
+        self,
+        verb: Callable[Concatenate[Hopping[C], P], Coroutine[Any, Any, T]],
+        finish: Callable[[T], U],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> U:
+        """What `finish` makes of the answer of a verb. One thread does both, so there is one hop."""
+        return cast("U", await verb(Finishing(self, finish), *args, **kwargs))
+
     async def close(self, close: Callable[[C], None]) -> None:
         """Closes what is open, and ends the threads."""
         opened = self._opened
@@ -85,6 +97,21 @@ class Hopping(Generic[V]):
 
     async def _run(self, method: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         return await self.threads.run(lambda: method(self._core(), *args, **kwargs))
+
+
+class Finishing(Hopping[V]):
+    """The same methods, with one more step in the thread that made the answer."""
+
+    def __init__(self, threads: Threads[V], finish: Callable[[Any], Any]) -> None:
+        super().__init__(threads, threads.core)
+        self._finish = finish
+
+    async def _run(self, method: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+        def call() -> T:
+            made: T = self._finish(method(self._core(), *args, **kwargs))
+            return made
+
+        return await self.threads.run(call)
 
 
 class Hop:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -33,37 +34,59 @@ class Ranked:
     shares: dict[str, NDArray[Any]] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
     alone: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
-    ordered: dict[str, NDArray[Any]] = field(default_factory=dict)  # values of arms, rising, once asked for
+    columns: dict[str, SignalColumn] = field(default_factory=dict)  # of all hits, once one is asked about
 
     def signals(self, at: int) -> tuple[Signal, ...]:
         """What made the score of the hit at a place, largest share first; what gave nothing is left out."""
-        row, score = self.rows[at], self.scores[at]
-        parts = {name: float(share[row]) * self.weights[name] for name, share in self.shares.items()}
+        if not self.columns:
+            self.columns.update(self._read_columns())
+        parts = {name: column.shares[at] for name, column in self.columns.items()}
         arms = [name for name in RANKED if name in parts]
-        if arms and "context" in parts and self.alone[row]:  # it has no other context than itself
+        if arms and "context" in parts and self.alone[self.rows[at]]:  # it has no other context than itself
             own = parts.pop("context")
             parts |= {name: parts[name] + own / len(arms) for name in arms}
         total = sum(parts.values())
         scale = 0.0
         if total > 0:
-            scale = score / total
-        told = [self._signal(name, row, part * scale) for name, part in parts.items() if part * scale]
-        return tuple(sorted(told, key=lambda signal: -signal.share))
+            scale = self.scores[at] / total
+        told = []
+        for name, part in parts.items():
+            if share := part * scale:
+                told.append(self.columns[name].tell(name, at, share))
+        return tuple(sorted(told, key=_share_of, reverse=True))
 
-    def _signal(self, name: str, row: np.intp, share: float) -> Signal:
-        values = self.values[name]
+    def _read_columns(self) -> dict[str, SignalColumn]:
+        """What each signal gave each hit: one look at the arrays for all of them."""
+        columns = {}
+        for name, shares in self.shares.items():
+            values, weight = self.values[name], self.weights[name]
+            weighted = []
+            for share in shares[self.rows].tolist():
+                weighted.append(share * weight)
+            ranks = None
+            if name in RANKED:
+                behind = np.sort(values).searchsorted(values[self.rows], "right")
+                ranks = (1 + len(values) - behind).tolist()
+            columns[name] = SignalColumn(values[self.rows].tolist(), weighted, ranks)
+        return columns
+
+
+_share_of: Final = attrgetter("share")
+
+
+@dataclass(frozen=True, slots=True)
+class SignalColumn:
+    """One signal of all hits: its values, what they add to the sum, and their places among all candidates."""
+
+    values: list[float]
+    shares: list[float]
+    ranks: list[int] | None
+
+    def tell(self, name: str, at: int, share: float) -> Signal:
         rank = None
-        if name in RANKED:
-            rank = self._rank(name, values[row])
-        return Signal(name=name, value=float(values[row]), share=share, rank=rank)
-
-    def _rank(self, name: str, value: Any) -> int:
-        """The place of a value among all candidates. They are put in order once for all hits."""
-        ordered = self.ordered.get(name)
-        if ordered is None:
-            ordered = np.sort(self.values[name])
-            self.ordered[name] = ordered
-        return 1 + len(ordered) - int(ordered.searchsorted(value, "right"))
+        if self.ranks is not None:
+            rank = self.ranks[at]
+        return Signal(name=name, value=float(self.values[at]), share=share, rank=rank)
 
 
 def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: str = "record") -> Ranked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ..core.hit import Reasons, Signal
@@ -39,12 +40,18 @@ def explain_hit(
 
 
 def _list_matched(text: str, terms: tuple[str, ...], held: set[int]) -> tuple[str, ...]:
-    typed = [word.strip(_MARKS) for word in text.casefold().split()]
     matched = []
-    for term in terms:
-        if term_id(term) in held:
-            matched.append(_as_typed(typed, term))
+    for id, word in _name_terms(text, terms):
+        if id in held:
+            matched.append(word)
     return tuple(matched)
+
+
+@lru_cache(maxsize=32)  # all hits of a recall have it in common
+def _name_terms(text: str, terms: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """The id of each term of a query, and the word as it was typed."""
+    typed = [word.strip(_MARKS) for word in text.casefold().split()]
+    return tuple((term_id(term), _as_typed(typed, term)) for term in terms)
 
 
 def _in_words(

@@ -21,7 +21,7 @@ def rescore(hit: Hit, score: float, stage: str) -> Hit:
 
     def explain() -> Reasons:
         own = reasons()
-        return replace(own, signals=_add(own.signals, stage, share))
+        return Reasons(signals=_add(own.signals, stage, share), matched=own.matched, words=own.words)
 
     return Hit(record=hit.record, score=score, reasons=explain, superseded_by=hit.superseded_by)
 
@@ -44,6 +44,6 @@ def add_words(hit: Hit, words: str, *, first: bool = False, instead: str = "\n")
         own = reasons()
         others = [other for other in own.words if not other.endswith(instead)]
         told = (words, *others) if first else (*others, words)
-        return replace(own, words=told)
+        return Reasons(signals=own.signals, matched=own.matched, words=told)
 
     return Hit(record=hit.record, score=hit.score, reasons=explain, superseded_by=hit.superseded_by)

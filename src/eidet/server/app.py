@@ -20,6 +20,7 @@ from .gzip_answers import Gzip
 from .mcp.mounting import add_mcp
 from .mem0 import add_mem0
 from .rest import add_rest
+from .rest.fast_lane import add_fast_lane
 from .server_settings import ServerSettings
 from .serving import Serving
 from .telemetry.metrics_route import add_telemetry, surround
@@ -27,6 +28,9 @@ from .telemetry.metrics_route import add_telemetry, surround
 ABOUT: Final = """A memory for AI agents. Every route works in one scope, `default` if none is named.
 
 Errors have one shape: `type`, `message`, `hint` and `field`."""
+
+# FastAPI's own spans would tell paths and queries, which can name anybody. Older versions have none.
+NO_TELEMETRY: Final[Any] = {"tracing": False, "metrics": False, "logs": False}
 
 
 def create_app(
@@ -55,11 +59,13 @@ def create_app(
         lifespan=live,
         openapi_url="/openapi.json",
         docs_url=None,
+        telemetry=NO_TELEMETRY,
         redoc_url=None,
     )
     app.state.serving = serving
     add_handlers(app)
     add_parts(app, serving)
+    add_fast_lane(app)
     app.add_middleware(Gzip)
     app.add_middleware(Doorway, serving=serving)
     if chosen.cors_origins:

@@ -16,7 +16,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..core.errors import Corrupt
-from . import unpack
 
 if TYPE_CHECKING:
     from .facts.statement import Statement
@@ -144,4 +143,4 @@ def _list_ids(unit: bytes) -> tuple[int, ...]:
 
 def terms_in(blob: bytes) -> set[int]:
     """The ids of all terms of a text."""
-    return set(chain.from_iterable(map(unpack, read_analysis(blob).units)))
+    return set(chain.from_iterable(map(_list_ids, read_analysis(blob).units)))

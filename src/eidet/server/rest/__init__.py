@@ -8,6 +8,7 @@ forget_routes.py        forget by a filter, with a preview      respond.py   ans
 admin_routes.py         scopes, stats, health, export, load
 facts_routes.py         what held when, and who is who          large_json.py   JSON in pieces
 decision_routes.py       why a fact is believed, and decisions about facts
+fast_lane.py            a short way for plain requests to the busiest routes
 """
 
 from __future__ import annotations

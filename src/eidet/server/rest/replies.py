@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
@@ -225,14 +225,13 @@ def tell_remembered(records: Sequence[Record], rejected: Sequence[Rejected] = ()
 def tell_hit(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
     """A hit with its reasons, which are made once: they are dear."""
     reasons = hit.reasons()
-    explained = replace(hit, reasons=lambda: reasons)
     signals = []
     for one in reasons.signals:
         signals.append({"name": one.name, "value": one.value, "share": one.share, "rank": one.rank})
     return {
         "score": hit.score,
         "superseded_by": hit.superseded_by,
-        "why": explained.why(),
+        "why": reasons.say(),
         "matched": reasons.matched,
         "signals": signals,
         "record": tell_record(hit.record, vectors=vectors),

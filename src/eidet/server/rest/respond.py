@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from fastapi import Response
 
-from ...core.validate import dump_json
 from ..errors import ErrorBody
 from ..serving import Serving
-from .large_json import dump_pieces
+from .large_json import dump_pieces, dump_small
 
 MANY: Final = 20  # records; more of them are told in a thread
 _ERRORS: Final = {
@@ -47,5 +46,10 @@ async def answer(
     if size > MANY:
         content = await serving.memory.threads.run(lambda: dump_pieces(tell()))
     else:
-        content = dump_json(tell()).encode()
-    return Response(content, status, dict(headers or {}), media_type="application/json")
+        content = dump_small(tell())
+    return respond(content, status=status, headers=headers)
+
+
+def respond(content: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """An answer that is JSON already."""
+    return Response(content, status, headers, media_type="application/json")

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
+from ...aio import AsyncMemory
 from ...core.arguments import check_filter
 from ...core.hit import Hits
 from ...core.record import Record
@@ -17,9 +18,10 @@ from ..serving import Grant, Reads, Writes, check_right
 from .bodies import ContextBody, FeedbackBody, Filters, FindBody, RecallBody
 from .cursors import PageMark, hash_asked, read_cursor, write_cursor
 from .drafts import check_records, read_options, read_where
+from .large_json import dump_pieces
 from .once import IdempotencyKey, begin
 from .replies import ContextReply, CountReply, FoundPage, RecallReply, tell_context, tell_hits, tell_records
-from .respond import answer, errors
+from .respond import answer, errors, respond
 
 TAGS: Final[list[Any]] = ["search"]
 
@@ -60,14 +62,16 @@ async def recall(body: RecallBody, grant: Reads) -> Response:
     options.update(read_options(body))  # type: ignore[typeddict-item]  # filters are among the options
     where = read_where(body)
     async with grant.serving.turns.search(grant.memory):
-        hits = await grant.memory.recall(
-            body.query, scope=grant.scope, limit=body.limit, where=where, **options
+        content = await grant.memory.threads.finish(
+            AsyncMemory.recall,
+            lambda hits: dump_pieces(tell_hits(hits, vectors=body.vectors, reasons=body.reasons)),
+            body.query,
+            scope=grant.scope,
+            limit=body.limit,
+            where=where,
+            **options,
         )
-    return await answer(
-        grant.serving,
-        lambda: tell_hits(hits, vectors=body.vectors, reasons=body.reasons),
-        size=len(hits),
-    )
+    return respond(content)
 
 
 async def context(body: ContextBody, grant: Reads) -> Response:
@@ -82,7 +86,9 @@ async def context(body: ContextBody, grant: Reads) -> Response:
             422, "too_many_tokens", f"a context has at most {most:,} tokens for this key", field="body.budget"
         )
     async with grant.serving.turns.search(grant.memory):
-        made = await grant.memory.context(
+        content = await grant.memory.threads.finish(
+            AsyncMemory.context,
+            lambda made: dump_pieces(tell_context(made)),
             body.query,
             budget=body.budget,
             limit=body.limit,
@@ -98,7 +104,7 @@ async def context(body: ContextBody, grant: Reads) -> Response:
             known_at=body.known_at,
             **read_options(body),
         )
-    return await answer(grant.serving, lambda: tell_context(made), size=len(made.records))
+    return respond(content)
 
 
 def check_reveals(grant: Grant) -> None:
@@ -113,17 +119,23 @@ async def find(body: FindBody, grant: Reads) -> Response:
     mark = _read_mark(body, str(grant.scope))
     options = FindOptions(order=body.order, offset=mark.skip, as_of=body.as_of, known_at=body.known_at)
     options.update(read_options(body))  # type: ignore[typeddict-item]  # filters are among the options
-    wanted = body.limit + len(mark.ids)
-    found = await grant.memory.find(_narrow(body, mark), scope=grant.scope, limit=wanted + 1, **options)
+    content = await grant.memory.threads.finish(
+        AsyncMemory.find,
+        lambda found: _write_page(found, mark, body),
+        _narrow(body, mark),
+        scope=grant.scope,
+        limit=body.limit + len(mark.ids) + 1,
+        **options,
+    )
+    return respond(content)
+
+
+def _write_page(found: list[Record], mark: PageMark, body: FindBody) -> bytes:
     page = _page_of(found, mark, body.limit)
     cursor = None
-    if len(found) > wanted and page:
+    if len(found) > body.limit + len(mark.ids) and page:
         cursor = write_cursor(mark.after(page))
-    return await answer(
-        grant.serving,
-        lambda: {"memories": tell_records(page, vectors=body.vectors), "cursor": cursor},
-        size=len(page),
-    )
+    return dump_pieces({"memories": tell_records(page, vectors=body.vectors), "cursor": cursor})
 
 
 def _read_mark(body: FindBody, scope: str) -> PageMark:

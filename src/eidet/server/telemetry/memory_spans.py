@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import MissingExtra
@@ -53,16 +53,19 @@ class MemorySpans:
         except ImportError:
             raise MissingExtra("tracing", extra="otel") from None
         self._tracer = get_tracer("eidet", tracer_provider=provider)
+        self._has_provider = provider is not None
         self._content = content
 
+    def __call__(self, call: VerbCall) -> AbstractContextManager[None]:
+        operation = OPERATIONS.get(call.verb)
+        if operation is None or not (self._has_provider or has_listeners()):
+            return nullcontext()
+        return self._trace(call, operation)
+
     @contextmanager
-    def __call__(self, call: VerbCall) -> Iterator[None]:
+    def _trace(self, call: VerbCall, operation: str) -> Iterator[None]:
         from opentelemetry.trace import SpanKind
 
-        operation = OPERATIONS.get(call.verb)
-        if operation is None:
-            yield
-            return
         with self._tracer.start_as_current_span(
             operation,
             kind=SpanKind.INTERNAL,
@@ -103,6 +106,13 @@ class MemorySpans:
         if self._content and found is not None:
             said[RECORDS] = dump_json([describe_record(one) for one in found])
         return said
+
+
+def has_listeners() -> bool:
+    """Whether OpenTelemetry is configured: else nobody gets a span, and none is made."""
+    from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
+
+    return not isinstance(get_tracer_provider(), ProxyTracerProvider)
 
 
 @contextmanager

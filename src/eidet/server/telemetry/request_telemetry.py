@@ -8,13 +8,14 @@ from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from opentelemetry.propagate import extract
+from opentelemetry.propagate import extract, get_global_textmap
 from opentelemetry.trace import Span, SpanKind, StatusCode, get_tracer
 
 from ..doorway import REQUEST_ID, AsgiApp, Message, Receive, Send
 from ..serving import CALLER
 from .log_lines import FIELDS
 from .memory_metrics import MemoryMetrics
+from .memory_spans import has_listeners
 
 LOG: Final = logging.getLogger("eidet.access")
 PLAIN_PATHS: Final = frozenset(("/", "/mcp", "/metrics", "/docs", "/openapi.json"))
@@ -29,18 +30,31 @@ class RequestTelemetry:
         self._app = app
         self._metrics = metrics
         self._tracer = get_tracer("eidet")
+        self._trace_headers = frozenset(name.lower().encode() for name in get_global_textmap().fields)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         answer = StatusWatch(send)
+        if self._is_traced(scope):
+            with self._open_span(scope, answer):
+                await self._serve(scope, receive, answer)
+        else:
+            await self._serve(scope, receive, answer)
+
+    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, answer: StatusWatch) -> None:
         started = time.perf_counter()
-        with self._open_span(scope, answer):
-            try:
-                await self._app(scope, receive, answer)
-            finally:
-                self._note(scope, answer.status, time.perf_counter() - started)
+        try:
+            await self._app(scope, receive, answer)
+        finally:
+            self._note(scope, answer.status, time.perf_counter() - started)
+
+    def _is_traced(self, scope: MutableMapping[str, Any]) -> bool:
+        """Whether somebody gets spans, or the request is part of a trace, whose id logs tell."""
+        if has_listeners():
+            return True
+        return any(name in self._trace_headers for name, _ in scope["headers"])
 
     @contextmanager
     def _open_span(self, scope: MutableMapping[str, Any], answer: StatusWatch) -> Iterator[None]:
@@ -56,6 +70,8 @@ class RequestTelemetry:
     def _note(self, scope: MutableMapping[str, Any], status: int, seconds: float) -> None:
         method, route = method_of(scope), route_of(scope)
         self._metrics.count_request(method, route, status, seconds)
+        if not LOG.isEnabledFor(logging.INFO):
+            return
         said = {"method": method, "route": route, "status": status, "seconds": round(seconds, 4)}
         said["request_id"] = scope.get(REQUEST_ID)
         caller = scope.get(CALLER)

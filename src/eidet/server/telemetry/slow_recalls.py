@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final
 
 from ...core.observers import VerbCall, observe
@@ -34,11 +34,13 @@ class SlowRecalls:
         self._seconds = seconds
         self._content = content
 
-    @contextmanager
-    def __call__(self, call: VerbCall) -> Iterator[None]:
+    def __call__(self, call: VerbCall) -> AbstractContextManager[None]:
         if call.verb not in WATCHED:
-            yield
-            return
+            return nullcontext()
+        return self._watch(call)
+
+    @contextmanager
+    def _watch(self, call: VerbCall) -> Iterator[None]:
         started = time.perf_counter()
         try:
             yield
