@@ -11,6 +11,7 @@ from common import RESULTS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+NOTES = ROOT / "bench" / "notes"
 COMMAND = "for name in add recall dialogue scopes neighbours start report; do python bench/$name.py; done"
 
 FIGURES = (
@@ -25,6 +26,9 @@ def main() -> None:
     table = summary(results)
     (DOCS / "reference" / "figures.md").write_text(figures_page(results))
     (DOCS / "how-it-works" / "benchmarks.md").write_text(benchmarks_page(results, table))
+    for name in ("writing", "reading", "serving"):
+        page = DOCS / "how-it-works" / f"speed-{name}.md"
+        page.write_text((NOTES / f"{name}.md").read_text())
     readme = ROOT / "README.md"
     block = f"<!-- bench -->\n{table}\n\n{measured(results)}\n<!-- /bench -->"
     text = re.sub(r"<!-- bench -->.*<!-- /bench -->", lambda _: block, readme.read_text(), flags=re.DOTALL)
@@ -32,10 +36,10 @@ def main() -> None:
 
 
 def benchmarks_page(results: dict[str, Any], table: str) -> str:
-    """What matters most, the plot, and the goals that were missed."""
+    """What matters most, the plot, and the goals."""
     plotted = "![cost against size](../images/cost.png)"
     more = "[All figures](../reference/figures.md) of every benchmark are on a page of their own."
-    notes = (ROOT / "bench" / "notes.md").read_text()
+    notes = (NOTES / "goals.md").read_text()
     return "\n\n".join(["# Benchmarks", measured(results), table, plotted, more, notes]).rstrip() + "\n"
 
 
