@@ -99,11 +99,12 @@ COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorE
 
 @dataclass
 class Module:
-    """One parsed file and the numbers of its lines that hold code."""
+    """One parsed file, its nodes (walked once), and the numbers of its lines that hold code."""
 
     name: str
     text: str
     tree: ast.Module
+    nodes: list[ast.AST]
     code: frozenset[int]
 
     def place_of(self, node: ast.AST) -> str:
@@ -129,19 +130,19 @@ class Shape:
         self.places[figure] = places
 
 
-def code_lines(text: str, tree: ast.Module) -> frozenset[int]:
+def code_lines(text: str, nodes: list[ast.AST]) -> frozenset[int]:
     """Lines with something other than blanks, comments and docstrings."""
     found: set[int] = set()
     skipped = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in skipped and token.type != tokenize.ENDMARKER:
             found.update(range(token.start[0], token.end[0] + 1))
-    return frozenset(found - docstring_lines(tree))
+    return frozenset(found - docstring_lines(nodes))
 
 
-def docstring_lines(tree: ast.Module) -> set[int]:
+def docstring_lines(nodes: list[ast.AST]) -> set[int]:
     found: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | Function) and ast.get_docstring(node, clean=False):
             first = node.body[0]
             found.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
@@ -152,12 +153,13 @@ def read_modules() -> Iterator[Module]:
     for path in sorted(SOURCE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
-        yield Module(path.relative_to(SOURCE).as_posix(), text, tree, code_lines(text, tree))
+        nodes = list(ast.walk(tree))
+        yield Module(path.relative_to(SOURCE).as_posix(), text, tree, nodes, code_lines(text, nodes))
 
 
-def nested_within(tree: ast.AST, kinds: tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
+def nested_within(nodes: list[ast.AST], kinds: tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
     """The nodes of these kinds that lie inside another one of them."""
-    for outer in ast.walk(tree):
+    for outer in nodes:
         if not isinstance(outer, kinds):
             continue
         for inner in ast.walk(outer):
@@ -196,7 +198,7 @@ def measure_functions(modules: list[Module], shape: Shape) -> None:
     lengths: list[int] = []
     participles: list[str] = []
     for module in modules:
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, Function):
                 lengths.append(module.count_code(node))
                 if is_participle(node.name) and not is_property(node):
@@ -210,7 +212,7 @@ def measure_density(modules: list[Module], shape: Shape) -> None:
     thousands = sum(len(module.code) for module in modules) / 1000
     ternaries = comprehensions = 0
     for module in modules:
-        kinds = Counter(type(node) for node in ast.walk(module.tree))
+        kinds = Counter(type(node) for node in module.nodes)
         ternaries += kinds[ast.IfExp]
         comprehensions += sum(kinds[kind] for kind in COMPREHENSIONS)
     shape.figures["ternaries_per_1000"] = round(ternaries / thousands, 1)
@@ -223,9 +225,9 @@ def measure_knots(modules: list[Module], shape: Shape) -> None:
     ternaries: set[str] = set()
     lambdas: list[str] = []
     for module in modules:
-        comprehensions.update(module.place_of(node) for node in nested_within(module.tree, COMPREHENSIONS))
-        ternaries.update(module.place_of(node) for node in nested_within(module.tree, (ast.IfExp,)))
-        for node in ast.walk(module.tree):
+        comprehensions.update(module.place_of(node) for node in nested_within(module.nodes, COMPREHENSIONS))
+        ternaries.update(module.place_of(node) for node in nested_within(module.nodes, (ast.IfExp,)))
+        for node in module.nodes:
             if isinstance(node, COMPREHENSIONS) and len(node.generators) > 1:
                 comprehensions.add(module.place_of(node))
             if isinstance(node, ast.Lambda) and has_defaults(node.args):
@@ -246,7 +248,7 @@ def measure_reaches(modules: list[Module], shape: Shape) -> None:
         for number, line in enumerate(module.text.splitlines(), 1):
             if "noqa" in line and "SLF001" in line:
                 private.append(f"{module.name}:{number}")
-        asked += [module.place_of(node) for node in ast.walk(module.tree) if asks_by_name(node)]
+        asked += [module.place_of(node) for node in module.nodes if asks_by_name(node)]
     shape.count("private_reaches", private)
     shape.count("asked_by_name", asked)
 
@@ -278,7 +280,7 @@ def named_twice(names: dict[str, list[str]]) -> Iterator[str]:
 def measure_sizes(modules: list[Module], shape: Shape) -> None:
     for module in modules:
         shape.file_lines[module.name] = len(module.text.splitlines())
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.ClassDef):
                 shape.class_methods[f"{module.name}:{node.name}"] = count_methods(node)
     shape.figures["lines"] = sum(shape.file_lines.values())
