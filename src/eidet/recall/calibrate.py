@@ -59,7 +59,7 @@ def _evidence(
     sums: NDArray[Any], rows: NDArray[np.intp], found: Candidates, signals: Signals, recipe: Recipe
 ) -> float | None:
     """The log odds that the best hit is right; None where neither words nor meaning tell of it."""
-    best = rows[:BEST]
+    best = _leave_echoes(rows[:BEST], signals)
     near = max(float(found.dense[best].max()), 0.0) if "dense" in signals.weights else None
     here = share_covered(found, best) if "words" in signals.weights else None
     if near is None and here is None:
@@ -79,6 +79,14 @@ def _evidence(
     if np.isinf(found.traits.length[rows[0]]):
         told += LONG
     return told + own * _ahead(sums)
+
+
+def _leave_echoes(rows: NDArray[np.intp], signals: Signals) -> NDArray[np.intp]:
+    """The rows without those that only repeat the question: they say nothing of how good an answer is."""
+    if "echo" not in signals.shares:
+        return rows
+    kept = rows[signals.shares["echo"][rows] == 0]
+    return kept if len(kept) else rows
 
 
 def _weigh_names(row: int, signals: Signals) -> float:

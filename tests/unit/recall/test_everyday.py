@@ -256,3 +256,9 @@ def test_a_note_may_begin_with_what_was_done(memory: Memory) -> None:
     )
     assert "tomatoes" in first(memory, "What did I plant in the garden between 10 and 20 May?")
     assert "8 km" in first(memory, "Where did I run in May?")
+
+
+def test_a_repeated_question_lends_its_score_to_nobody(memory: Memory) -> None:
+    memory.remember(["How do I reset my password?", "The cat sleeps on the sofa.", "My sister plays chess."])
+    hits = memory.recall("How do I reset my password?", now=NOW)
+    assert all(hit.score < 0.2 for hit in hits if "password" not in hit.text)
