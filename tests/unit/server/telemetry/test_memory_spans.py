@@ -23,7 +23,7 @@ from eidet.core.observers import observe
 from eidet.server.telemetry import trace_memories
 
 HASHING = "hashing:64"
-SECRET = "the vault code is 8241"
+SECRET = "the vault code is opal8241"
 # What each verb is, in the words of the conventions, and how many records it tells of.
 VERBS = {
     "remember": ("upsert_memory", 1),
@@ -95,7 +95,7 @@ def test_content_is_told_only_on_request(tracing: Tracing) -> None:
         with trace_memories(provider=tracing.provider):
             use(memory)
         told = " ".join(map(str, tracing.attributes()))
-        for word in ("vault", "8241", "ann", "Ann"):
+        for word in ("vault", "opal8241", "ann", "Ann"):
             assert word not in told
         with trace_memories(provider=tracing.provider, content=True):
             memory.remember(SECRET, scope="ben", again=True, meta={"room": 4})
@@ -112,13 +112,13 @@ def test_content_is_told_only_on_request(tracing: Tracing) -> None:
 def test_a_verb_that_fails_tells_its_error_without_its_message(tracing: Tracing) -> None:
     memory = Memory(embedder=HASHING)
     with memory, trace_memories(provider=tracing.provider), pytest.raises(BadInput):
-        memory.recall("vault 8241", scope="ann", since="not a time 8241")
+        memory.recall("vault opal8241", scope="ann", since="not a time opal8241")
     (span,) = tracing.spans
     assert span.status.status_code is StatusCode.ERROR
     assert span.status.description is None
     assert dict(span.attributes or {})["error.type"] == "BadInput"
     assert span.events == ()
-    assert "8241" not in span.to_json()
+    assert "opal8241" not in span.to_json()
 
 
 def test_a_span_belongs_to_the_trace_of_its_caller_in_threads_too(tracing: Tracing) -> None:

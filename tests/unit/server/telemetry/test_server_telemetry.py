@@ -30,8 +30,8 @@ from eidet.server.telemetry.log_lines import JsonLines, PlainLines
 from eidet.server.telemetry.request_names import name_request
 
 HASHING = "hashing:64"
-SECRET = "the vault code is 8241"
-FORBIDDEN = ("8241", "vault", "ann@example.com", "secret-ops", "secret-ann", "acme")
+SECRET = "the vault code is opal8241"
+FORBIDDEN = ("opal8241", "82418241", "vault", "ann@example.com", "secret-ops", "secret-ann", "acme")
 
 
 @contextmanager
@@ -72,10 +72,10 @@ def use(client: TestClient, **headers: str) -> None:
     assert stored.status_code in (200, 201), stored.text
     for path in ("/v1/recall", "/v1/context"):
         assert client.post(path, params=scope, json={"query": "vault"}, headers=headers).status_code == 200
-    client.get("/v1/memories/none-8241", params=scope, headers=headers)
-    client.get("/nothing/8241", headers=headers)
-    client.post("/v1/recall", params=scope, json={"query": "vault", "limit": -8241}, headers=headers)
-    client.request("8241", "/v1/recall", headers=headers)
+    client.get("/v1/memories/none-opal8241", params=scope, headers=headers)
+    client.get("/nothing/opal8241", headers=headers)
+    client.post("/v1/recall", params=scope, json={"query": "vault", "limit": -82418241}, headers=headers)
+    client.request("opal8241", "/v1/recall", headers=headers)
 
 
 def test_metrics_tell_operations_results_and_requests() -> None:
@@ -145,7 +145,7 @@ def test_metrics_need_the_right_to_see_all(tmp_path: Path) -> None:
 
 def test_calls_of_tools_are_counted_and_unknown_names_are_not_labels() -> None:
     with serve() as client:
-        for name in ("recall", "forget", "tool-8241"):
+        for name in ("recall", "forget", "tool-opal8241"):
             call = {"name": name, "arguments": {"query": "x"}}
             client.post(
                 "/mcp",
@@ -230,8 +230,8 @@ def test_what_another_handler_made_of_an_exception_is_not_repeated(
         record = logging.makeLogRecord({"msg": "failed", "exc_info": sys.exc_info()})
     for before in (logging.Formatter(), kind(content=not content)):
         before.format(record)
-        assert ("8241" in kind(content=content).format(record)) == content
-        assert "8241" in logging.Formatter().format(record)
+        assert ("opal8241" in kind(content=content).format(record)) == content
+        assert "opal8241" in logging.Formatter().format(record)
 
 
 @pytest.mark.parametrize("content", [False, True])
@@ -248,4 +248,4 @@ def test_the_message_of_an_exception_is_told_only_on_request(
     assert "ValueError" in said
     assert "test_server_telemetry.py" in said
     assert "req-9" in said
-    assert ("8241" in said) == content
+    assert ("opal8241" in said) == content

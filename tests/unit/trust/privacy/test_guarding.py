@@ -175,7 +175,7 @@ def test_what_is_refused_is_named_by_class_and_nothing_is_written(tmp_path: Path
     assert ear.heard == ["fine"]
     assert memory.trust.reveal("EMAIL_0000000000") == "EMAIL_0000000000"
     assert _tokens(tmp_path) == []  # the mail of the refused list is not in the vault either
-    assert "4242" not in str(memory.recall(f"who has {CARD}?", explain=True).trace)
+    assert "4242 4242" not in str(memory.recall(f"who has {CARD}?", explain=True).trace)
     memory.close()
 
 
