@@ -26,6 +26,7 @@ from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
 from eidet.index.pgvector import query as served
 from eidet.index.pgvector.query import halfvec
+from eidet.store import verbs
 from eidet.store.sql.postgres import PostgresStore
 from eidet.write.ingest import Ingest
 
@@ -83,7 +84,7 @@ def _load(store: PostgresStore, made: list[Record]) -> None:
     spent = []
     for start in range(0, COUNT, 10_000):
         began = time.perf_counter()
-        store.put(made[start : start + 10_000], now=1.7e9, unique=False)
+        verbs.put(store, made[start : start + 10_000], now=1.7e9, unique=False)
         spent.append(time.perf_counter() - began)
     began = time.perf_counter()
     index = PgvectorIndex(store, 256)

@@ -16,6 +16,7 @@ from typing import Any
 from common import MET, folder, median_ms, millis, queries, record, sentences, texts
 from eidet import Memory
 from eidet.core.record import Record
+from eidet.store import verbs
 from eidet.store.sql.postgres import PostgresStore
 from eidet.store.sql.rows import COLUMNS, row_of
 
@@ -71,7 +72,7 @@ def _writing(url: str) -> None:
         for text, sentence in zip(texts(ROUNDS, seed=3), said, strict=False):
             row = (_made(), store.head().seq + 1)
             spent["bare INSERT"] += millis(bare, [row])
-            spent["store.put"] += millis(lambda one: store.put([one], now=1.0), [_made()])
+            spent["store.put"] += millis(lambda one: verbs.put(store, [one], now=1.0), [_made()])
             spent["remember"] += millis(memory.remember, [text])
             spent.setdefault("remember a sentence", []).extend(millis(memory.remember, [sentence]))
     store.close()
@@ -87,7 +88,7 @@ def _bulk(url: str) -> None:
     store = PostgresStore(url)
     empty, given = store.size(), [_made(f"s{n % 10}") for n in range(10_000)]
     started = time.perf_counter()
-    store.put(given, now=1.0)
+    verbs.put(store, given, now=1.0)
     took = time.perf_counter() - started
     grown = store.size() - empty
     started = time.perf_counter()
@@ -149,12 +150,12 @@ def _child(url: str, begin: Any, told: Any) -> None:
     store = PostgresStore(f"{url}?eidet_connections=2")
     written = failed = 0
     for _ in range(FIRST):
-        store.put([_made()], now=1.0)
+        verbs.put(store, [_made()], now=1.0)
     begin.wait(60)
     ends = time.perf_counter() + SECONDS
     while time.perf_counter() < ends:
         try:
-            store.put([_made()], now=1.0)
+            verbs.put(store, [_made()], now=1.0)
             written += 1
         except EidetError:
             failed += 1

@@ -17,6 +17,7 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.index import Probe
 from eidet.index.vectordb.vectorset import VectorSets
+from eidet.store import verbs
 from eidet.store.redis import RedisStore
 from eidet.write.ingest import Ingest
 
@@ -56,7 +57,7 @@ def _made(count: int) -> list[Record]:
 def _measured(url: str, made: list[Record], kind: str, options: str) -> None:
     store = RedisStore(url)
     for start in range(0, len(made), 5_000):
-        store.put(made[start : start + 5_000], now=1.7e9, unique=False)
+        verbs.put(store, made[start : start + 5_000], now=1.7e9, unique=False)
     by_server = Memory(RedisStore(url), settings=Settings(index=f"vectorset://?small=0&ship_rows=1{options}"))
     in_ram = Memory(RedisStore(url), settings=Settings(index="embedded"))
     index: Any = by_server.parts.index

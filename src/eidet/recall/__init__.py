@@ -32,7 +32,7 @@ from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .query_rules import LEAST, count_to_read, least_for, list_losses, read_end, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
-from .second_look import NO_WANTS, Clues, look_again
+from .second_look import NO_WANTS, Clues, Measures, look_again
 from .signals import Signals, signals_of
 from .stage_clock import StageClock
 from .state_nearness import POOL, explain_fields, search_states, weigh_states
@@ -136,7 +136,7 @@ class Recall:
             hits = explain_fields(hits, query.state, told)
         elif query.understand and query.unit == "record" and query.recipe.echo > 0:
             clues = self._list_clues(query, asked, terms)
-            hits = look_again(hits, clues)
+            hits = look_again(hits, clues, Measures(found, told))
             hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
@@ -220,6 +220,7 @@ class Recall:
             moment,
             frozenset(map(term_id, terms)),
             frozenset(map(term_id, names)),
+            self.analyzer,
             wants,
             read_end(query, asked),
         )

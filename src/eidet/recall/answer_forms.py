@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
 from ..core.lazy_pattern import LazyPattern
-from ..text.flags import list_names
+from ..text.flags import list_names, read_words
 from ..text.stopwords import STOP_WORDS
 from ..text.thesaurus_words import FORMS
 
@@ -23,22 +24,18 @@ SHORT: Final = 200  # characters of a statement about one thing
 MEASURED: Final = 2.0
 REASONED: Final = 1.6
 DENIED: Final = 1.75
-DENIED_AFTER: Final = 3  # words after a "not" in which that is looked for which it denies
-OPPOSITE: Final = 4.0
-AFFIRMED: Final = 4.0
+DENIED_AFTER: Final = 3  # words after a "not" among which the denied one is
+OPPOSITE: Final = 4.0  # if it says the opposite of what is denied
+AFFIRMED: Final = 4.0  # taken off if it says that what is denied is so
 ANSWERED_NO: Final = 0.85
 PREFERRED: Final = 0.9
-DONE: Final = 1.5
+DONE: Final = 1.5  # if it begins with the deed that is asked about
 PLACED: Final = 0.65
-PERSONAL: Final = 1.5
-ONLY_NAMED: Final = 1.5
+PERSONAL: Final = 1.5  # if it names somebody whom the question does not name
+ONLY_NAMED: Final = 1.5  # taken off if it names nobody else
 COUNTED: Final = 4.0  # if it has all numbers of the question
 ARTICLES: Final = frozenset(("the", "a", "an"))
 IN_ORDER: Final = 2.6  # if it has all pairs of neighbouring words of the question
-
-
-def _read_words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 def _words(pattern: str) -> LazyPattern:
@@ -123,7 +120,7 @@ _MEASURING: Final = re.compile(
     "|share|discount"
 )
 _WHY: Final = _words(r"\bwhy\b|\bwhat (?:was|is) the reason\b|\bhow come\b")
-_REASON: Final = _read_words("because since so due as reason therefore otherwise too caused fear")
+_REASON: Final = read_words("because since so due as reason therefore otherwise too caused fear")
 _WHERE: Final = _words(
     r"\bwhere\b|\b(?:what|which) (?:place|city|country|town|room|street|village|shelf|drawer)\b"
 )
@@ -134,24 +131,24 @@ _PLACE: Final = re.compile(
 )
 _WHO: Final = _words(r"\bwho(?:m|se)?\b")
 _YES_OR_NO: Final = _words(r"(?:is|are|am|do|does|did|can|could|will|would|should|may|has|have|was|were)\b")
-_NOT: Final = _read_words(
+_NOT: Final = read_words(
     "not cannot don't doesn't didn't can't couldn't won't wouldn't isn't aren't wasn't weren't "
     "shouldn't mustn't hasn't haven't"
 )
-_DENIES: Final = _NOT | _read_words(
+_DENIES: Final = _NOT | read_words(
     "no never dislike dislikes hate hates avoid avoids against forbidden without less afraid allergic"
 )
-_DENIAL: Final = _NOT | _read_words(
+_DENIAL: Final = _NOT | read_words(
     "no never dislike dislikes hate hates avoid avoids against forbidden without nobody nothing none "
     "stop stopped stops refuse refuses allergic away terrified afraid intolerant "
     "fail fails failed failing unable missing outstanding pending false"
 )
-_LIKES: Final = _read_words(
+_LIKES: Final = read_words(
     "like likes love loves prefer prefers preferred favourite favorite want wants enjoy enjoys "
     "dislike dislikes hate hates afraid allergic avoid avoids into fond may can should must mind "
     "rather okay allowed wish interested"
 )
-_LIKING: Final = _NOT | _read_words(
+_LIKING: Final = _NOT | read_words(
     "like likes love loves prefer prefers favourite favorite want wants enjoy enjoys dislike dislikes "
     "hate hates afraid scared terrified allergic avoid avoids fond mad crazy fan rather never always "
     "please longer anymore against refuse refuses only sick fed decided keen addicted allow allows "
@@ -256,10 +253,18 @@ def _list_deeds(words: list[str]) -> frozenset[str]:
 def _list_forms(verb: str) -> Iterator[str]:
     root = verb.removesuffix("e")
     yield from (verb, f"{root}ed", f"{verb}{verb[-1]}ed", f"{verb[:-1]}ied")
+    yield from _read_forms().get(verb, ())
+
+
+@cache
+def _read_forms() -> dict[str, list[str]]:
+    """Irregular verbs: all forms by each of them."""
+    found: dict[str, list[str]] = {}
     for line in FORMS.splitlines():
         forms = line.split()
-        if verb in forms:
-            yield from forms
+        for form in forms:
+            found.setdefault(form, []).extend(forms)
+    return found
 
 
 def _list_pairs(words: list[str]) -> tuple[str, ...]:

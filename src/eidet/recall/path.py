@@ -95,15 +95,14 @@ class ReadPath:
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
         asked = build_query(text, source.scope, limit, source.narrow(seen), options, source.now)
-        asked = replace(asked, state=self._read_state(query, asked))
+        if isinstance(query, Mapping) and asked.vector is None:  # a vector takes the place of values
+            asked = replace(asked, state=self._read_state(query))
         if options.get("now") is None:
             return replace(asked, asked=source.asked)
         return asked
 
-    def _read_state(self, query: Asked, asked: Query) -> StateQuery | None:
-        """The values of a state to compare by; a vector takes their place."""
-        if not isinstance(query, Mapping) or asked.vector is not None:
-            return None
+    def _read_state(self, query: Mapping[str, Json]) -> StateQuery | None:
+        """The values of a state to compare by."""
         return read_state(clean_json(query, "a query"), self._guarding.query)
 
     def explain(

@@ -18,11 +18,13 @@ from typing import Final
 
 from ..core.hit import Hit
 from ..core.record import Record
-from ..text import analyzer_of, term_id
+from ..index import Candidates
+from ..text import Analyzer, term_id
 from ..text.analysis import QUESTION, read_analysis, terms_in
 from ..text.thesaurus import list_related
 from .answer_forms import Wants, has_measure, repeats, weigh_text
 from .rescore import TEXT, add_words, rescore
+from .signals import Signals
 from .understand import FIRST, LAST, NOW
 
 LOOKED_AT: Final = 15  # hits whose texts are read
@@ -73,20 +75,38 @@ _CHANGED = re.compile(
 class Clues:
     """What hits are read for.
 
-    moment   which of several statements is asked for
-    terms    the ids of the query's terms, and `names` those of its names
-    wants    what the text of an answer has
-    ended    when the time that is asked for was over, if one is
+    moment    which of several statements is asked for
+    terms     the ids of the query's terms, and `names` those of its names
+    analyzer  of the memory, whose language has lists of related words or not
+    wants     what the text of an answer has
+    ended     when the time that is asked for was over, if one is
     """
 
     moment: str
     terms: frozenset[int]
     names: frozenset[int]
+    analyzer: Analyzer
     wants: Wants = NO_WANTS
     ended: float | None = None
 
 
-def look_again(hits: list[Hit], clues: Clues) -> list[Hit]:
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What the search measured of the records that it found."""
+
+    found: Candidates
+    signals: Signals
+
+    def read(self, signal: str, record: Record) -> float:
+        """The value of a signal; 0 where it was not asked for, or the record has changed since."""
+        seqs = self.found.seq
+        at = int(seqs.searchsorted(record.seq))
+        if signal not in self.signals.values or at == len(seqs) or seqs[at] != record.seq:
+            return 0.0
+        return float(self.signals.values[signal][at])
+
+
+def look_again(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
     """The hits in the order that their texts suggest, with the scores that follow; best first."""
     head, rest = hits[:LOOKED_AT], hits[LOOKED_AT:]
     odds = {}
@@ -96,8 +116,8 @@ def look_again(hits: list[Hit], clues: Clues) -> list[Hit]:
     if clues.moment == NOW:
         order = _put_change_first(order, clues, odds)
     elif clues.moment in (FIRST, LAST):
-        order = _put_in_time(order, clues)
-    elif clues.ended is not None:
+        order = _put_in_time(order, clues, measures)
+    elif clues.ended is not None and order and not _was_said_then(order[0], clues.ended, measures):
         order = _put_held_first(order, clues, clues.ended, odds)
     told = []
     for hit, score in zip(order, _score_again(hits, sorted(odds.values(), reverse=True)), strict=True):
@@ -176,14 +196,14 @@ def _changes(record: Record, subject: set[int], topic: set[int], clues: Clues) -
         shared = len(has & subject)
         return 0 < len(subject) <= 2 * shared and _CHANGED.search(record.text) is not None
     told = _CHANGED.search(record.text) is not None or has_measure(record.text, clues.wants)
-    return told and clues.names <= has and _touches(has - clues.names, topic)
+    return told and clues.names <= has and _touches(has - clues.names, topic, clues.analyzer)
 
 
-def _touches(has: set[int], topic: set[int]) -> bool:
+def _touches(has: set[int], topic: set[int], analyzer: Analyzer) -> bool:
     """Whether a text has a word of the topic, or one that answers for one of those."""
     if not topic.isdisjoint(has):
         return True
-    related = list_related(analyzer_of("en"))
+    related = list_related(analyzer)
     near: set[int] = set()
     for term in topic:
         near.update(related.get(term, ()))
@@ -192,12 +212,16 @@ def _touches(has: set[int], topic: set[int]) -> bool:
     return any(not near.isdisjoint(related.get(term, ())) for term in has)  # both are of one kind
 
 
-def _put_in_time(hits: list[Hit], clues: Clues) -> list[Hit]:
+def _put_in_time(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
     """Of the hits that tell of the same as the best one, the first or the last in time goes first."""
     if len(hits) < 2:
         return hits
     subject = (terms_in(hits[0].record.terms) & clues.terms) - _WHICH_ONE
-    same = [hit for hit in hits if hit is hits[0] or _is_same(hit, hits[0], subject, clues)]
+    close = CLOSE * measures.read("dense", hits[0].record)
+    same = hits[:1]
+    for hit in hits[1:]:
+        if _is_same(hit.record, subject, clues) and measures.read("dense", hit.record) >= close:
+            same.append(hit)
     if len(same) < 2:
         return hits
     same.sort(key=_when, reverse=clues.moment == LAST)
@@ -207,9 +231,9 @@ def _put_in_time(hits: list[Hit], clues: Clues) -> list[Hit]:
 
 
 def _put_held_first(hits: list[Hit], clues: Clues, ended: float, odds: Mapping[int, float]) -> list[Hit]:
-    """Where the best was said after the time asked for: the last said before its end about the same."""
-    first = hits[0] if hits else None
-    if first is None or _when(first) <= ended or _fits_time(first) or len(first.text) > LONG:
+    """What was said last before the end of the time asked for, about the same as the best one."""
+    first = hits[0]
+    if len(first.text) > LONG:
         return hits
     told = terms_in(first.record.terms)
     subject = told & clues.terms
@@ -218,7 +242,7 @@ def _put_held_first(hits: list[Hit], clues: Clues, ended: float, odds: Mapping[i
     for hit in sorted(hits[1:UPDATES], key=_when, reverse=True):
         if _when(hit) <= ended and odds[hit.record.seq] >= near and _tells_same(hit, subject, topic, clues):
             rest = [other for other in hits if other is not hit]
-            return [add_words(hit, "was the last word then"), *rest]
+            return [add_words(hit, "was the latest at that time"), *rest]
     return hits
 
 
@@ -231,31 +255,20 @@ def _tells_same(hit: Hit, subject: set[int], topic: set[int], clues: Clues) -> b
         return False
     if not subject <= clues.names or has_measure(hit.text, clues.wants):
         return True
-    return _touches(has - clues.names, topic)
+    return _touches(has - clues.names, topic, clues.analyzer)
 
 
-def _fits_time(hit: Hit) -> bool:
-    return any(signal.name == "date" and signal.value > 0 for signal in hit.signals)
+def _was_said_then(hit: Hit, ended: float, measures: Measures) -> bool:
+    """Whether it was said by the end of the time asked for, or speaks of that time."""
+    return _when(hit) <= ended or measures.read("date", hit.record) > 0
 
 
-def _is_same(hit: Hit, best: Hit, subject: set[int], clues: Clues) -> bool:
+def _is_same(record: Record, subject: set[int], clues: Clues) -> bool:
     """Whether it tells of the same as the best one; to have the names is not enough."""
-    if not _tells_of(hit.record, subject) or not _is_close(hit, best):
+    if not _tells_of(record, subject):
         return False
     topic = set(clues.terms - clues.names - _WHICH_ONE)
-    return not subject <= clues.names or _touches(terms_in(hit.record.terms), topic)
-
-
-def _is_close(hit: Hit, best: Hit) -> bool:
-    """Whether it means about as much of what is asked as the best one does."""
-    return _read_dense(hit) >= CLOSE * _read_dense(best)
-
-
-def _read_dense(hit: Hit) -> float:
-    for signal in hit.signals:
-        if signal.name == "dense":
-            return signal.value
-    return 0.0
+    return not subject <= clues.names or _touches(terms_in(record.terms), topic, clues.analyzer)
 
 
 def _tells_of(record: Record, subject: set[int]) -> bool:

@@ -17,7 +17,8 @@ LONGEST: Final = 4_000  # characters looked at: what a text is shows early
 SURE: Final = 0.5  # times less certain are not kept
 
 
-def _read_words(text: str) -> frozenset[str]:
+def read_words(text: str) -> frozenset[str]:
+    """A set of words, written as a text."""
     return frozenset(text.split())
 
 
@@ -33,7 +34,7 @@ _CAPITAL = re.compile("[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][^\\W\\d_]+")
 _GREETING = re.compile(r"\b(?:hey|hi|hello|dear|thanks|yeah|wow|oh) \Z", re.IGNORECASE)
 _NEXT = re.compile(r" ([a-z]+(?:'t)?)\b(?! ?[.!?])")
 _STARTS: Final = frozenset((". ", "! ", "? ", ", ", "; ", ": ", "\n\n"))
-_VERBS: Final = _read_words(
+_VERBS: Final = read_words(
     "is isn't was wasn't has hasn't had hadn't can can't cannot could couldn't will won't would wouldn't "
     "does doesn't did didn't must should may might never always still also just only now took gave left got "
     "went came bought sold said told made met kept lost won found built broke wrote sent paid spent felt "
@@ -43,11 +44,11 @@ _VERBS: Final = _read_words(
 )
 _VERB_ENDS: Final = ("s", "ed")
 _NO_NAME: Final = ("ing", "ly", "tion", "ness", "ment", "ship", "ence", "ance", "ity")
-_CALENDAR: Final = _read_words(
+_CALENDAR: Final = read_words(
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays Fridays "
     "Saturdays Sundays January February March April May June July August September October November December"
 )
-_BEGINNINGS: Final = _read_words(
+_BEGINNINGS: Final = read_words(
     "thanks thank yeah wow hey sounds glad sorry congrats awesome great nice cool sure true maybe everyone "
     "someone nobody everybody somebody nothing everything something anything anyone people life things looks "
     "feels seems hope good happy interesting amazing yes okay ok well monday tuesday wednesday thursday "
