@@ -1,6 +1,7 @@
 """The hot paths as multiples of a floor, kept as a history so that none gets slower unnoticed.
 
     python bench/ratios.py           measures, and compares with the last line of bench/history.jsonl
+                                     that comes from the same processor
     python bench/ratios.py --check   the same; exits with 1 if a path is 25 % worse twice in a row
     python bench/ratios.py --keep    the same; adds what it measured to the history
     python bench/ratios.py --json    prints what it measured for a machine
@@ -226,12 +227,25 @@ def questions(corpus: list[str], count: int) -> list[str]:
 
 
 def read_last() -> Ratios:
-    """What landed last; nothing where there is no history yet."""
+    """What landed last on a machine like this one; nothing where there is no such line."""
     if not HISTORY.exists():
         return {}
-    lines = HISTORY.read_text().splitlines()
-    last: dict[str, Any] = json.loads(lines[-1])
-    return {name: (best, median) for name, (best, median) in last["ratios"].items()}
+    for line in reversed(HISTORY.read_text().splitlines()):
+        last: dict[str, Any] = json.loads(line)
+        if last["processor"] == read_processor():
+            return {name: (best, median) for name, (best, median) in last["ratios"].items()}
+    print(f"nothing to compare with: no line of the history is from {read_processor()}", file=sys.stderr)
+    return {}
+
+
+def read_processor() -> str:
+    """A matrix product and an interpreter gain differently from another processor, so ratios move with it."""
+    described = Path("/proc/cpuinfo")
+    if described.exists():
+        for line in described.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
 
 
 def append(measured: Ratios) -> None:
@@ -240,6 +254,7 @@ def append(measured: Ratios) -> None:
         "version": __version__,
         "python": platform.python_version(),
         "cores": os.cpu_count(),
+        "processor": read_processor(),
         "ratios": measured,
     }
     with HISTORY.open("a") as file:

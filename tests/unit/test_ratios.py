@@ -47,6 +47,20 @@ def test_a_path_must_be_slower_twice_in_a_row(
     assert ratios.main() == 1
 
 
+def test_only_what_the_same_processor_measured_is_compared(
+    ratios: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(ratios, "HISTORY", tmp_path / "history.jsonl")
+    ratios.append({"recall": (2.0, 2.2)})
+    monkeypatch.setattr(ratios, "read_processor", lambda: "another")
+    assert ratios.read_last() == {}
+    ratios.append({"recall": (7.0, 8.0)})
+    assert ratios.read_last() == {"recall": (7.0, 8.0)}
+    monkeypatch.undo()
+    monkeypatch.setattr(ratios, "HISTORY", tmp_path / "history.jsonl")
+    assert ratios.read_last() == {"recall": (2.0, 2.2)}
+
+
 def test_floor_and_path_do_the_same_amount_of_work(ratios: ModuleType) -> None:
     done: list[str] = []
 
