@@ -161,7 +161,7 @@ class Asking:
 
 def list_about(graph: ScopeGraph, entity: str, moments: Moments) -> list[Interval]:
     found: list[Interval] = []
-    for root in graph.identities.find(entity):
+    for root in find_entity(graph, entity):
         found += graph.list_intervals(root, moments.view)
         for interval in graph.list_intervals_naming(root, moments.view):
             if interval.subject != root:
@@ -256,8 +256,19 @@ def describe_entity(graph: ScopeGraph, root: Node) -> Entity:
     )
 
 
+def find_entity(graph: ScopeGraph, name: str) -> list[Node]:
+    """Whom or what a name may mean. "Ann" as a value ("my name is Ann") counts only if there is no other."""
+    roots = graph.identities.find(name)
+    if not roots and "'s " in name:  # "Ann's wife", who has no name of her own
+        roots = [
+            root for root in graph.identities.list_roots() if graph.identities.names.name_of(root) == name
+        ]
+    entities = [root for root in roots if not root.startswith("value:")]
+    return entities or roots
+
+
 def describe_all(graph: ScopeGraph, name: str) -> list[Entity]:
-    return [describe_entity(graph, root) for root in graph.identities.find(name)]
+    return [describe_entity(graph, root) for root in find_entity(graph, name)]
 
 
 def _list_entities(graph: ScopeGraph) -> list[Entity]:

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from ..core.record import Trust
 from ..store import Entry
-from ..text.facts.statement import Mention, Nature, Statement
-from .names import Signature, leans_on_context, sign_by_name, speaker_key
+from ..text.facts.statement import Mention, Nature, Reference, Statement
+from .names import USER, Signature, leans_on_context, sign_by_name, speaker_key
 
 RANKS: Final = {
     Trust.TRUSTED.value: 3,
@@ -44,6 +44,7 @@ class SourceRow:
         "speaker",
         "step",
         "trust",
+        "who",
     )
 
     def __init__(self, entry: Entry, *, is_told: bool = False) -> None:
@@ -56,8 +57,14 @@ class SourceRow:
         self.session: str | None = entry.session
         self.step: int = entry.step or 0
         self.speaker: str = speaker_key(entry.who)
+        self.who: str = entry.who or ""  # the speaker as the record spells the name
         self.is_told: bool = is_told  # somebody stated it directly: the record is the statement
         self.assertions: tuple[Assertion, ...] = ()
+
+    @property
+    def speaks(self) -> bool:
+        """Whether the one who says it tells of themselves: "I moved", "my sister"."""
+        return any(assertion.is_own for assertion in self.assertions)
 
 
 class KnownMention:
@@ -120,6 +127,20 @@ class Assertion:
     @property
     def object_mention(self) -> Mention:
         return self.what.mention
+
+    @property
+    def is_own(self) -> bool:
+        """Whether its subject is the speaker, or somebody of theirs."""
+        mention = self.who.mention
+        return mention.reference is Reference.SPEAKER or bool(mention.role and not mention.owner)
+
+    @property
+    def subject_name(self) -> str:
+        """The subject as the text spells it; a speaker who is named, as the record does."""
+        mention = self.who.mention
+        if mention.reference is Reference.SPEAKER and self.source.speaker != USER:
+            return self.source.who
+        return mention.name
 
     @property
     def order(self) -> tuple[float, int, int, int]:

@@ -34,9 +34,18 @@ class EntityNames:
     def _choose_name(self, root: Node) -> str:
         spellings = self._count_spellings(root)
         if not spellings:
-            return _spell_node(root)
+            return self._spell_nameless(root)
         best = max(spellings, key=lambda spelling: (spellings[spelling], len(spelling), spelling))
         return best + self._qualify(root)
+
+    def _spell_nameless(self, root: Node) -> str:
+        """ "Ann's brother": the owner as texts spell the name."""
+        rest = root.partition(":")[2]
+        if not rest.startswith("/"):
+            return rest
+        role, _, owner = rest[1:].partition("/")
+        spellings = self._count_spellings(f"{PERSON}:{owner}")
+        return _spell_role(f"{role}/{max(spellings, key=len, default=owner)}")
 
     def _qualify(self, root: Node) -> str:
         _, _, rest = root.partition(":")
@@ -72,13 +81,6 @@ class EntityNames:
 
     def count_uses(self, root: Node) -> int:
         return sum(self._book.uses[number] for number in self._members_of(root))
-
-
-def _spell_node(node: Node) -> str:
-    rest = node.partition(":")[2]
-    if rest.startswith("/"):
-        return _spell_role(rest[1:])
-    return rest
 
 
 def _spell_role(role: str) -> str:

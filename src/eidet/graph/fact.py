@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.record import iso_time
-from ..text.facts import relation_of
+from ..text.facts import phrase_relation
 from ..text.facts.statement import Nature
+from .names import name_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +61,15 @@ class Fact:
     @property
     def text(self) -> str:
         """The fact as a short sentence."""
-        said = relation_of(self.relation).phrase.format(subject=self.subject, object=self.object)
+        said = phrase_relation(self.relation, self.object).format(subject=self.subject, object=self.object)
         if self.negated:
             return f"not: {said}"
         return said
+
+    @property
+    def says_own_name(self) -> bool:
+        """Whether it only tells that somebody is called what everybody calls them."""
+        return self.relation == "name" and name_key(self.object) == name_key(self.subject)
 
     def holds_at(self, at: float) -> bool:
         """Whether it was true in the world at a time."""

@@ -8,7 +8,7 @@ from typing import Final
 from ..text.facts import Asks, FactQuestion, Tense, relation_of
 from ..text.facts.statement import Mention, Reference
 from .entity_names import Node
-from .names import USER, sign_mention
+from .names import MACHINES, USER, name_key, sign_mention
 from .scope_graph import ScopeGraph, View
 from .validity import Interval
 
@@ -64,22 +64,46 @@ def _keep(intervals: Iterable[Interval], wanted: Mention | None, objects: list[N
 
 
 def find_meant(graph: ScopeGraph, mention: Mention | None) -> list[Node]:
-    """The entities that a mention of a question may mean; "I" is the user of the scope."""
+    """The entities that a mention of a question may mean; "I" is who speaks in the scope."""
     if mention is None or mention.reference in PRONOUNS:
         return []
     if mention.reference is Reference.SPEAKER:
-        return graph.identities.find(USER)
+        return _find_askers(graph)
     if not mention.role:
         return graph.identities.find(mention.name)
-    found = _find_by_role(graph, mention)
+    found: dict[Node, None] = {}
+    for asker in list_askers(graph):
+        found |= dict.fromkeys(_find_by_role(graph, mention, asker))
     if found or not mention.name:
-        return found
+        return list(found)
     return graph.identities.find(mention.name)
 
 
-def _find_by_role(graph: ScopeGraph, mention: Mention) -> list[Node]:
+def _find_askers(graph: ScopeGraph) -> list[Node]:
+    found: dict[Node, None] = {}
+    for asker in list_askers(graph):
+        found |= dict.fromkeys(graph.identities.find(asker))
+    return list(found)
+
+
+def list_askers(graph: ScopeGraph) -> list[str]:
+    """Whom "I" may mean in a question: the unnamed user, and the only person who tells of themselves.
+
+    Where several do, the scope may carry the name of one; otherwise nobody knows which of them asks.
+    """
+    named = []
+    for speaker, records in graph.index.speakers.items():
+        if records > 0 and speaker not in MACHINES and speaker != USER:
+            named.append(speaker)
+    if len(named) > 1:
+        own = name_key(graph.scope.rpartition("/")[2])
+        named = [speaker for speaker in named if speaker == own]
+    return [USER, *named]
+
+
+def _find_by_role(graph: ScopeGraph, mention: Mention, asker: str) -> list[Node]:
     """Those whom texts name with the same role: "my sister Maria" is "my sister"."""
-    wanted = sign_mention(mention, USER)
+    wanted = sign_mention(mention, asker)
     found: dict[Node, None] = {}
     for number in graph.identities.book.list_living(wanted.shelf):
         signature = graph.identities.signatures[number]

@@ -10,6 +10,7 @@ from ..text.facts.statement import VALUE, Mention, Reference
 
 USER: Final = "user"  # whoever speaks in a scope, where a record does not say who
 SPEAKERS: Final = frozenset(("", "user", "human", "me", "i", "myself", "we"))
+MACHINES: Final = frozenset(("assistant", "ai", "bot", "model", "system", "tool", "agent"))  # never the user
 PERSON: Final = "person"
 THING: Final = "thing"  # a place, an organisation, an event: whatever is no person and no value
 ARTICLES: Final = ("the ", "a ", "an ", "der ", "die ", "das ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -31,6 +31,7 @@ class StatementsIndex:
         self._mentions: dict[Mention, KnownMention] = {}
         self._aliases: dict[Assertion, tuple[int, str]] = {}
         self._labels: dict[int, dict[str, str]] = {}
+        self.speakers: Counter[str] = Counter()  # those who say "I", by the number of records
         self._resolver = Resolver(self._signature, self.identities.book.is_distinguished)
         self.size: int = 0
 
@@ -65,6 +66,7 @@ class StatementsIndex:
         source.assertions = tuple(assertions)
         if assertions:
             self.sources[source.seq] = source
+            self.speakers[source.speaker] += source.speaks
         return source
 
     def _know(self, mention: Mention) -> KnownMention:
@@ -84,6 +86,7 @@ class StatementsIndex:
         source = self.sources.pop(seq, None)
         if source is None:
             return False
+        self.speakers[source.speaker] -= source.speaks
         for assertion in source.assertions:
             self._remove_assertion(assertion)
         return True
@@ -165,7 +168,7 @@ class StatementsIndex:
 
     def _attach(self, assertion: Assertion, subject: Signature, thing: Signature) -> None:
         who, what = assertion.subject_mention, assertion.object_mention
-        assertion.subject = self.identities.add(subject, who.name, who.kind)
+        assertion.subject = self.identities.add(subject, assertion.subject_name, who.kind)
         assertion.object = self.identities.add(thing, what.name, what.kind)
         self._by_subject[assertion.subject].append(assertion)
         self._by_object[assertion.object].append(assertion)
@@ -176,7 +179,7 @@ class StatementsIndex:
         who, what = assertion.subject_mention, assertion.object_mention
         self._by_subject[assertion.subject].remove(assertion)
         self._by_object[assertion.object].remove(assertion)
-        self.identities.remove(assertion.subject, who.name, who.kind)
+        self.identities.remove(assertion.subject, assertion.subject_name, who.kind)
         self.identities.remove(assertion.object, what.name, what.kind)
         assertion.subject = assertion.object = -1
         alias = self._aliases.pop(assertion, None)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from .assertion import Assertion, weigh_assertion
 from .entity_names import Node
 
-FIRM: Final = 0.5  # a statement of less confidence closes nothing
+FIRM: Final = 0.65  # a guess or hearsay ("maybe", "I heard") is less sure: it closes nothing
 
 
 class Interval:

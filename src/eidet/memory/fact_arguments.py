@@ -48,7 +48,7 @@ def split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fac
     now: list[Fact] = []
     later: list[Fact] = []
     for fact in facts:
-        if entity.id not in (fact.subject_id, fact.object_id):
+        if entity.id not in (fact.subject_id, fact.object_id) or fact.says_own_name:
             continue
         if fact.holds_at(at):
             now.append(fact)

@@ -30,6 +30,7 @@ MOST: Final = 5  # facts that answer one question
 SURE: Final = 0.9  # the score of a record that states the fact asked for, if it is certain
 FIRM: Final = 0.5  # facts of less confidence answer nothing
 NOT_THEN: Final = "not the time asked for"  # said of a record; the fact that it states held then
+REPLACED: Final = 0.4  # of the score of the answer is the most for what it replaced
 LIKELY: Final = 0.5  # a newer hit with this share of the score of a fact may know better
 
 
@@ -169,7 +170,7 @@ def apply_findings(
     rest = _put_newer_first([hit for hit in marked if hit.record.seq not in first], findings)
     if rest and answers and _may_know_better(rest[0], answers[0], asked):
         return [rest[0], *_below(answers, rest[0].score), *rest[1:]]
-    return answers + rest
+    return answers + _lower_replaced(rest, answers)
 
 
 def _may_know_better(best: Hit, answer: Hit, asked: FactQuery) -> bool:
@@ -180,6 +181,16 @@ def _may_know_better(best: Hit, answer: Hit, asked: FactQuery) -> bool:
         return False
     likely = best.score >= answer.score * LIKELY and not is_question(best.record.terms)
     return likely and asked.names <= terms_in(best.record.terms)
+
+
+def _lower_replaced(hits: list[Hit], answers: Sequence[Hit]) -> list[Hit]:
+    """What an answer replaced is no answer itself, however well its words match: its score says so."""
+    most = {hit.id: hit.score * REPLACED for hit in answers}
+    lowered: list[Hit] = []
+    for hit in hits:
+        limit = most.get(hit.superseded_by or "", 1.0)
+        lowered.append(rescore(hit, min(hit.score, limit), FACTS))
+    return sorted(lowered, key=lambda hit: -hit.score)
 
 
 def _below(hits: Sequence[Hit], most: float) -> list[Hit]:
@@ -245,30 +256,25 @@ def _describe(interval: Interval) -> str:
 
 
 def _put_newer_first(hits: list[Hit], findings: Findings) -> list[Hit]:
-    """A hit that was replaced goes behind the one that replaced it, if that was found, too."""
-    ordered: list[Hit] = []
-    waiting: dict[str, list[Hit]] = {}
-    there = {hit.id for hit in hits}
-    placed: set[str] = set()
+    """Where a hit was replaced, the one that replaced it takes its place, if that was found, too."""
+    there = {hit.id: hit for hit in hits}
+    ordered: dict[str, Hit] = {}
     for hit in hits:
-        newer = hit.superseded_by
-        if hit.record.seq in findings.replaced and newer in there and newer not in placed:
-            waiting.setdefault(newer or "", []).append(hit)
-            continue
-        ordered += _place(hit, waiting, placed)
-    for left in waiting.values():  # two that replace each other in turn
-        ordered += left
+        for newer in reversed(_list_newer(hit, there, findings)):
+            ordered.setdefault(newer.id, newer)
     scores = sorted((hit.score for hit in hits), reverse=True)
-    return [rescore(hit, score, FACTS) for hit, score in zip(ordered, scores, strict=True)]
+    return [rescore(hit, score, FACTS) for hit, score in zip(ordered.values(), scores, strict=True)]
 
 
-def _place(hit: Hit, waiting: dict[str, list[Hit]], placed: set[str]) -> list[Hit]:
-    """A hit, followed by those that waited for it."""
-    placed.add(hit.id)
-    ordered = [hit]
-    for older in waiting.pop(hit.id, ()):
-        ordered += _place(older, waiting, placed)
-    return ordered
+def _list_newer(hit: Hit, there: dict[str, Hit], findings: Findings) -> list[Hit]:
+    """A hit, what replaced it, what replaced that, and so on; two may replace each other in turn."""
+    found = {hit.id: hit}
+    while hit.record.seq in findings.replaced and hit.superseded_by in there:
+        hit = there[hit.superseded_by]
+        if hit.id in found:
+            break
+        found[hit.id] = hit
+    return list(found.values())
 
 
 def _day(at: float) -> str:

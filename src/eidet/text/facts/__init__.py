@@ -22,7 +22,7 @@ from ...core.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .fact_questions import Asks, FactQuestion, Tense, read_fact_question
     from .fact_reader import read_facts
-    from .relations import RELATIONS, Relation, relation_of
+    from .relations import RELATIONS, Relation, phrase_relation, relation_of
     from .statement import Mention, Nature, Reference, Statement, pack_statements, read_statements
 else:
     __getattr__ = lazy_names(
@@ -38,6 +38,7 @@ else:
             "relations": (
                 "RELATIONS",
                 "Relation",
+                "phrase_relation",
                 "relation_of",
             ),
             "statement": (
@@ -62,6 +63,7 @@ __all__ = [
     "Statement",
     "Tense",
     "pack_statements",
+    "phrase_relation",
     "read_fact_question",
     "read_facts",
     "read_statements",

@@ -55,6 +55,8 @@ def read_attribute(reading: SentenceReading, copula: int) -> bool:
     if held is None:
         return False
     owner, name = held
+    if _names_somebody(reading, end - len(name) + 1, end):
+        return False
     begin = copula + 1
     while words.low[begin] in reading.tables.adverbs:
         begin += 1
@@ -63,6 +65,14 @@ def read_attribute(reading: SentenceReading, copula: int) -> bool:
     begin += words.low[begin] == "in" and name[-1] in ("home", "hometown")
     past = reading.tables.copulas[words.low[copula]] == "past"
     return _say(reading, owner, name, begin, past)
+
+
+def _names_somebody(reading: SentenceReading, first: int, last: int) -> bool:
+    """Whether the words are somebody with a name: "my daughter Ivy" is no attribute of mine."""
+    role, tables = reading.words.low[first], reading.tables
+    return (
+        first < last and (role in tables.kin or role in tables.pets) and reading.mentions.is_name(first + 1)
+    )
 
 
 def _find_owner(reading: SentenceReading, end: int) -> tuple[Mention, list[str]] | None:

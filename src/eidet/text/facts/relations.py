@@ -6,6 +6,22 @@ from dataclasses import dataclass
 from typing import Final
 
 FAVOURITE: Final = "favourite_"  # begins a relation that the text names: favourite_colour
+ADJECTIVES: Final = frozenset(  # conditions that one is, not has
+    {
+        "allergic",
+        "anaemic",
+        "anemic",
+        "asthmatic",
+        "autistic",
+        "blind",
+        "deaf",
+        "diabetic",
+        "dyslexic",
+        "epileptic",
+        "intolerant",
+        "pregnant",
+    }
+)
 ATTRIBUTE: Final = "_is"  # ends a relation that the text names: "Ann's shoe size is 38" is shoe_size_is
 
 
@@ -28,6 +44,13 @@ class Relation:
     symmetric: bool = False
     transitive: bool = False
     object: str = "thing"
+
+
+def phrase_relation(name: str, value: str) -> str:
+    """The sentence of a relation, with places for subject and object: one has asthma, but is diabetic."""
+    if name == "condition" and value.lower().rpartition(" ")[2] in ADJECTIVES:
+        return "{subject} is {object}"
+    return relation_of(name).phrase
 
 
 def relation_of(name: str) -> Relation:
