@@ -19,6 +19,7 @@ from eidet.recall.passages import Key, SessionTurns, key_of
 from eidet.recall.prompt_lines import GAP
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 
+HEADINGS = ("Working state", "Facts", "Earlier conversations", "Conversation")
 often = settings(derandomize=True, deadline=None, max_examples=examples(200))
 
 COUNTERS: list[TokenCounter | Callable[[str], int]] = [
@@ -140,7 +141,7 @@ def test_no_text_makes_a_line_of_its_own(found: list[Record], budget: int, headi
     assert len(told) == len(context.records)
     assert context.text.splitlines() == context.text.split("\n")[: len(context.text.splitlines())]
     assert [line for line in rest if line.startswith("# ")] == (
-        [f"# {name}" for name in ("Working state", "Facts", "Conversation") if f"# {name}" in rest]
+        [f"# {name}" for name in HEADINGS if f"# {name}" in rest]
     )
     assert all(line == GAP or line.startswith(("# ", "## ")) for line in rest)
     assert headings or not rest

@@ -16,15 +16,18 @@ from ..trust.privacy.quoting import is_untrusted
 from .passages import Key, SessionTurns, header_of, key_of
 from .prompt_lines import excerpt_of, is_long, likely_chars, one_line, quote_line, stamp_of
 
-STANDING, WORKING, FACTS, CONVERSATION = "instructions", "working", "facts", "conversation"
+STANDING, WORKING, FACTS = "instructions", "working", "facts"
+EARLIER, CONVERSATION = "earlier", "conversation"
 HEADINGS: Final = {
-    STANDING: "# Standing instructions",
+    STANDING: "# Instructions and preferences",
     WORKING: "# Working state",
     FACTS: "# Facts",
+    EARLIER: "# Earlier conversations",
     CONVERSATION: "# Conversation",
 }
 _SECTIONS: Final = {
     Kind.WORKING: WORKING,
+    Kind.EPISODE: EARLIER,
     Kind.MESSAGE: CONVERSATION,
     Kind.INTERACTION: CONVERSATION,
     Kind.ACTION: CONVERSATION,
@@ -69,6 +72,8 @@ class Piece:
         self.quoted: bool = fence and is_untrusted(record)
         if self.quoted:
             self.line: str = quote_line(record, said)
+        elif record.kind == Kind.EPISODE and said.startswith(self.stamp):  # it tells its days itself
+            self.line = said
         else:
             self.line = f"{self.stamp} {said}"
         self.cost: int = counter.count(self.line + "\n")

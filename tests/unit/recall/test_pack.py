@@ -89,12 +89,29 @@ def test_without_headings_there_are_only_lines() -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", ["fact", "triple", "summary", "episode", "document"])
-def test_what_is_known_is_told_by_when_it_was_stored(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "section"),
+    [
+        ("fact", "facts"),
+        ("triple", "facts"),
+        ("summary", "facts"),
+        ("document", "facts"),
+        ("episode", "earlier"),
+    ],
+)
+def test_what_is_known_is_told_by_when_it_was_stored(kind: str, section: str) -> None:
     new = record("a", "Porto", kind=kind, created=NOON + DAY, occurred=NOON - DAY)
     old, twin = record("c", "Lisbon", kind=kind), record("b", "Faro", kind=kind)
     assert ids(packed(new, old, twin).records) == ["b", "c", "a"] == ids(packed(twin, new, old).records)
-    assert list(packed(new).sections) == ["facts"]
+    assert list(packed(new).sections) == [section]
+
+
+def test_an_episode_that_tells_its_days_has_no_second_stamp() -> None:
+    told = "[2023-11-14] Ann: Good morning. assistant: Hello!"
+    text = str(packed(record("a", told, kind="episode", occurred=NOON)))
+    assert text == f"# Earlier conversations\n{told}"
+    said = str(packed(record("a", told, kind="fact", occurred=NOON)))
+    assert said == f"# Facts\n[2023-11-14] {told}"
 
 
 @pytest.mark.parametrize("kind", ["message", "interaction", "action", "state"])
