@@ -196,12 +196,16 @@ def _may_be_told(record: Record, query: Query) -> bool:
 
 def _choose_alike(hits: Sequence[Hit], found: Candidates, seqs: Sequence[int], query: str) -> list[int]:
     """The seqs of instructions that are close to the query in meaning, closest first."""
+    if not len(found):
+        return []
     there = {hit.record.seq for hit in hits}
     least = ALIKE if _REQUEST.search(query) else MUCH_ALIKE
-    wanted = np.array([seq for seq in seqs if seq not in there], np.int64)
-    rows = np.flatnonzero(np.isin(found.seq, wanted) & (found.dense >= least))
-    rows = rows[np.argsort(-found.dense[rows], kind="stable")]
-    return [int(seq) for seq in found.seq[rows]]
+    wanted = np.array(sorted(set(seqs) - there), np.int64)
+    rows = found.seq.searchsorted(wanted)
+    rows = rows[found.seq.take(rows, mode="clip") == wanted]
+    rows = rows[found.dense[rows] >= least]
+    chosen: list[int] = found.seq[rows[np.argsort(-found.dense[rows], kind="stable")]].tolist()
+    return chosen
 
 
 def _say_standing() -> Reasons:
