@@ -330,13 +330,8 @@ class Recall:
         hits = []
         for at, (record, score) in enumerate(zip(records, ranked.scores, strict=True)):
             if record is not None:
-                hits.append(
-                    Hit(
-                        record=record,
-                        score=score,
-                        reasons=partial(explain_hit, ranked, at, record, asked, terms, self.analyzer),
-                    )
-                )
+                reasons = partial(explain_hit, ranked, at, record, asked, terms, self.analyzer)
+                hits.append(Hit.of(record, score, reasons))
         if asked.phrases:
             hits = with_phrases(hits, asked.phrases, query.recipe)
         if query.recipe.uses > 0:

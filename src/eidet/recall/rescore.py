@@ -22,7 +22,7 @@ def rescore(hit: Hit, score: float, stage: str) -> Hit:
         own = reasons()
         return Reasons(signals=_add(own.signals, stage, share), matched=own.matched, words=own.words)
 
-    return Hit(record=hit.record, score=score, reasons=explain, superseded_by=hit.superseded_by)
+    return Hit.of(hit.record, score, explain, hit.superseded_by)
 
 
 def _add(signals: tuple[Signal, ...], stage: str, share: float) -> tuple[Signal, ...]:
@@ -45,4 +45,4 @@ def add_words(hit: Hit, words: str, *, first: bool = False, instead: str = "\n")
         told = (words, *others) if first else (*others, words)
         return Reasons(signals=own.signals, matched=own.matched, words=told)
 
-    return Hit(record=hit.record, score=hit.score, reasons=explain, superseded_by=hit.superseded_by)
+    return Hit.of(hit.record, hit.score, explain, hit.superseded_by)

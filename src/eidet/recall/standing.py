@@ -196,14 +196,16 @@ def _may_be_told(record: Record, query: Query) -> bool:
 
 def _choose_alike(hits: Sequence[Hit], found: Candidates, seqs: Sequence[int], query: str) -> list[int]:
     """The seqs of instructions that are close to the query in meaning, closest first."""
-    if not len(found):
+    wanted = np.array(sorted(set(seqs) - {hit.record.seq for hit in hits}), np.int64)
+    if not len(found) or not len(wanted):
         return []
-    there = {hit.record.seq for hit in hits}
-    least = ALIKE if _REQUEST.search(query) else MUCH_ALIKE
-    wanted = np.array(sorted(set(seqs) - there), np.int64)
     rows = found.seq.searchsorted(wanted)
     rows = rows[found.seq.take(rows, mode="clip") == wanted]
-    rows = rows[found.dense[rows] >= least]
+    rows = rows[found.dense[rows] >= ALIKE]
+    if not len(rows):
+        return []
+    if not _REQUEST.search(query):
+        rows = rows[found.dense[rows] >= MUCH_ALIKE]
     chosen: list[int] = found.seq[rows[np.argsort(-found.dense[rows], kind="stable")]].tolist()
     return chosen
 

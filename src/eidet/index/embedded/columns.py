@@ -148,7 +148,7 @@ class ColumnTable:
         expires[np.isnan(expires)] = np.inf
 
     def _put(self, name: str, rows: slice, values: Any, owners: Rows | None) -> None:
-        """Writes a value of each record to its rows; `owners` says whose each row is, where some have more."""
+        """Writes a value of each record to its rows; `owners` says whose each is, if some have several."""
         column = np.array(values, TYPES[name])
         if owners is not None:
             column = column.take(owners)

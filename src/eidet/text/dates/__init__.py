@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,7 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
     words, has_digits = read_letters(text)
     if TRIGGERS.isdisjoint(words) and not (has_digits and _has_digits_of_date(text)):
         return ()
-    return _read_english(text, now, now.utcoffset(), past)
+    return _read_english(text, now.replace(tzinfo=None), past)
 
 
 def _has_digits_of_date(text: str) -> bool:
@@ -124,10 +124,10 @@ def read_letters(text: str) -> tuple[frozenset[bytes], bool]:
 
 
 @lru_cache(maxsize=4)
-def _read_english(text: str, now: datetime, offset: timedelta | None, past: bool) -> tuple[Dated, ...]:
+def _read_english(text: str, now: datetime, past: bool) -> tuple[Dated, ...]:
     """The times of a text. A recall reads its question twice: to understand it, and to ask the facts.
 
-    `offset` is that of `now`: the same moment is equal in all zones, but its day is not.
+    `now` is without its zone: the same moment is equal in all of them, but its day is not.
     """
     from .scanner import fold_text, read  # the grammar, which most texts do not need
 
