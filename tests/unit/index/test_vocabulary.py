@@ -111,7 +111,7 @@ def test_a_word_that_is_there_counts_fully_and_a_similar_one_by_its_nearness() -
 
 
 def test_a_word_without_a_vector_is_found_by_itself_alone() -> None:
-    def nobody(ids: Sequence[int]) -> tuple[NDArray[np.int8], Floats]:
+    def nobody(ids: Terms) -> tuple[NDArray[np.int8], Floats]:
         return np.zeros((len(ids), WIDTH), np.int8), np.zeros(len(ids), np.float32)
 
     assert aligned(Scope([["cat"], ["kitten"]], nobody), ["cat"], [1.0], [0, 1]) == [1, 0]

@@ -115,9 +115,9 @@ class ColumnTable:
         start, added = self.count, int(sizes.sum())
         self.reserve(start + added)
         rows, firsts = slice(start, start + added), np.cumsum(sizes) - sizes
-        owners = np.repeat(np.arange(len(sizes)), sizes)
-        if added == len(sizes):
-            owners = None  # every record has one row
+        owners: Rows | None = None
+        if added > len(sizes):  # else every record has one row
+            owners = np.repeat(np.arange(len(sizes)), sizes)
         self._fill(given, rows, owners)
         self._put("flags", rows, [analysis.flags for analysis in read], owners)
         self.arrays["unit"][rows] = 0
