@@ -80,11 +80,6 @@ class ScopeGraph:
         """About how much RAM it takes."""
         return 700 * self.index.size + 900 * len(self.identities.signatures) + 2_000
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is stated here, so that no question has an answer."""
-        return not self.index.sources
-
     # what the store holds
 
     def add(self, entry: Entry, statements: Sequence[Statement], *, is_told: bool = False) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.hit import Hit
 from ..core.record import Record
 from ..core.where import Where
 from ..graph import Graphs
-from ..graph.scope_graph import Moments, View
+from ..graph.scope_graph import Moments, ScopeGraph, View
 from ..index import Candidates
 from ..store import Head
 from .fact_look import FactQuery, apply_findings, find_facts, read_fact_query
@@ -81,12 +80,13 @@ def _list_paths(graphs: Graphs, hits: list[Hit], query: Query, head: Head) -> li
     if query.scope.below:
         return list(dict.fromkeys(hit.record.scope for hit in hits))
     path = query.scope.path
-    if graphs.ask(path, _is_empty, head):
+    if graphs.ask(path, _states_nothing, head):
         return []
     return [path]
 
 
-_is_empty: Final = attrgetter("is_empty")
+def _states_nothing(graph: ScopeGraph) -> bool:
+    return not graph.index.sources
 
 
 def _add_instructions(

@@ -190,7 +190,10 @@ class ColumnTable:
         self.alive[rows] = False
         self.live -= len(rows)
         self.records -= int((self.unit[rows] == 0).sum())
-        self._sessions = self._voices = None
+        if (self.session[rows] >= 0).any():
+            self._sessions = None
+        if (self.who[rows] >= 0).any():
+            self._voices = None
 
     def reserve(self, count: int) -> None:
         """Makes room for so many rows in all."""

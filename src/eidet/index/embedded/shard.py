@@ -266,9 +266,8 @@ class Shard(Generic[V_co]):
         if not terms or not self.count:
             return None, np.zeros(len(terms), np.float32)
         alive = self.columns.alive if self.live < self.count else None
-        scores, rarity = self.postings.bm25(
-            terms, alive=alive, live=self.live, total=self.total, only=passing.keep
-        )
+        only = None if passing.all_living else passing.keep
+        scores, rarity = self.postings.bm25(terms, alive=alive, live=self.live, total=self.total, only=only)
         return scores if passing.rows is None else scores.take(passing.rows), rarity
 
     @property
