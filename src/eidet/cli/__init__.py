@@ -34,6 +34,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..core.errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
 from .panels import place_of
+from .plain_values import take_plain_values
 from .show import plain
 
 __all__ = ["app", "main", "make_app"]
@@ -81,6 +82,9 @@ EXIT_CODES: Final[dict[type[EidetError], int]] = {
 
 class Commands(TyperGroup):
     """The commands, in the order of their panels; errors end in one line and an exit code."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return take_plain_values(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(super().list_commands(ctx), key=self._place)

@@ -14,6 +14,7 @@ import typer
 
 from ..core.errors import NotFound
 from ..core.scope import ALL, Scope
+from .plain_values import PlainCommand
 
 if TYPE_CHECKING:
     from ..core.settings import Settings
@@ -155,7 +156,7 @@ def command(
     """Makes a function a command: its first argument is filled from the options of `Which`."""
 
     def add(run: Callable[Concatenate[Which, P], None]) -> Callable[Concatenate[Which, P], None]:
-        app.command(name, rich_help_panel=panel)(_with_options(run))
+        app.command(name, cls=PlainCommand, rich_help_panel=panel)(_with_options(run))
         return run
 
     return add

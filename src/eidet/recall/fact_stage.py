@@ -9,7 +9,7 @@ from ..core.hit import Hit
 from ..core.record import Record
 from ..core.where import Where
 from ..graph import Graphs
-from ..graph.scope_graph import Moments, View
+from ..graph.scope_graph import Moments, ScopeGraph, View
 from ..index import Candidates
 from ..store import Head
 from .fact_look import FactQuery, apply_findings, find_facts, read_fact_query
@@ -35,8 +35,11 @@ def consult_facts(
     """The hits as facts order them. An identifier leaves nothing to choose."""
     if recall.graphs is None or question.understood.identifiers:
         return hits
+    paths = _list_paths(recall.graphs, hits, question.query, head)
+    if not paths:
+        return hits
     meant = _read_query(recall, question)
-    for path in _list_paths(hits, question.query):
+    for path in paths:
         findings = find_facts(recall.graphs, path, head, hits, meant)
         hits = apply_findings(hits, findings, path, meant, partial(_read_visible, recall, question.query))
     if question.query.scope.below:
@@ -69,11 +72,21 @@ def _read_query(recall: Recall, question: AskedQuery) -> FactQuery:
     )
 
 
-def _list_paths(hits: list[Hit], query: Query) -> list[str]:
-    """The scopes whose facts are asked: the one that is meant, or those of the hits below it."""
-    if not query.scope.below:
-        return [query.scope.path]
-    return list(dict.fromkeys(hit.record.scope for hit in hits))
+def _list_paths(graphs: Graphs, hits: list[Hit], query: Query, head: Head) -> list[str]:
+    """The scopes whose facts are asked: the one that is meant, or those of the hits below it.
+
+    A scope in which nothing is stated has nothing to tell.
+    """
+    if query.scope.below:
+        return list(dict.fromkeys(hit.record.scope for hit in hits))
+    path = query.scope.path
+    if graphs.ask(path, _states_nothing, head):
+        return []
+    return [path]
+
+
+def _states_nothing(graph: ScopeGraph) -> bool:
+    return not graph.index.sources
 
 
 def _add_instructions(

@@ -20,7 +20,7 @@ from ..core.hit import Hit
 from ..core.record import Record
 from ..index import Candidates
 from ..text import Analyzer, term_id
-from ..text.analysis import QUESTION, read_analysis, terms_in
+from ..text.analysis import is_question, terms_in
 from ..text.thesaurus import list_related
 from .answer_forms import Wants, has_measure, repeats, weigh_text
 from .rescore import TEXT, add_words, rescore
@@ -281,7 +281,7 @@ def _tells_of(record: Record, subject: set[int]) -> bool:
 
 
 def _asks(record: Record) -> bool:
-    return bool(read_analysis(record.terms).flags & QUESTION)
+    return is_question(record.terms)
 
 
 def _when(hit: Hit) -> float:

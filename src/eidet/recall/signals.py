@@ -251,18 +251,32 @@ def _list_forms(expects: int) -> Floats:
 def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
     """How well the time of each fits the times asked about, by when it happened or what it speaks of."""
     day = np.floor((found.traits.occurred + zone) / DAY) + UNIX
+    days = found.traits.days
     fits = np.zeros(len(found))
     for one in asked.dates:
         score = one.confidence * _precision(one.last - one.first + 1)
         for first, last, certain in _years(one, day):
-            near = np.maximum(np.maximum(first - day, day - last), 0)
-            fits = np.maximum(fits, score * certain * np.select([near == 0, near <= 1], [1.0, NEXT_DAY], 0.0))
-            if len(found.traits.days):
-                rows, begin, end = found.traits.days.T
-                spoken = (begin <= last) & (end >= first) & (end - begin <= max(31, last - first))
-                wide = np.where(end - begin > 2 * (last - first) + 2, VAGUE, 1.0)
-                np.maximum.at(fits, rows[spoken], (score * certain * SPOKEN * wide)[spoken])
+            _raise_near(fits, day, first, last, score * certain)
+            if len(days):
+                _raise_spoken(fits, days, first, last, score * certain * SPOKEN)
     return fits
+
+
+def _raise_near(fits: Floats, day: Floats, first: int, last: int, score: float) -> None:
+    """Raises what happened from `first` to `last` to a score, and what happened a day away to less."""
+    near = ((day >= first - 1) & (day <= last + 1)).nonzero()[0]  # few of all did
+    there = day.take(near)
+    within = (there >= first) & (there <= last)
+    fits[near] = np.maximum(fits.take(near), np.where(within, score, score * NEXT_DAY))
+
+
+def _raise_spoken(fits: Floats, days: NDArray[np.int32], first: int, last: int, score: float) -> None:
+    """Raises what speaks of a time from `first` to `last` to a score; to less, if of a much longer time."""
+    spoken = days[(days[:, 1] <= last) & (days[:, 2] >= first)]
+    rows, length = spoken[:, 0], spoken[:, 2] - spoken[:, 1]
+    meant = length <= max(31, last - first)
+    wide = np.where(length > 2 * (last - first) + 2, VAGUE, 1.0)
+    np.maximum.at(fits, rows[meant], score * wide[meant])
 
 
 def _precision(days: int) -> float:

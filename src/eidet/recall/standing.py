@@ -196,12 +196,18 @@ def _may_be_told(record: Record, query: Query) -> bool:
 
 def _choose_alike(hits: Sequence[Hit], found: Candidates, seqs: Sequence[int], query: str) -> list[int]:
     """The seqs of instructions that are close to the query in meaning, closest first."""
-    there = {hit.record.seq for hit in hits}
-    least = ALIKE if _REQUEST.search(query) else MUCH_ALIKE
-    wanted = np.array([seq for seq in seqs if seq not in there], np.int64)
-    rows = np.flatnonzero(np.isin(found.seq, wanted) & (found.dense >= least))
-    rows = rows[np.argsort(-found.dense[rows], kind="stable")]
-    return [int(seq) for seq in found.seq[rows]]
+    wanted = np.array(sorted(set(seqs) - {hit.record.seq for hit in hits}), np.int64)
+    if not len(found) or not len(wanted):
+        return []
+    rows = found.seq.searchsorted(wanted)
+    rows = rows[found.seq.take(rows, mode="clip") == wanted]
+    rows = rows[found.dense[rows] >= ALIKE]
+    if not len(rows):
+        return []
+    if not _REQUEST.search(query):
+        rows = rows[found.dense[rows] >= MUCH_ALIKE]
+    chosen: list[int] = found.seq[rows[np.argsort(-found.dense[rows], kind="stable")]].tolist()
+    return chosen
 
 
 def _say_standing() -> Reasons:

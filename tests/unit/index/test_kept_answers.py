@@ -51,6 +51,30 @@ def test_a_record_that_expires_between_two_questions_is_not_answered() -> None:
         assert len(ask(memory)) == 2
 
 
+def test_what_is_kept_of_sessions_and_speakers_outlives_only_what_is_neither(memory: Memory) -> None:
+    notes = memory.remember([f"The oak table, note {n}" for n in range(3)])
+    turns = memory.remember(
+        [
+            Draft(text=f"The oak table, {n}", who=who, session="s1", kind="message", occurred=1_000.0 + n)
+            for n, who in enumerate(("Ann", "Ben", "Ann", "Cleo"))
+        ]
+    )
+    index, scope = memory.parts.index, Scope()
+
+    def look() -> tuple[object, object, set[str]]:
+        hits = [(hit.id, hit.score) for hit in memory.recall("Did Cleo see the oak table?", least=0)]
+        seqs = [record.seq for record in memory.find(session="s1")]
+        voices = {who for who in index.voices(scope) if who}
+        return hits, index.around(scope.path, seqs, 2, None, now=2_000.0), voices
+
+    for gone in (notes[0], turns[1], notes[1], turns[3]):
+        look()
+        memory.forget(gone.id)
+        kept = look()
+        index.rebuild(scope.path)
+        assert kept == look()
+
+
 def test_filters_that_take_turns_do_not_answer_for_each_other(memory: Memory) -> None:
     memory.remember([Draft(text=f"{who} likes the oak table", who=who) for who in ("Ann", "Ben")])
     memory.remember(Draft(text="The oak table, as data", data={"n": 1}))

@@ -13,6 +13,7 @@ from eidet import Memory
 from eidet.index import Floats
 from eidet.index.embedded import lexicon as module
 from eidet.index.embedded.lexicon import Lexicon, make_lexicon
+from eidet.index.embedded.postings import Terms
 from eidet.models.embed.adapt import adapt
 from eidet.models.embed.joined import Joined
 from eidet.models.embed.vector_cache import Cached
@@ -24,6 +25,10 @@ ENGLISH = analyzer_of("en")
 @pytest.fixture
 def lexicon() -> Lexicon:
     return Lexicon(Wordbook(), ENGLISH)
+
+
+def ids_of(*words: str) -> Terms:
+    return np.array([term_id(word) for word in words], np.uint32)
 
 
 def nobody(ids: Sequence[int]) -> dict[int, str]:
@@ -47,17 +52,16 @@ def test_a_term_has_the_vector_of_the_word_that_the_embedder_knows_whole(lexicon
 
 def test_a_term_that_the_embedder_does_not_know_is_embedded_as_it_is_spelt(lexicon: Lexicon) -> None:
     assert_near(lexicon.vectors(["sea"])[0], "sea")
-    high, scale = lexicon.rows([term_id("ship")], lambda ids: {term_id("ship"): "ship"})
+    high, scale = lexicon.rows(ids_of("ship"), lambda ids: {term_id("ship"): "ship"})
     assert_near(high[0] * scale[0], "ship")
 
 
 def test_a_term_that_nobody_can_spell_has_no_vector_until_somebody_can(lexicon: Lexicon) -> None:
-    id = term_id("ship")
-    high, scale = lexicon.rows([id], nobody)
+    high, scale = lexicon.rows(ids_of("ship"), nobody)
     assert not high.any()
     assert scale.tolist() == [0.0]
     lexicon.vectors(["ship"])
-    high, scale = lexicon.rows([id], nobody)
+    high, scale = lexicon.rows(ids_of("ship"), nobody)
     assert_near(high[0] * scale[0], "ship")
 
 
@@ -69,15 +73,15 @@ def test_only_what_is_not_known_is_asked_for(lexicon: Lexicon) -> None:
         return {id: word for word in ("sea", "ship") if (id := term_id(word)) in ids}
 
     ids = [term_id(word) for word in ("cat", "sea", "ship", "sea")]
-    lexicon.rows(ids[:2], spell)
-    high, scale = lexicon.rows(ids, spell)
+    lexicon.rows(ids_of("cat", "sea"), spell)
+    high, scale = lexicon.rows(ids_of("cat", "sea", "ship", "sea"), spell)
     assert asked == [[ids[1]], [ids[2]]]
     for at, word in enumerate(("cat", "sea", "ship", "sea")):
         assert_near(high[at] * scale[at], word)
 
 
 def test_no_terms_have_no_rows(lexicon: Lexicon) -> None:
-    high, scale = lexicon.rows([], nobody)
+    high, scale = lexicon.rows(ids_of(), nobody)
     assert (high.shape, scale.shape) == ((0, WIDTH), (0,))
     assert lexicon.vectors([]).shape == (0, WIDTH)
 
@@ -88,7 +92,7 @@ def test_too_many_words_are_forgotten_and_learnt_again(
     monkeypatch.setattr(module, "MOST", 20)
     for n in range(100):
         assert_near(lexicon.vectors([_word(n)])[0], _word(n))
-        assert len(lexicon._place) <= 22
+        assert len(lexicon._places) <= 22
     assert_near(lexicon.vectors([_word(0), "cat"])[0], _word(0))
 
 

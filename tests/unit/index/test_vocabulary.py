@@ -14,7 +14,7 @@ from tests.making import examples
 from tests.wordbook import WIDTH, vector_of
 
 from eidet.index import Floats
-from eidet.index.embedded.postings import Postings
+from eidet.index.embedded.postings import Postings, Terms
 from eidet.index.embedded.vectors import VectorPlanes
 from eidet.index.embedded.vocabulary import FAR, KEPT_BYTES, MOST_TERMS, Learn, Vocabulary
 from eidet.text import pack, term_id
@@ -27,9 +27,9 @@ said = st.lists(st.sampled_from(WORDS), max_size=5)
 rows = st.lists(said, max_size=8)
 
 
-def learn(ids: Sequence[int]) -> tuple[NDArray[np.int8], Floats]:
+def learn(ids: Terms) -> tuple[NDArray[np.int8], Floats]:
     vectors = VectorPlanes(WIDTH)
-    vectors.append([vector_of(BY_ID[id]).tobytes() for id in ids])
+    vectors.append([vector_of(BY_ID[id]).tobytes() for id in ids.tolist()])
     return vectors.high[: len(ids)], vectors.scale[: len(ids)]
 
 
@@ -111,7 +111,7 @@ def test_a_word_that_is_there_counts_fully_and_a_similar_one_by_its_nearness() -
 
 
 def test_a_word_without_a_vector_is_found_by_itself_alone() -> None:
-    def nobody(ids: Sequence[int]) -> tuple[NDArray[np.int8], Floats]:
+    def nobody(ids: Terms) -> tuple[NDArray[np.int8], Floats]:
         return np.zeros((len(ids), WIDTH), np.int8), np.zeros(len(ids), np.float32)
 
     assert aligned(Scope([["cat"], ["kitten"]], nobody), ["cat"], [1.0], [0, 1]) == [1, 0]

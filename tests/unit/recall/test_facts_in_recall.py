@@ -106,6 +106,17 @@ def test_forgetting_what_replaced_a_fact_opens_it_again(memory: Memory) -> None:
     assert best.superseded_by is None
 
 
+def test_a_scope_in_which_nothing_was_stated_answers_once_something_is() -> None:
+    with Memory() as memory:
+        memory.remember("What a lovely day by the river!", occurred="2026-01-10")
+        assert not any(hit.superseded_by for hit in memory.recall("where does Ann live?", now=NOW))
+        lisbon = memory.remember("Ann lives in Lisbon.", occurred="2026-02-10")
+        memory.remember("Ann moved to Porto.", occurred="2026-06-03")
+        best, *others = memory.recall("where does Ann live?", now=NOW)
+        assert best.text == "Ann moved to Porto."
+        assert [hit.superseded_by for hit in others if hit.id == lisbon.id] == [best.id]
+
+
 def test_without_facts_recall_is_as_it_was(tmp_path: Path) -> None:
     with Memory(settings=Settings(facts=False)) as memory:
         memory.remember("Ann lives in Lisbon.", occurred="2026-01-10")

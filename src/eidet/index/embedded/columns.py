@@ -33,6 +33,7 @@ TYPES: Final[dict[str, Any]] = {
 _KINDS: Final = {str(kind): code for code, kind in enumerate(Kind)}
 _TIERS: Final = {str(tier): code for code, tier in enumerate(Tier)}
 _TRUST: Final = {str(trust): code for code, trust in enumerate(Trust)}
+_NOBODY: Final = {None}
 NONE: Final = -1
 UNSEEN: Final = -2
 FEW: Final = 64  # rows at most that are added to what was made for searching; more make it anew
@@ -114,9 +115,14 @@ class ColumnTable:
         start, added = self.count, int(sizes.sum())
         self.reserve(start + added)
         rows, firsts = slice(start, start + added), np.cumsum(sizes) - sizes
-        self._fill(given, rows, sizes)
-        self.arrays["flags"][rows] = np.repeat([analysis.flags for analysis in read], sizes)
-        self.arrays["unit"][rows] = np.arange(added) - np.repeat(firsts, sizes)
+        owners: Rows | None = None
+        if added > len(sizes):  # else every record has one row
+            owners = np.repeat(np.arange(len(sizes)), sizes)
+        self._fill(given, rows, owners)
+        self._put("flags", rows, [analysis.flags for analysis in read], owners)
+        self.arrays["unit"][rows] = 0
+        if owners is not None:
+            self.arrays["unit"][rows] = np.arange(added) - firsts[owners]
         self._add_days(read, start + firsts)
         self.count += added
         self.live += added
@@ -127,23 +133,31 @@ class ColumnTable:
         else:
             self._sessions = None
 
-    def _fill(self, given: Entry, rows: slice, sizes: NDArray[np.intp]) -> None:
-        arrays = self.arrays
+    def _fill(self, given: Entry, rows: slice, owners: Rows | None) -> None:
         for name in FLOATS:
-            arrays[name][rows] = np.repeat(np.array(getattr(given, name), np.float64), sizes)
+            self._put(name, rows, getattr(given, name), owners)
         for name in LABELS:
-            arrays[name][rows] = np.repeat(self._encode(name, getattr(given, name)), sizes)
-        arrays["seq"][rows] = np.repeat(given.seq, sizes)
-        arrays["kind"][rows] = np.repeat([_KINDS[kind] for kind in given.kind], sizes)
-        arrays["tier"][rows] = np.repeat([_TIERS[tier] for tier in given.tier], sizes)
-        arrays["trust"][rows] = np.repeat([_TRUST[trust] for trust in given.trust], sizes)
-        arrays["alive"][rows] = True
-        expires = arrays["expires"][rows]
+            self._put(name, rows, self._encode(name, getattr(given, name)), owners)
+        self._put("seq", rows, given.seq, owners)
+        self._put("kind", rows, list(map(_KINDS.__getitem__, given.kind)), owners)
+        self._put("tier", rows, list(map(_TIERS.__getitem__, given.tier)), owners)
+        self._put("trust", rows, list(map(_TRUST.__getitem__, given.trust)), owners)
+        self.arrays["alive"][rows] = True
+        expires = self.arrays["expires"][rows]
         self.mortal = self.mortal or not np.isnan(expires).all()
         expires[np.isnan(expires)] = np.inf
 
+    def _put(self, name: str, rows: slice, values: Any, owners: Rows | None) -> None:
+        """Writes a value of each record to its rows; `owners` says whose each is, if some have several."""
+        column = np.array(values, TYPES[name])
+        if owners is not None:
+            column = column.take(owners)
+        self.arrays[name][rows] = column
+
     def _encode(self, name: str, labels: Sequence[str | None]) -> list[int]:
         codes = self.codes[name]
+        if set(labels) == _NOBODY:
+            return [NONE] * len(labels)
         return [NONE if label is None else codes.setdefault(label, len(codes)) for label in labels]
 
     def _add_days(self, read: Sequence[Analysis], rows: NDArray[np.intp]) -> None:
@@ -176,7 +190,10 @@ class ColumnTable:
         self.alive[rows] = False
         self.live -= len(rows)
         self.records -= int((self.unit[rows] == 0).sum())
-        self._sessions = self._voices = None
+        if (self.session[rows] >= 0).any():
+            self._sessions = None
+        if (self.who[rows] >= 0).any():
+            self._voices = None
 
     def reserve(self, count: int) -> None:
         """Makes room for so many rows in all."""

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from importlib.util import find_spec
-from itertools import repeat
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +19,9 @@ from ...models.embed import NumberedEmbedder, WordEmbedder, reads_sentences
 from ...models.embed.wordllama import WordLlama
 from ...text import Analyzer, term_id, unpack
 from ...text.thesaurus import Related, list_related
-from .. import Floats, Rows
+from .. import Floats
+from .postings import Terms
+from .term_places import TermPlaces
 from .vectors import VectorPlanes
 from .word_table import WordTable, read_table
 
@@ -32,7 +33,7 @@ Spell = Callable[[Sequence[int]], dict[int, str]]  # term ids -> the terms, as f
 class WordReader(NamedTuple):
     """A lexicon for one scope, whose texts tell how its terms are spelt."""
 
-    learn: Callable[[Sequence[int]], tuple[NDArray[np.int8], Floats]]
+    learn: Callable[[Terms], tuple[NDArray[np.int8], Floats]]
     vectors: Callable[[Sequence[str]], Floats]
     related: Mapping[int, Related]
 
@@ -100,22 +101,18 @@ class Lexicon:
         self._own = own_words(embedder, analyzer)
         self._begin()
 
-    def rows(self, ids: Sequence[int], spell: Spell) -> tuple[NDArray[np.int8], Floats]:
+    def rows(self, ids: Terms, spell: Spell) -> tuple[NDArray[np.int8], Floats]:
         """Bytes and scales, one row per term; zeros for a term that nobody can spell."""
         with self._lock:
-            if len(self._place) > MOST:
+            if len(self._places) > MOST:
                 self._begin()
-            rows = self._find_places(ids)
+            rows = self._places.find(ids)
             at = (rows == 0).nonzero()[0]
             if len(at):
-                unknown = [ids[number] for number in at.tolist()]
-                self._learn(unknown, spell)
-                rows[at] = self._find_places(unknown)
+                unknown = ids.take(at)
+                self._learn(unknown.tolist(), spell)
+                rows[at] = self._places.find(unknown)
             return self._vectors.high.take(rows, axis=0), self._vectors.scale.take(rows)
-
-    def _find_places(self, ids: Sequence[int]) -> Rows:
-        """Where the vectors are; 0 for terms that are not known."""
-        return np.fromiter(map(self._place.get, ids, repeat(0)), np.intp, len(ids))
 
     def reader(self, spell: Spell) -> WordReader:
         return WordReader(partial(self.rows, spell=spell), self.vectors, self._own.related)
@@ -123,14 +120,15 @@ class Lexicon:
     def vectors(self, terms: Sequence[str]) -> Floats:
         """The unit vectors of the terms of a question, one row each."""
         spelt = {term_id(term): term for term in terms}
-        high, scale = self.rows(list(map(term_id, terms)), lambda ids: {id: spelt[id] for id in ids})
+        ids = np.fromiter(map(term_id, terms), np.uint32, len(terms))
+        high, scale = self.rows(ids, lambda ids: {id: spelt[id] for id in ids})
         vectors = high * scale[:, None]
         vectors[[_has_digit(term) for term in terms]] = 0.0  # 4821 is not nearly 4812: only the same counts
         return vectors
 
     def _begin(self) -> None:
         """No words; the first row is for terms that are not known."""
-        self._place: dict[int, int] = {}
+        self._places = TermPlaces()
         self._vectors = VectorPlanes(self._embedder.width)
         self._vectors.append([None])
 
@@ -144,9 +142,8 @@ class Lexicon:
             self._add(list(spelt), [row.tobytes() for row in made])
 
     def _add(self, ids: list[int], vectors: list[bytes]) -> None:
-        start = self._vectors.count
         self._vectors.append(vectors)
-        self._place.update((id, start + at) for at, id in enumerate(ids))
+        self._places.add(ids)
 
 
 def _has_digit(term: str) -> bool:

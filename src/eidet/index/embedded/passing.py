@@ -16,12 +16,16 @@ from .row_traits import Portrait
 
 @dataclass(slots=True)
 class Passing:
-    """Which rows may be answered; None where all may. `portrait` is of all of them, once somebody made it."""
+    """Which rows may be answered; None where all may. `portrait` is of all of them, once somebody made it.
+
+    `all_living`: nothing keeps a living row out.
+    """
 
     keep: Mask | None
     rows: Rows | None
     count: int
     records: int
+    all_living: bool
     portrait: Portrait | None = None
 
     def pick(self, best: Rows | None) -> Rows:
@@ -64,9 +68,12 @@ class LastPassing:
 def _select(columns: ColumnTable, where: Where | None, now: float, resolve: Resolve) -> Passing:
     keep = columns.select_passing(where, now, resolve)
     if keep is None:
-        return Passing(None, None, columns.count, columns.records)
+        return Passing(None, None, columns.count, columns.records, all_living=True)
     rows = np.flatnonzero(keep)
-    return Passing(keep, rows, len(rows), int((columns.unit.take(rows) == 0).sum()))
+    if len(rows) == columns.live:  # none but living rows pass
+        return Passing(keep, rows, columns.live, columns.records, all_living=True)
+    records = int((columns.unit.take(rows) == 0).sum())
+    return Passing(keep, rows, len(rows), records, all_living=False)
 
 
 def _next_expiry(columns: ColumnTable, now: float) -> float:

@@ -30,16 +30,17 @@ class RowWords:
         self._count = count
         self._ends: Rows = np.cumsum(taken)
         self._blocks: Numbers = np.full((self._size, BLOCK), NOBODY, np.int32)
-        order = np.argsort(docs)
+        if (docs[1:] < docs[:-1]).any():
+            numbers = numbers[np.argsort(docs)]
         shift = (self._ends - taken) * BLOCK - (np.cumsum(sizes) - sizes)
-        self._blocks.reshape(-1)[np.arange(len(docs)) + np.repeat(shift, sizes)] = numbers[order]
+        self._blocks.reshape(-1)[np.arange(len(docs)) + np.repeat(shift, sizes)] = numbers
 
     @property
     def _size(self) -> int:
         """In blocks."""
         return int(self._ends[self._count - 1]) if self._count else 0
 
-    def append(self, numbers: Sequence[int]) -> None:
+    def append(self, numbers: Sequence[int] | Numbers) -> None:
         """Adds a row, given by the numbers of its words."""
         at, size = self._size, len(numbers)
         end = at + max(1, -(-size // BLOCK))

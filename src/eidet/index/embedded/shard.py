@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -111,7 +112,7 @@ class Shard(Generic[V_co]):
         blobs: tuple[bytes, ...] = given.terms  # type: ignore[assignment]
         read = [read_analysis(blob) for blob in blobs]
         vectors, width = _raise_levels(given, self.vectors.width), 4 * self.vectors.width
-        sizes = [_count_rows(one, vector, width) for one, vector in zip(read, vectors, strict=True)]
+        sizes = list(map(_count_rows, read, vectors, repeat(width)))
         start = self.count
         self.columns.append(given, read, np.array(sizes, np.intp))
         self.vectors.append(_split_vectors(vectors, sizes, width))
@@ -265,9 +266,8 @@ class Shard(Generic[V_co]):
         if not terms or not self.count:
             return None, np.zeros(len(terms), np.float32)
         alive = self.columns.alive if self.live < self.count else None
-        scores, rarity = self.postings.bm25(
-            terms, alive=alive, live=self.live, total=self.total, only=passing.keep
-        )
+        only = None if passing.all_living else passing.keep
+        scores, rarity = self.postings.bm25(terms, alive=alive, live=self.live, total=self.total, only=only)
         return scores if passing.rows is None else scores.take(passing.rows), rarity
 
     @property
@@ -303,8 +303,14 @@ def _raise_levels(given: Entry, width: int) -> Sequence[bytes | None]:
 
 def _count_rows(analysis: Analysis, vector: bytes | None, width: int) -> int:
     """The rows of a record: another embedder may have made more or fewer vectors than it has units."""
-    made = 0 if vector is None or len(vector) % width else len(vector) // width
-    return max(1, len(analysis.units), made)
+    if vector is None:
+        return max(1, len(analysis.units))
+    size = len(vector)
+    if size == width and len(analysis.units) == 1:  # as nearly all records
+        return 1
+    if size % width:
+        size = 0
+    return max(1, len(analysis.units), size // width)
 
 
 def _list_units(read: Sequence[Analysis], sizes: Sequence[int]) -> list[bytes]:
@@ -312,7 +318,8 @@ def _list_units(read: Sequence[Analysis], sizes: Sequence[int]) -> list[bytes]:
     units: list[bytes] = []
     for analysis, size in zip(read, sizes, strict=True):
         units += analysis.units
-        units += [b""] * (size - len(analysis.units))
+        if size > len(analysis.units):
+            units += [b""] * (size - len(analysis.units))
     return units
 
 

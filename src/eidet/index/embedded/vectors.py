@@ -22,6 +22,7 @@ from .arrays import extend_array, grow_capacity, top
 FINE: Final = 254.0
 THREADED_FROM: Final = 40_000  # rows; below, starting a second thread costs more than it saves
 THREADS: Final = min(2, os.cpu_count() or 1)
+AT_ONCE: Final = 128  # vectors that are split into planes: what that takes stays in the cache of a core
 RETRY: Final = 16  # scans after which the other number of threads is tried again
 
 
@@ -64,27 +65,29 @@ class VectorPlanes:
 
     def append(self, blobs: Sequence[bytes | None]) -> None:
         self.reserve(self.count + len(blobs))
-        for start in range(0, len(blobs), 4096):
-            self._append(blobs[start : start + 4096])
+        for start in range(0, len(blobs), AT_ONCE):
+            self._append(blobs[start : start + AT_ONCE])
 
     def _append(self, blobs: Sequence[bytes | None]) -> None:
         size = self.width * 4
         empty = bytes(size)
         whole = b"".join(blob if blob is not None and len(blob) == size else empty for blob in blobs)
-        unit = normalise(np.frombuffer(whole, np.float32).reshape(len(blobs), self.width))
-        scale = np.abs(unit).max(axis=1) / 127
-        steps = unit / np.where(scale > 0, scale, 1)[:, None]
+        steps = normalise(np.frombuffer(whole, np.float32).reshape(len(blobs), self.width))
+        scale = np.abs(steps).max(axis=1) / 127
+        steps /= np.where(scale > 0, scale, 1)[:, None]
         high = np.rint(steps)
+        steps -= high
+        steps *= FINE
         rows = slice(self.count, self.count + len(blobs))
         self.high[rows] = high
-        self.low[rows] = np.rint((steps - high) * FINE)
+        self.low[rows] = np.rint(steps, out=steps)
         self.scale[rows] = scale
         self.count += len(blobs)
 
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
         """Cosine with every row (or those given), to about 0.001."""
         if rows is not None and len(rows) * 4 > self.count:  # picking rows out first pays when they are few
-            return self.scan(query, None)[rows]
+            return self.scan(query, None).take(rows)
         top, count = float(np.abs(query).max()), self.count if rows is None else len(rows)
         if top == 0 or count == 0:
             return np.zeros(count, np.float32)

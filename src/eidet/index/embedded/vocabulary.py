@@ -8,7 +8,7 @@ looked up once for each term and kept. Only the rows that may be answered are re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, count
+from itertools import accumulate, chain, count, pairwise, repeat
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
@@ -19,7 +19,7 @@ from ...text.thesaurus import Related
 from .. import Floats, Rows
 from .arrays import distinct
 from .filters import Mask
-from .postings import Postings
+from .postings import Postings, Terms
 from .row_words import Numbers, RowWords
 
 FAR: Final = 0.2  # the cosine of words that have nothing to do with each other
@@ -29,7 +29,7 @@ KEPT_BYTES: Final = 1_000  # about, for each of them
 NO_WORDS: Final[Related] = {}
 
 Bytes = NDArray[np.int8]
-Learn = Callable[[Sequence[int]], tuple[Bytes, Floats]]  # term ids -> their vectors and scales
+Learn = Callable[[Terms], tuple[Bytes, Floats]]  # term ids -> their vectors and scales
 
 
 class WordKnowledge(Protocol):
@@ -69,22 +69,41 @@ class Vocabulary:
     def __init__(self, postings: Postings, learn: Learn) -> None:
         self._learn = learn
         terms, docs = postings.pairs()
-        words = distinct(terms)
-        self._rows = RowWords((words.searchsorted(terms) + 1).astype(np.int32), docs, postings.count)
-        self._numbers = {id: number for number, id in enumerate(words.tolist(), start=1)}
-        self._vectors, self._scale = learn(words.tolist())
+        self._words: Terms = distinct(terms)
+        self._later: dict[int, int] = {}  # numbers of words that came after those
+        self._rows = RowWords((self._words.searchsorted(terms) + 1).astype(np.int32), docs, postings.count)
+        self._vectors, self._scale = learn(self._words)
         self._similar: dict[str, Similar] = {}
 
     def append(self, units: Sequence[Sequence[int]]) -> None:
         """Learns the words of new rows, given by their ids."""
-        fresh = [id for id in dict.fromkeys(chain.from_iterable(units)) if id not in self._numbers]
-        if fresh:
-            vectors, scale = self._learn(fresh)
-            self._numbers.update(zip(fresh, count(len(self._numbers) + 1), strict=False))
+        ids = np.fromiter(chain.from_iterable(units), np.uint32)
+        numbers = self._find_numbers(ids)
+        unknown = ids[numbers == 0]
+        if len(unknown):
+            fresh = list(dict.fromkeys(unknown.tolist()))
+            vectors, scale = self._learn(np.array(fresh, np.uint32))
+            self._later.update(zip(fresh, count(self._count + 1), strict=False))
             self._vectors = np.concatenate((self._vectors, vectors))
             self._scale = np.concatenate((self._scale, scale))
-        for unit in units:
-            self._rows.append([self._numbers[id] for id in unit])
+            numbers[numbers == 0] = self._find_numbers(unknown)
+        for start, end in pairwise(accumulate(map(len, units), initial=0)):
+            self._rows.append(numbers[start:end])
+
+    @property
+    def _count(self) -> int:
+        return len(self._words) + len(self._later)
+
+    def _find_numbers(self, ids: Terms) -> Numbers:
+        """The number of each word; 0 for one that no row has."""
+        if not len(self._words):
+            return np.fromiter(map(self._later.get, ids.tolist(), repeat(0)), np.int32, len(ids))
+        at = self._words.searchsorted(ids)
+        numbers = np.where(self._words.take(at, mode="clip") == ids, at + 1, 0).astype(np.int32)
+        if self._later:
+            absent = (numbers == 0).nonzero()[0]
+            numbers[absent] = list(map(self._later.get, ids.take(absent).tolist(), repeat(0)))
+        return numbers
 
     def align(
         self, terms: Sequence[int], spelt: Sequence[str], known: WordKnowledge, weights: Floats, rows: Rows
@@ -99,13 +118,13 @@ class Vocabulary:
 
     def _spread(self, terms: Sequence[int], similar: list[Similar]) -> tuple[Floats, Mask]:
         """How near each word is to each term, a row per term, a column per number; which are near to any."""
-        nearness = np.zeros((len(terms), len(self._numbers) + 1), np.float32)
-        is_near = np.zeros(len(self._numbers) + 1, np.bool_)
-        for row, term, near in zip(nearness, terms, similar, strict=True):
+        nearness = np.zeros((len(terms), self._count + 1), np.float32)
+        is_near = np.zeros(self._count + 1, np.bool_)
+        owns = self._find_numbers(np.array(terms, np.uint32))
+        for row, own, near in zip(nearness, owns.tolist(), similar, strict=True):
             row[near.numbers] = near.nearness
             is_near[near.numbers] = True
-            own = self._numbers.get(term)
-            if own is not None:
+            if own:
                 row[own] = 1.0
                 is_near[own] = True
         return nearness, is_near
@@ -113,7 +132,7 @@ class Vocabulary:
     def _list_similar(
         self, terms: Sequence[int], spelt: Sequence[str], known: WordKnowledge
     ) -> list[Similar]:
-        there = len(self._numbers)
+        there = self._count
         if len(self._similar) > MOST_TERMS:
             self._similar = {}
         lacking = [term for term in spelt if self._similar.get(term, NO_SIMILAR).known < there]
@@ -131,15 +150,16 @@ class Vocabulary:
             fresh = values[one.known - start :]
             at = (fresh > 0).nonzero()[0]  # of floats it would be slow
             numbers = (at + one.known + 1).astype(np.int32)
-            found = Similar(numbers, fresh.take(at), len(self._numbers))
+            found = Similar(numbers, fresh.take(at), self._count)
             self._similar[term] = one.merge(found)
 
     def _raise_related(self, values: Floats, related: Related, start: int) -> None:
         """Words that the thesaurus names with a term are as near as it says, or nearer."""
-        for id in related.keys() & self._numbers.keys():
-            at = self._numbers[id] - 1 - start
-            if at >= 0:
-                values[at] = max(values[at], related[id])
+        numbers = self._find_numbers(np.fromiter(related, np.uint32, len(related)))
+        for number, near in zip(numbers.tolist(), related.values(), strict=True):
+            at = number - 1 - start
+            if number and at >= 0:
+                values[at] = max(values[at], near)
 
     def _measure_nearness(self, vectors: Floats, start: int) -> Floats:
         """How near each word from a number on is to each term, 0 to 1; a row per term."""
@@ -159,4 +179,4 @@ class Vocabulary:
     @property
     def nbytes(self) -> int:
         arrays = self._vectors.nbytes + self._scale.nbytes + self._rows.nbytes
-        return arrays + 80 * len(self._numbers) + KEPT_BYTES * len(self._similar)
+        return arrays + self._words.nbytes + 80 * len(self._later) + KEPT_BYTES * len(self._similar)

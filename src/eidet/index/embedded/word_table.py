@@ -52,20 +52,21 @@ class RelatedWords(Mapping[int, Related]):
 
     def __init__(self, pairs: NDArray[np.void]) -> None:
         self._pairs = pairs
+        self._terms = np.ascontiguousarray(pairs["term"])  # else each search would copy it
 
     def __getitem__(self, term: int) -> Related:
-        terms = self._pairs["term"]
-        start, end = np.searchsorted(terms, (term, term + 1))
+        key = np.uint32(term)
+        start, end = self._terms.searchsorted(key), self._terms.searchsorted(key, side="right")
         if start == end:
             raise KeyError(term)
         found = self._pairs[start:end]
         return dict(zip(found["other"].tolist(), found["near"].tolist(), strict=True))
 
     def __iter__(self) -> Iterator[int]:
-        return iter(np.unique(self._pairs["term"]).tolist())
+        return iter(np.unique(self._terms).tolist())
 
     def __len__(self) -> int:
-        return len(np.unique(self._pairs["term"]))
+        return len(np.unique(self._terms))
 
 
 def read_table(embedder: NumberedEmbedder, analyzer: Analyzer) -> WordTable | None:

@@ -74,9 +74,7 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
     words, has_digits = read_letters(text)
     if TRIGGERS.isdisjoint(words) and not (has_digits and _has_digits_of_date(text)):
         return ()
-    from .scanner import fold_text, read  # the grammar, which most texts do not need
-
-    return tuple(_english(read(text, fold_text(text), now, past)))
+    return _read_english(text, now.replace(tzinfo=None), past)
 
 
 def _has_digits_of_date(text: str) -> bool:
@@ -123,6 +121,17 @@ def read_letters(text: str) -> tuple[frozenset[bytes], bool]:
     """
     letters = text.encode("ascii", "replace").translate(_LETTERS)
     return frozenset(letters.split()), b"0" in letters
+
+
+@lru_cache(maxsize=4)
+def _read_english(text: str, now: datetime, past: bool) -> tuple[Dated, ...]:
+    """The times of a text. A recall reads its question twice: to understand it, and to ask the facts.
+
+    `now` is without its zone: the same moment is equal in all of them, but its day is not.
+    """
+    from .scanner import fold_text, read  # the grammar, which most texts do not need
+
+    return tuple(_english(read(text, fold_text(text), now, past)))
 
 
 def _english(tokens: Tokens) -> Iterator[Dated]:
