@@ -143,7 +143,8 @@ class StaticModel:
     @functools.cached_property
     def merges(self) -> Model:
         """The part of the tokenizer that splits a single word: without the rest it takes 3 µs."""
-        return self.tokenizer.model
+        merges: Model = self.tokenizer.model
+        return merges
 
     @functools.cached_property
     def starts(self) -> frozenset[int]:
