@@ -216,8 +216,7 @@ class StaticModel:
         """The tokens of a word that is new."""
         if self._has_end(word):
             return self.known[word[:-1]] + self.ends[word[-1]]
-        (tokens,) = self._split_each([word])
-        return _pack(tokens)
+        return _pack(self._split_one(word))
 
     def _has_end(self, word: str) -> bool:
         """Whether it ends a sentence or a part of it by a sign, which is a token of its own there."""
@@ -233,18 +232,21 @@ class StaticModel:
         return [tokens[start:end] for start, end in pairwise([*cuts, len(tokens)])]
 
     def _split_each(self, words: list[str]) -> list[list[int]]:
-        """One by one; without the tokenizer, as long as they are few."""
-        self._left -= len(words)
         found = []
         for word in words:
-            tokens = None
-            if _is_ordinary(word):
-                tokens = self._split_ordinary(word)
-            if tokens is None:
-                tokens = self.tokenise(word)
-            self._vectors.prepare(tokens)
-            found.append(tokens)
+            found.append(self._split_one(word))
         return found
+
+    def _split_one(self, word: str) -> list[int]:
+        """Without the whole tokenizer; as long as there were few, without any part of it."""
+        self._left -= 1
+        tokens = None
+        if _is_ordinary(word):
+            tokens = self._split_ordinary(word)
+        if tokens is None:
+            tokens = self.tokenise(word)
+        self._vectors.prepare(tokens)
+        return tokens
 
     def _split_ordinary(self, word: str) -> list[int] | None:
         if self._left >= 0:
