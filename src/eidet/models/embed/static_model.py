@@ -7,7 +7,7 @@ import json
 import re
 import struct
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -22,14 +22,16 @@ from .word_pieces import SPACE, read_pieces, split_word
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+    from tokenizers.models import Model
 
 MEND: Final = "reinstall it: pip install --force-reinstall 'wordllama>=0.3.9,<0.5'"
 SUM_BLOCK: Final = 4_096  # token rows gathered at once: 4 MB
 WORD_RUN: Final = 2_000  # words tokenised at once
 KNOWN_WORDS: Final = 50_000  # remembered words: some 10 MB
 KNOWN_LENGTH: Final = 24
-FEW_WORDS: Final = 1_000  # split in Python, at 5 µs each, before the tokenizer is loaded
-FEW_AT_ONCE: Final = 8  # split in Python even then: a call of the tokenizer takes 50 µs
+FEW_WORDS: Final = 1_000  # split in Python, at 8 µs each, before the tokenizer is loaded
+FEW_AT_ONCE: Final = 8  # split one by one even then: a call of the whole tokenizer takes 50 µs
+MANY_WORDS: Final = 64  # of one text: those that are new are split at once
 FEW_ROWS: Final = 2_000  # token vectors widened one by one before all are
 _ENDS: Final = re.compile("[0-9A-Za-z]([,.?!;:])")
 _SIGNS: Final = ",.?!;:"
@@ -91,6 +93,28 @@ class TokenVectors:
         self._count += len(new)
 
 
+class KnownWords(dict[str, bytes]):
+    """The tokens of words met before, as numpy reads them. Looking up a new word splits it."""
+
+    __slots__ = ("_split",)
+
+    def __init__(self, split: Callable[[str], bytes]) -> None:
+        super().__init__()
+        self._split = split
+
+    def __missing__(self, word: str) -> bytes:
+        packed = self._split(word)
+        self.keep(word, packed)
+        return packed
+
+    def keep(self, word: str, packed: bytes) -> None:
+        """Remembers a word of an ordinary look; forgets all words when there are too many."""
+        if _is_ordinary(word):
+            if len(self) >= KNOWN_WORDS:
+                self.clear()
+            self[word] = packed
+
+
 class StaticModel:
     """The pieces of words, the token vectors, and the tokens of words met before.
 
@@ -104,7 +128,7 @@ class StaticModel:
         self._left = FEW_WORDS
         self.pieces: dict[str, int] = read_pieces(content)
         self.vectors: Vectors = vectors.rows
-        self.known: dict[str, bytes] = {}  # the tokens of a word as numpy reads them: see `_pack`
+        self.known: KnownWords = KnownWords(self._split)
 
     @functools.cached_property
     def tokenizer(self) -> Tokenizer:
@@ -115,6 +139,12 @@ class StaticModel:
         tokenizer.no_truncation()
         self._left = 0
         return tokenizer
+
+    @functools.cached_property
+    def merges(self) -> Model:
+        """The part of the tokenizer that splits a single word: without the rest it takes 3 µs."""
+        merges: Model = self.tokenizer.model
+        return merges
 
     @functools.cached_property
     def starts(self) -> frozenset[int]:
@@ -160,47 +190,33 @@ class StaticModel:
         for text in texts:
             if splits_at_spaces(text):
                 words.update(text.split(" "))
-        # an update of the set would go through all known words
-        new = sorted(filter(_is_ordinary, words.difference(self.known)))
-        for start in range(0, len(new), WORD_RUN):
-            self.learn(new[start : start + WORD_RUN])
+        self.learn(words)
+
+    def learn(self, words: set[str]) -> None:
+        """Splits the new words of an ordinary look; one that ends with a sign only without it."""
+        new: set[str] = set()
+        for word in words:
+            if word not in self.known and _is_ordinary(word):
+                new.add(word[:-1] if self._has_end(word) else word)
+        rest = sorted(word for word in new if word not in self.known)
+        for start in range(0, len(rest), WORD_RUN):
+            run = rest[start : start + WORD_RUN]
+            for word, tokens in zip(run, self.tokens_of_each(run), strict=True):
+                self.known.keep(word, _pack(tokens))
 
     def tokens(self, text: str) -> NDArray[np.intp]:
         if not splits_at_spaces(text):
             return np.array(self.tokenise(text), np.intp)
         words = text.split(" ")
-        if len(words) <= WORD_RUN:
-            return np.frombuffer(self._pack_words(words), np.intp)
-        runs: list[bytes] = []
-        for start in range(0, len(words), WORD_RUN):
-            runs.append(self._pack_words(words[start : start + WORD_RUN]))
-        return np.frombuffer(b"".join(runs), np.intp)
+        if len(words) > MANY_WORDS:
+            self.learn(set(words))
+        return np.frombuffer(b"".join(map(self.known.__getitem__, words)), np.intp)
 
-    def _pack_words(self, words: list[str]) -> bytes:
-        """The tokens of words, one after the other."""
-        try:
-            return b"".join(map(self.known.__getitem__, words))
-        except KeyError:
-            return self.learn(words)
-
-    def learn(self, words: list[str]) -> bytes:
-        """The tokens of the words, of which some are new; new ones of an ordinary look are remembered."""
-        if len(self.known) > KNOWN_WORDS:
-            self.known = {}  # a new dict: other threads may be reading the old one
-        known = self.known
-        new = sorted(set(words).difference(known))
-        ended = [word for word in new if self._has_end(word)]
-        bases = {word[:-1] for word in ended}.difference(known)
-        rest = [*bases, *set(new).difference(ended, bases)]
-        fresh: dict[str, bytes] = {}
-        if rest:
-            fresh.update(zip(rest, map(_pack, self.tokens_of_each(rest)), strict=True))
-        for word in ended:
-            fresh[word] = (known.get(word[:-1]) or fresh[word[:-1]]) + self.ends[word[-1]]
-        for word, packed in fresh.items():
-            if _is_ordinary(word):
-                known[word] = packed
-        return b"".join([known.get(word) or fresh[word] for word in words])
+    def _split(self, word: str) -> bytes:
+        """The tokens of a word that is new."""
+        if self._has_end(word):
+            return self.known[word[:-1]] + self.ends[word[-1]]
+        return _pack(self._split_one(word))
 
     def _has_end(self, word: str) -> bool:
         """Whether it ends a sentence or a part of it by a sign, which is a token of its own there."""
@@ -216,18 +232,29 @@ class StaticModel:
         return [tokens[start:end] for start, end in pairwise([*cuts, len(tokens)])]
 
     def _split_each(self, words: list[str]) -> list[list[int]]:
-        """Without the tokenizer, which is loaded for many words only."""
-        self._left -= len(words)
         found = []
         for word in words:
-            tokens = None
-            if _is_ordinary(word):
-                tokens = split_word(word, self.pieces)
-            if tokens is None:
-                tokens = self.tokenise(word)
-            self._vectors.prepare(tokens)
-            found.append(tokens)
+            found.append(self._split_one(word))
         return found
+
+    def _split_one(self, word: str) -> list[int]:
+        """Without the whole tokenizer; as long as there were few, without any part of it."""
+        self._left -= 1
+        tokens = None
+        if _is_ordinary(word):
+            tokens = self._split_ordinary(word)
+        if tokens is None:
+            tokens = self.tokenise(word)
+        self._vectors.prepare(tokens)
+        return tokens
+
+    def _split_ordinary(self, word: str) -> list[int] | None:
+        if self._left >= 0:
+            return split_word(word, self.pieces)
+        tokens = []
+        for token in self.merges.tokenize(SPACE + word):
+            tokens.append(token.id)
+        return tokens
 
     def tokenise(self, text: str) -> list[int]:
         if not (isinstance(text, str) and text.isascii()):

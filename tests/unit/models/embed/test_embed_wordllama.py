@@ -69,6 +69,18 @@ def test_words_split_in_python_have_the_tokens_of_the_tokenizer() -> None:
             assert tokens == model.tokenizer.encode(word, add_special_tokens=False).ids, word
 
 
+def test_words_split_one_by_one_have_the_tokens_of_the_tokenizer() -> None:
+    model = static_model.load_model()
+    pick = Random(8)
+    letters = [chr(code) for code in range(0x21, 0x3000) if chr(code).isprintable()] + list("日本語😀🇵🇹")
+    made = ["".join(pick.choices(letters, k=pick.randint(1, 24))) for _ in range(4_000)]
+    assert model.tokenizer
+    for word in [*made, "naïve", "Łódź,", "4821-B", "e.g.", "don't", "C++", "áb"]:
+        if splits(word):
+            model.known.clear()
+            assert model.tokens(word).tolist() == model.tokenise(word), word
+
+
 def splits(word: str) -> bool:
     return static_model.splits_at_spaces(word) and " " not in word
 
@@ -211,7 +223,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
 def test_a_word_at_the_end_of_a_sentence_has_its_tokens_and_that_of_the_sign(word: str) -> None:
     model = static_model.load_model()
     for sign in model.ends:
-        model.known = {}
+        model.known.clear()
         said = [word, word + sign, f"{word}{sign}{sign}", f"{word}a{sign}"]
         assert model.tokens(f"{word} {word}{sign}").tolist() == model.tokenise(f"{word} {word}{sign}")
         for one in said:
