@@ -20,6 +20,7 @@ from tests.making import rounds
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 from tests.servers.served import Running, ServerProcess, serve_in_thread
+from tests.timing import within
 
 from eidet import Client, Memory, Unavailable
 from eidet.server import patience
@@ -135,7 +136,7 @@ def accepts(port: int) -> bool:
     return True
 
 
-def await_true(holds: Callable[[], bool], seconds: float = 20) -> None:
+def await_true(holds: Callable[[], bool], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline
@@ -219,12 +220,12 @@ def test_a_client_that_does_not_read_is_let_go(strict: Running) -> None:
 
 def test_idle_connections_hurt_nobody(running_with_idle: Running) -> None:
     running_with_idle.memory.core.remember("Ann lives in Lisbon")
-    took = []
-    for _ in range(20):
-        started = time.monotonic()
-        assert running_with_idle.shared.post("/v1/recall", json={"query": "Ann"}).status_code == 200
-        took.append(time.monotonic() - started)
-    assert sorted(took)[10] < 0.5
+
+    def ask() -> httpx.Response:
+        return running_with_idle.shared.post("/v1/recall", json={"query": "Ann"})
+
+    for _ in range(10):
+        assert within(0.5, ask).status_code == 200
 
 
 @pytest.fixture
