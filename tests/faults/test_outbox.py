@@ -383,7 +383,7 @@ class Held(Switch):
     def head(self) -> Any:
         if self.slow:
             self.reached.set()
-            assert self.answer.wait(10)
+            assert self.answer.wait(60)
         return self.__getattr__("head")()
 
 
@@ -485,12 +485,12 @@ def test_a_store_that_was_closed_says_nothing_when_its_answer_comes_late(
     verbs.count(store, ALL)  # looks whether the short store is back, and does not wait for it
     look = store._members.short._knocking._thread
     assert look is not None
-    assert short.reached.wait(10)
+    assert short.reached.wait(60)
     store.close()
     caplog.clear()
     with caplog.at_level(logging.WARNING, "eidet"):
         short.answer.set()
-        look.join(10)
+        look.join(60)
     assert not look.is_alive()
     assert caplog.records == []
 

@@ -22,7 +22,7 @@ from eidet.cli import app
 
 # Most of the time of a command goes into making the sixty others: they are made once for all tests.
 if not IS_FULL:
-    typer.testing._get_command = cache(typer.main.get_command)  # type: ignore[assignment]
+    typer.testing._get_command = cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
