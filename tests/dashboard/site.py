@@ -138,7 +138,7 @@ class Visit:
 
     def until(self, holds: str, given: object = None) -> None:
         """Waits for a condition. Playwright's own way needs eval in the page, which the policy forbids."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         script = f"one => Boolean({holds})"
         while not self.page.evaluate(script, given):
             assert time.monotonic() < deadline, f"never came true: {holds}"

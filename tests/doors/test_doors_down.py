@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 from tests.servers.s3 import S3
 from tests.servers.valkey import Valkey
+from tests.timing import raised_within, within
 
 from eidet.compat.api import AgentMemoryAPI, MemoryConfig, RedisSTMConfig, SQLiteLTMConfig
 from eidet.compat.enhanced import RedisStore
@@ -83,14 +84,9 @@ def test_a_store_of_messages_says_in_time_that_its_server_is_away(
 ) -> None:
     proxy, store, kind = opened
     proxy.silent = True
-    verbs: list[Coroutine[Any, Any, object]] = [store.add_message(user("lost"))]
+    raised_within(WITHIN, Unavailable, lambda: asyncio.run(store.add_message(user("lost"))))
     if kind != "s3":  # what is in an archive was read when it was opened
-        verbs += [store.get_history()]
-    for verb in verbs:
-        started = time.monotonic()
-        with pytest.raises(Unavailable):
-            asyncio.run(verb)
-        assert time.monotonic() - started < WITHIN
+        raised_within(WITHIN, Unavailable, lambda: asyncio.run(store.get_history()))
     proxy.heal()
     proxy.cut()
     _patiently(lambda: asyncio.run(store.add_message(user("after"))))
@@ -99,7 +95,7 @@ def test_a_store_of_messages_says_in_time_that_its_server_is_away(
 
 def _patiently(act: Callable[[], object]) -> None:
     """A server that was down is asked again after a rest."""
-    ends = time.monotonic() + 10
+    ends = time.monotonic() + 40
     while True:
         try:
             act()
@@ -117,10 +113,7 @@ def test_a_cache_says_in_time_that_its_server_is_away(redis_url: str, valkey: Va
         cache.add("k", "v")
         proxy.silent = True
         for verb in (lambda: cache.add("x", "y"), lambda: cache.get("k"), lambda: cache.forget("k")):
-            started = time.monotonic()
-            with pytest.raises(Unavailable):
-                verb()
-            assert time.monotonic() - started < 3
+            raised_within(3, Unavailable, verb)
         proxy.heal()
         proxy.cut()
         _patiently(lambda: cache.add("z", "there"))
@@ -150,20 +143,18 @@ def test_agents_go_on_while_the_server_of_their_short_tier_is_away(
         long = {entry["step_number"] for entry in space.retrieve_recent_states(20, memory_tiers="ltm")}
         assert long
         proxy.refuse()
-        started = time.monotonic()
         api.store_agent_state("a", {"n": 9}, 9)
-        steps = {entry["step_number"] for entry in space.retrieve_recent_states(20)}
-        assert steps == long | {9}
+        found = within(6, lambda: space.retrieve_recent_states(20))
+        assert {entry["step_number"] for entry in found} == long | {9}
         assert space.degraded.keys() == {"stm", "im"}
         assert "127.0.0.1" in space.degraded["stm"]
         space.retrieve_recent_states(20, memory_tiers="ltm")
         assert space.degraded == {}
-        assert time.monotonic() - started < 6
         assert api.memory.admin.health()["state"] == "degraded"
         assert api.memory.admin.health()["store"]["outbox"]["waiting"] == 1
         proxy.heal()
         store: Any = api.memory.parts.store
-        ends = time.monotonic() + 10
+        ends = time.monotonic() + 40
         while store.health()["outbox"]["waiting"] and time.monotonic() < ends:
             time.sleep(0.1)
             store.mend()

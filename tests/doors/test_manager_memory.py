@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
+from tests.timing import within
 
 from eidet import Memory, Where
 from eidet.compat.manager import (
@@ -185,15 +186,16 @@ class TestAddingAndSearching:
 
     @pytest.mark.point(57, 61)
     def test_many_memories_are_searched_quickly(self, manager: MemoryManager) -> None:
-        import time
-
         manager.memory.remember([f"fact {n} about hall {n % 89}" for n in range(4000)])
         add(manager, "Ann's favourite food is sushi", "long_term")
         found(manager, "warm up", "long_term")
-        started = time.perf_counter()
-        for _ in range(10):
-            assert found(manager, "what does Ann eat?", "long_term", 1) == ["Ann's favourite food is sushi"]
-        assert (time.perf_counter() - started) / 10 < 0.1
+
+        def ask_ten_times() -> None:
+            for _ in range(10):
+                told = found(manager, "what does Ann eat?", "long_term", 1)
+                assert told == ["Ann's favourite food is sushi"]
+
+        within(10 * 0.1, ask_ten_times)
 
     def test_what_is_learned_is_found_by_the_native_verbs(self, memory: Memory) -> None:
         manager = MemoryManager(MemoryConfig(memory=memory, scope="ann"), conversation_id="c1")

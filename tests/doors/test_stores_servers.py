@@ -79,8 +79,9 @@ def test_the_server_lets_entries_of_the_cache_go_by_itself(redis_url: str) -> No
     import time
 
     with RedisStore(f"{redis_url}?linger=0", ttl=0.4) as cache:
+        started = time.monotonic()
         cache.add("k", "short")
-        assert cache.get("k") == "short"
+        assert cache.get("k") == "short" or time.monotonic() - started > 0.4
         time.sleep(0.8)
         assert verbs.count_scopes(cache.memory.parts.store) == {}
         assert "k" not in cache

@@ -235,22 +235,23 @@ def test_check_waits_for_whoever_copies_but_not_forever(
     patient: bool, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was forgotten is not left in the tables; or it is told that it is."""
-    monkeypatch.setattr(copying, "WAIT_SECONDS", 10 if patient else 0.1)
+    monkeypatch.setattr(copying, "WAIT_SECONDS", 60 if patient else 0.1)
     index = PgvectorIndex(store, WIDTH, settings=replace(SETTINGS, tail=10**6))
     await_served(index)
     verbs.delete_where(store, Where(ids=("7",)), now=NOW)
-    held = threading.Event()
+    held, checked = threading.Event(), threading.Event()
 
     def hold(connection: Any) -> None:
         assert copying.begin_alone(connection, "a")
         held.set()
-        connection.execute("SELECT pg_sleep(0.7)")
+        assert checked.wait(0.7 if patient else 60) is not patient
 
     with ThreadPoolExecutor(1) as pool:
         copier = pool.submit(store.ask, hold)
-        assert held.wait(10)
+        assert held.wait(60)
         told = index.check("a")
-        copier.result(10)
+        checked.set()
+        copier.result(60)
     assert [fault for fault in told if "still holds 1 records" in fault] == told
     assert bool(told) is not patient
     index.close()

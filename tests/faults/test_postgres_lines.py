@@ -13,6 +13,7 @@ import pytest
 from tests.faults import lines
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
+from tests.timing import raised_within
 
 from eidet import Memory
 from eidet.core.errors import Misconfigured, Unavailable
@@ -99,7 +100,9 @@ def check_all_fail_in_time(store: PostgresStore) -> None:
     with ThreadPoolExecutor(len(VERBS)) as pool:
         took = dict(zip(VERBS, pool.map(partial(fails_in_time, store), VERBS), strict=True))
     for verb, seconds in took.items():
-        assert seconds < QUICK.deadline_seconds * (2 if verb in WRITES else 1) + SLACK, verb
+        limit = QUICK.deadline_seconds * (2 if verb in WRITES else 1) + SLACK
+        if seconds >= limit:  # of so many at once on a busy machine
+            raised_within(limit, Unavailable, partial(VERBS[verb], store))
 
 
 def test_a_black_hole_is_told_within_the_deadline(store: PostgresStore, proxy: Proxy) -> None:

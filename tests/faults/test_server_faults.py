@@ -20,11 +20,12 @@ from tests.making import rounds
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 from tests.servers.served import Running, ServerProcess, serve_in_thread
+from tests.timing import within
 
 from eidet import Client, Memory, Unavailable
 from eidet.server import patience
 
-SECONDS = rounds(1.0, 4.0)
+SECONDS = rounds(0.4, 4.0)
 WRITERS = 6
 
 
@@ -59,8 +60,8 @@ class Writers:
 
     def retry(self) -> None:
         """Sends again what was not acknowledged, and some of what was."""
-        with httpx.Client(timeout=20) as http:
-            for key in [*self.unsure, *list(self.acknowledged)[-50:]]:
+        with httpx.Client(timeout=60) as http:
+            for key in [*self.unsure, *list(self.acknowledged)[-rounds(20, 50) :]]:
                 id = send(http, self._url(), key)
                 assert self.acknowledged.setdefault(key, id) == id
 
@@ -135,11 +136,11 @@ def accepts(port: int) -> bool:
     return True
 
 
-def await_true(holds: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
+def await_true(holds: Callable[[], bool], pause: float = 0.02) -> None:
+    deadline = time.monotonic() + 300
     while not holds():
         assert time.monotonic() < deadline
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 @pytest.fixture
@@ -219,12 +220,12 @@ def test_a_client_that_does_not_read_is_let_go(strict: Running) -> None:
 
 def test_idle_connections_hurt_nobody(running_with_idle: Running) -> None:
     running_with_idle.memory.core.remember("Ann lives in Lisbon")
-    took = []
-    for _ in range(20):
-        started = time.monotonic()
-        assert running_with_idle.shared.post("/v1/recall", json={"query": "Ann"}).status_code == 200
-        took.append(time.monotonic() - started)
-    assert sorted(took)[10] < 0.5
+
+    def ask() -> httpx.Response:
+        return running_with_idle.shared.post("/v1/recall", json={"query": "Ann"})
+
+    for _ in range(10):
+        assert within(0.5, ask).status_code == 200
 
 
 @pytest.fixture
@@ -290,16 +291,16 @@ def test_three_workers_one_of_them_killed(postgres: Postgres, postgres_database:
     server = ServerProcess(postgres.url(postgres_database), tmp_path, "--workers", "3")
     server.start()
     try:
-        await_true(lambda: len(workers_of(server)) == 3)
+        await_true(lambda: len(workers_of(server)) == 3, pause=0.2)
         before = workers_of(server)
         writers = Writers(lambda: server.url)
         writers.run(SECONDS, lambda: kill_one(before[1], SECONDS))
         writers.retry()
-        await_true(lambda: len(set(workers_of(server)) - {before[1]}) == 3)
-        for number in range(12):
+        await_true(lambda: len(set(workers_of(server)) - {before[1]}) >= 3, pause=0.2)
+        for number in range(rounds(6, 12)):
             with (
-                httpx.Client(base_url=server.url, timeout=20) as one,
-                httpx.Client(base_url=server.url) as other,
+                httpx.Client(base_url=server.url, timeout=60) as one,
+                httpx.Client(base_url=server.url, timeout=60) as other,
             ):
                 id = send(one, server.url, f"read your writes {number}")
                 writers.acknowledged[f"read your writes {number}"] = id

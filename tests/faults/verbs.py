@@ -28,13 +28,14 @@ class Case:
     kept: dict[str, Any] = field(default_factory=dict)
 
     def prepare(self) -> None:
+        """Can be made again."""
         memory = self.memory
         for verb in VERBS:
             memory.remember(f"the note about {verb}", id=verb, who="ann", session="today")
         memory.remember("said today", kind="message", session="today")
         self.facts.prepare()
         self.renew()
-        memory.remember("the note about receipts", id=RECEIPT)
+        memory.remember("the note about receipts", id=RECEIPT, again=True)
         self.kept[RECEIPT] = memory.forget(RECEIPT).receipt
         memory.export(self.folder / "before.jsonl")
         memory.recall("note")

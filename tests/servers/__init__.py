@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-READY_SECONDS = 60.0
+READY_SECONDS = 120.0
 FIRST_PORT, PORTS_OF_A_WORKER = 16_000, 800  # below the ports that systems give to outgoing connections
 _numbers = itertools.count(os.getpid())
 
@@ -83,10 +83,10 @@ class Child:
         if self.running:
             os.killpg(self._process.pid, self._stop if signal is None else signal)
         try:
-            self._process.wait(20)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             os.killpg(self._process.pid, 9)
-            self._process.wait(20)
+            self._process.wait(60)
         self._process = None
 
     def kill(self) -> None:

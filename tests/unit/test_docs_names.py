@@ -82,9 +82,14 @@ def _commands_in(line: str) -> Iterator[str]:
             yield part.strip()
 
 
+@cache
+def _root_command() -> Any:
+    return typer.main.get_command(app)
+
+
 def _check_command(line: str) -> str | None:
     """What is wrong with a command as a page shows it, or None."""
-    command: Any = typer.main.get_command(app)
+    command: Any = _root_command()
     words = shlex.split(re.sub(r"[\[\]…]", " ", line), comments=True)[1:]
     for word in words:
         commands = getattr(command, "commands", {})
@@ -128,7 +133,8 @@ def _variables() -> set[str]:
 
 def _literals() -> Iterator[str]:
     for file in (*(ROOT / "src" / "eidet").rglob("*.py"), ROOT / "tests" / "making.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        text = file.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "EIDET_" in text else ():
             value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
             if isinstance(value, str) and re.fullmatch(r"EIDET_[A-Z_]*[A-Z]", value):
                 yield value

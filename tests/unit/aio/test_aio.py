@@ -99,7 +99,7 @@ def test_the_loop_goes_on_while_a_memory_is_opened(how: str) -> None:
             opening = memory.count() if how == "verb" else AsyncMemory.open(store, embedder=HASHING)
         task = asyncio.ensure_future(opening)
         while not task.done():
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.001)
             ticks += 1
         await task
         assert ticks > 10
@@ -193,7 +193,7 @@ def test_the_loop_goes_on_while_a_file_is_written(tmp_path: Path) -> None:
     class Slow(Hashing):
         def embed(self, texts: Sequence[str]) -> Any:
             started.set()
-            assert go_on.wait(10)
+            assert go_on.wait(60)
             return super().embed(texts)
 
     started, go_on = threading.Event(), threading.Event()

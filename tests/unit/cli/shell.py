@@ -8,13 +8,21 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import typer
+import typer.testing
 from tests.forked import run_anew, run_program
+from tests.making import IS_FULL
 from typer.testing import CliRunner
 
 from eidet.cli import app
+
+# Most of the time of a command goes into making the sixty others: they are made once for all tests.
+if not IS_FULL:
+    typer.testing._get_command = cache(typer.main.get_command)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)

@@ -70,10 +70,10 @@ def test_what_is_too_large_is_refused_at_once(name: str) -> None:
     ask, why = TOO_MUCH[name]
     with Memory(embedder="hashing:16") as memory:
         memory.remember("already there", id="there")
-        started = time.perf_counter()
+        started = time.thread_time()
         with pytest.raises(BadInput, match=re.escape(why)):
             ask(memory)
-        assert time.perf_counter() - started < 3
+        assert time.thread_time() - started < 3
         assert memory.count() == 1
 
 

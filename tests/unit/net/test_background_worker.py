@@ -13,7 +13,7 @@ from eidet.core.errors import EidetError, Unavailable
 from eidet.net.worker import UNTIL_WOKEN, BackgroundWorker
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     ends = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < ends, "it never came to that"
@@ -43,7 +43,7 @@ def test_it_starts_when_first_needed_and_sleeps_until_woken() -> None:
     assert steps.count == 1, "starting does not wake"
     worker.wake()
     wait_for(lambda: steps.count == 2)
-    assert worker.stop(10)
+    assert worker.stop(60)
     assert not worker.running
 
 
@@ -52,17 +52,17 @@ def test_it_goes_on_by_itself_after_the_seconds_that_a_step_returns() -> None:
     worker = BackgroundWorker("test", steps)
     worker.start()
     wait_for(lambda: steps.count > 3)
-    worker.stop(10)
+    worker.stop(60)
 
 
 def test_the_thread_ends_when_nothing_is_left_and_begins_again() -> None:
     steps = Steps(None)
     worker = BackgroundWorker("test", steps)
     worker.start()
-    assert worker.join(10)
+    assert worker.join(60)
     assert (steps.count, worker.running) == (1, False)
     worker.start()
-    assert worker.join(10)
+    assert worker.join(60)
     assert steps.count == 2
 
 
@@ -79,8 +79,8 @@ def test_what_is_asked_for_during_the_last_step_is_not_lost() -> None:
 
     worker = BackgroundWorker("test", step)
     worker.start()
-    assert enough.wait(10)
-    assert worker.join(10)
+    assert enough.wait(60)
+    assert worker.join(60)
     assert asked == [0, 1, 2, 3, 4]
 
 
@@ -101,7 +101,7 @@ def test_an_error_of_ours_is_told_and_the_work_goes_on() -> None:
     worker.start()
     wait_for(lambda: told == ["away"])
     assert worker.running
-    worker.stop(10)
+    worker.stop(60)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -116,11 +116,11 @@ def test_an_error_of_the_program_ends_the_thread_and_not_the_worker(caplog: pyte
 
     worker = BackgroundWorker("test", step)
     worker.start()
-    worker.join(10)
+    worker.join(60)
     assert "test ended by an error of the program" in caplog.text
     worker.start()
-    assert done.wait(10)
-    worker.stop(10)
+    assert done.wait(60)
+    worker.stop(60)
 
 
 def test_a_delay_comes_before_the_first_step_and_can_be_cut_short() -> None:
@@ -130,7 +130,7 @@ def test_a_delay_comes_before_the_first_step_and_can_be_cut_short() -> None:
     time.sleep(0.05)
     assert steps.count == 0
     worker.wake()
-    assert worker.join(10)
+    assert worker.join(60)
     assert steps.count == 1
 
 
@@ -143,12 +143,12 @@ def test_stopping_waits_for_the_step_no_longer_than_it_may() -> None:
 
     worker = BackgroundWorker("test", step)
     worker.start()
-    inside.wait(10)
+    inside.wait(60)
     began = time.monotonic()
     assert not worker.stop(0.1)
     assert time.monotonic() - began < 5
     go.set()
-    assert worker.join(10)
+    assert worker.join(60)
 
 
 def test_a_rest_inside_a_step_ends_when_it_is_to_stop() -> None:
@@ -161,8 +161,8 @@ def test_a_rest_inside_a_step_ends_when_it_is_to_stop() -> None:
 
     worker = BackgroundWorker("test", step)
     worker.start()
-    inside.wait(10)
-    assert worker.stop(10)
+    inside.wait(60)
+    assert worker.stop(60)
     assert rested == [True]
 
 
@@ -186,10 +186,10 @@ def test_a_child_process_begins_a_thread_of_its_own() -> None:
     if child == 0:  # pragma: no cover - coverage does not follow it
         good = not worker.running
         worker.start()
-        ends = time.monotonic() + 10
+        ends = time.monotonic() + 60
         while steps.count < 2 and time.monotonic() < ends:
             time.sleep(0.005)
-        os._exit(0 if good and steps.count == 2 and worker.stop(10) else 1)
+        os._exit(0 if good and steps.count == 2 and worker.stop(60) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert worker.running
-    worker.stop(10)
+    worker.stop(60)

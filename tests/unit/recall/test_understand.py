@@ -238,9 +238,9 @@ def test_notes_tell_in_words_what_was_understood() -> None:
     "part", ["a ", "what ", "A.", "near (", "session ", '"a" ', "1", "in May ", "Bob ", "\u0130"]
 )
 def test_a_query_of_a_million_characters_is_read_in_no_time(part: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     read(part * (1_000_000 // len(part)))
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5
 
 
 # The caller's own arguments.

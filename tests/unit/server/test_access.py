@@ -397,9 +397,13 @@ def test_a_key_that_is_too_fast_is_told_when_to_go_on(tmp_path: Path) -> None:
     file = tmp_path / "keys.toml"
     key = write_limited(file, requests_per_second=5)
     with serve_in_thread(keys=file) as server, server.http(key) as http:
-        answers = [http.post("/v1/count", json={}) for _ in range(20)]
-        late = [answer for answer in answers if answer.status_code == 429]
-        assert len(late) >= 5
+        late: list[httpx.Response] = []
+        for _ in range(200):  # as many as it takes a slow machine to be too fast
+            answer = http.post("/v1/count", json={})
+            late += [answer] if answer.status_code == 429 else []
+            if len(late) == 5:
+                break
+        assert len(late) == 5
         assert late[0].headers["retry-after"] == "1"
         assert http.get("/v1/health/live").status_code in (200, 429)
         time.sleep(0.5)

@@ -35,7 +35,7 @@ def saying(word: str) -> Callable[[Any], str]:
 
 
 def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not true() and time.monotonic() < deadline:
         time.sleep(0.001)
     assert true()

@@ -54,9 +54,10 @@ def ids(store: RedisStore, where: Where | None = None) -> list[str]:
 def test_the_server_lets_a_scope_expire_of_which_nobody_keeps_anything(
     store: RedisStore, valkey: Valkey
 ) -> None:
-    verbs.put(store, [record("x", expires=NOW + 1.0), record("y", expires=NOW + 1.05)], now=NOW)
-    assert ids(store) == ["x", "y"]  # a busy machine reads within a second
-    deadline = time.monotonic() + 10
+    started = time.monotonic()
+    verbs.put(store, [record("x", expires=NOW + 0.5), record("y", expires=NOW + 0.55)], now=NOW)
+    assert ids(store) == ["x", "y"] or time.monotonic() - started > 0.5  # on a busy machine
+    deadline = time.monotonic() + 60
     while ids(store) and time.monotonic() < deadline:
         time.sleep(0.02)
     time.sleep(0.1)

@@ -195,7 +195,7 @@ def test_closing_ends_the_connections_of_every_thread(driver: SqliteDriver) -> N
     def read() -> None:
         driver.read("SELECT 1", ())
         done.set()
-        go_on.wait(10)
+        go_on.wait(60)
         try:
             driver.read("SELECT 1", ())
         except Misconfigured as error:
@@ -203,7 +203,7 @@ def test_closing_ends_the_connections_of_every_thread(driver: SqliteDriver) -> N
 
     thread = threading.Thread(target=read)
     thread.start()
-    done.wait(10)
+    done.wait(60)
     driver.close()
     driver.close()
     go_on.set()

@@ -43,6 +43,6 @@ def test_sentences_end_where_a_reader_would_end_them(text: str, found: list[str]
     "text", ["." * 50_000 + "x", "1. " * 30_000, "\n" * 50_000, '."' * 30_000, "J. " * 30_000]
 )
 def test_strange_text_takes_time_in_line_with_its_length(text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.thread_time()
     sentences(text)
-    assert time.perf_counter() - begun < 2
+    assert time.thread_time() - begun < 2

@@ -102,7 +102,7 @@ def test_more_text_is_never_cut_into_smaller_units() -> None:
 
 
 def test_a_million_characters_take_no_time_to_speak_of() -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     for text in ("x" * 1_000_000, "A b. " * 200_000, "\n" * 1_000_000, "。" * 1_000_000):
         assert len(units_of(text)) <= MOST_UNITS
-    assert time.perf_counter() - start < 10
+    assert time.thread_time() - start < 10

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.timing import raised_within
 
 from eidet.core.errors import Misconfigured, Refused, Unavailable
 from eidet.models.llm import Answer, Request, Turn, llm_of
@@ -134,11 +135,11 @@ def test_a_coroutine_that_takes_too_long_is_cancelled() -> None:
             ended.set()
         return prompt
 
-    started = time.monotonic()
-    with pytest.raises(TooSlow, match=r"slow did not answer within 0\.1 s"):
-        adapt(slow, timeout=0.1).ask(Request(prompt="hi"))
-    assert time.monotonic() - started < 2
-    assert ended.wait(2)
+    def ask() -> object:
+        return adapt(slow, timeout=0.1).ask(Request(prompt="hi"))
+
+    raised_within(2, TooSlow, ask, match=r"slow did not answer within 0\.1 s")
+    assert ended.wait(20)
 
 
 def test_a_function_that_takes_too_long_is_not_waited_for() -> None:
@@ -148,10 +149,10 @@ def test_a_function_that_takes_too_long_is_not_waited_for() -> None:
         let_go.wait(10)
         return prompt
 
-    started = time.monotonic()
-    with pytest.raises(TooSlow, match=r"within 0\.1 s"):
-        adapt(hangs, timeout=0.1).ask(Request(prompt="hi"))
-    assert time.monotonic() - started < 2
+    def ask() -> object:
+        return adapt(hangs, timeout=0.1).ask(Request(prompt="hi"))
+
+    raised_within(2, TooSlow, ask, match=r"within 0\.1 s")
     let_go.set()
 
 
@@ -172,7 +173,7 @@ def test_functions_that_hang_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> 
         llm.ask(Request(prompt="hi"))
     assert len(begun) == 2
     let_go.set()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         try:
             assert llm.ask(Request(prompt="hi")).text == "hi"

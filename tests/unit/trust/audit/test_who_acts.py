@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from tests.making import rounds
 
 import eidet
 from eidet import AsyncMemory, Audit, Memory
@@ -19,7 +20,7 @@ from eidet.trust.audit.chain import AuditEntry
 from eidet.trust.audit.verify import entries
 
 T = TypeVar("T")
-CALLS = 150
+CALLS = rounds(60, 150)
 THREADS = 16
 EMBEDDER = "hashing:16"
 KEY = "00112233445566778899aabbccddeeff" * 2

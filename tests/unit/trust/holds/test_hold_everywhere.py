@@ -48,8 +48,11 @@ OWN_WAYS = {
 
 def calls_in(path: Path) -> set[str]:
     """Methods of a transaction that change what is there, as a module calls them."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    found: set[str] = set()
+    text = path.read_text(encoding="utf-8")
+    if ".edit_history" not in text and ".remove" not in text:
+        return found
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             name, of = node.func.attr, ast.unparse(node.func.value)
             if name == "edit_history" or (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.making import Clock
+from tests.making import Clock, rounds
 from tests.unit.upkeep.life.given import QUICK
 
 from eidet import BadInput, Memory, Settings
@@ -19,9 +19,11 @@ from eidet.core.settings import Upkeep
 from eidet.store import verbs
 from eidet.upkeep import Maintained
 
+SIZE = rounds(600, 1500)  # so much that upkeep takes a while
+
 
 def wait_for(what: Any) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not what():
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -98,7 +100,7 @@ def test_a_forked_child_has_no_worker_and_can_start_one(tmp_path: Path, clock: C
                 worker.stop()
                 fine = not worker.running
                 worker.start()
-                deadline = time.monotonic() + 10
+                deadline = time.monotonic() + 60
                 while worker.rounds < 2 and time.monotonic() < deadline:
                     time.sleep(0.01)
                 worker.stop()
@@ -115,16 +117,16 @@ def test_upkeep_needs_a_span(memory: Memory, every: Any) -> None:
 
 def test_recalls_go_on_while_upkeep_works(tmp_path: Path, clock: Clock) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:64", clock=clock) as memory:
-        memory.remember([f"note number{n}" for n in range(1500)])
+        memory.remember([f"note number{n}" for n in range(SIZE)])
         clock.days(100)
         with memory.upkeep.background(every=3600, settings=QUICK) as worker:
             n = 0
             while not worker.rounds:
-                texts = [hit.text for hit in memory.recall(f"number{n % 1500}")]
-                assert f"note number{n % 1500}" in texts
+                texts = [hit.text for hit in memory.recall(f"number{n % SIZE}")]
+                assert f"note number{n % SIZE}" in texts
                 n += 7
         assert worker.last is not None
-        assert worker.last.counts == {"move": 1500}
+        assert worker.last.counts == {"move": SIZE}
         assert memory.admin.check() == []
 
 
