@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -92,6 +93,7 @@ def serve(path: str, port: int, told: Any) -> None:
     from eidet.server.calm_process import calm_process
     from eidet.server.patience import PatientProtocol
     from eidet.server.server_settings import ServerSettings
+    from eidet.server.warming import rehearse_verbs
 
     app = create_app(AsyncMemory(path), ServerSettings(port=port), closes=True)
     late: list[float] = []
@@ -104,7 +106,9 @@ def serve(path: str, port: int, told: Any) -> None:
         watching.cancel()
         told.send((sorted(late)[-200:], time.process_time() - before))
 
-    app.state.serving.lifespans.extend([calm_process, watch])
+    serving = app.state.serving
+    serving.lifespans.insert(0, partial(rehearse_verbs, serving.memory))
+    serving.lifespans.extend([calm_process, watch])
     config = uvicorn.Config(
         app, port=port, http=PatientProtocol, ws="none", access_log=False, log_level="error"
     )

@@ -57,7 +57,10 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
     if name == "tiered":
         return _open_tiered(place, settings)
     if name in ("http", "https"):
-        raise Misconfigured(f"{name}://… is a server: eidet.connect(url) opens it, with the same verbs")
+        raise Misconfigured(
+            f"{name}://… is a server, not a store: Memory(url) opens it; "
+            "`eidet export` and `eidet load` move its memories"
+        )
     store: Store = _make("eidet.stores", name, place, settings=settings)
     if not has_ability(store, Followable):
         raise Misconfigured(f"{name!r} of eidet.stores must return a store, not {type(store).__name__}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Self
 
-from ..core.foreign_verbs import ForeignVerbs
 from ..core.scope import Scope
 from ..core.validate import Json, Moment
 from ..memory import Memory
+from ..memory.addresses import Addressed
 from ..memory.admin import AdminNamespace
 from ..memory.async_facts import AsyncFacts
 from ..memory.keys import KeysNamespace
@@ -80,55 +80,55 @@ def texts_to_change(memory: Memory, _of: object, _id: str = "", **changes: Any) 
 class AsyncUpkeep(Hopping[UpkeepNamespace]):
     """`memory.upkeep` for asyncio."""
 
-    maintain: Final = hop(UpkeepNamespace.maintain)
-    background: Final = hop(UpkeepNamespace.background)
-    retention: Final = hop(UpkeepNamespace.retention)
-    end_session: Final = hop(UpkeepNamespace.end_session)
-    unarchive: Final = hop(UpkeepNamespace.unarchive)
-    fit: Final = hop(UpkeepNamespace.fit)
-    detail: Final = hop(UpkeepNamespace.detail)
-    restore: Final = hop(UpkeepNamespace.restore)
-    pin: Final = hop(UpkeepNamespace.pin)
-    unpin: Final = hop(UpkeepNamespace.unpin)
-    hold: Final = hop(UpkeepNamespace.hold)
-    release: Final = hop(UpkeepNamespace.release)
+    maintain: ClassVar = hop(UpkeepNamespace.maintain)
+    background: ClassVar = hop(UpkeepNamespace.background)
+    retention: ClassVar = hop(UpkeepNamespace.retention)
+    end_session: ClassVar = hop(UpkeepNamespace.end_session)
+    unarchive: ClassVar = hop(UpkeepNamespace.unarchive)
+    fit: ClassVar = hop(UpkeepNamespace.fit)
+    detail: ClassVar = hop(UpkeepNamespace.detail)
+    restore: ClassVar = hop(UpkeepNamespace.restore)
+    pin: ClassVar = hop(UpkeepNamespace.pin)
+    unpin: ClassVar = hop(UpkeepNamespace.unpin)
+    hold: ClassVar = hop(UpkeepNamespace.hold)
+    release: ClassVar = hop(UpkeepNamespace.release)
 
 
 class AsyncTrust(Hopping[TrustNamespace]):
     """`memory.trust` for asyncio."""
 
-    quarantine: Final = hop(TrustNamespace.quarantine)
-    approve: Final = hop(TrustNamespace.approve)
-    review: Final = hop(TrustNamespace.review)
-    forget_value: Final = hop(TrustNamespace.forget_value)
-    preview_forget: Final = hop(TrustNamespace.preview_forget)
-    verify_forgotten: Final = hop(TrustNamespace.verify_forgotten)
-    verify_receipt: Final = hop(TrustNamespace.verify_receipt)
-    reveal: Final = hop(TrustNamespace.reveal)
+    quarantine: ClassVar = hop(TrustNamespace.quarantine)
+    approve: ClassVar = hop(TrustNamespace.approve)
+    review: ClassVar = hop(TrustNamespace.review)
+    forget_value: ClassVar = hop(TrustNamespace.forget_value)
+    preview_forget: ClassVar = hop(TrustNamespace.preview_forget)
+    verify_forgotten: ClassVar = hop(TrustNamespace.verify_forgotten)
+    verify_receipt: ClassVar = hop(TrustNamespace.verify_receipt)
+    reveal: ClassVar = hop(TrustNamespace.reveal)
 
 
 class AsyncKeys(Hopping[KeysNamespace]):
     """`memory.keys` for asyncio."""
 
-    rotate: Final = hop(KeysNamespace.rotate)
-    shred: Final = hop(KeysNamespace.shred)
+    rotate: ClassVar = hop(KeysNamespace.rotate)
+    shred: ClassVar = hop(KeysNamespace.shred)
 
 
 class AsyncAdmin(Hopping[AdminNamespace]):
     """`memory.admin` for asyncio."""
 
-    stats: Final = hop(AdminNamespace.stats)
-    health: Final = hop(AdminNamespace.health)
-    metrics: Final = hop(AdminNamespace.metrics)
-    check: Final = hop(AdminNamespace.check)
-    flush: Final = hop(AdminNamespace.flush)
-    rebuild: Final = hop(AdminNamespace.rebuild)
-    reembed: Final = hop(AdminNamespace.reembed)
-    phrase_query: Final = hop(AdminNamespace.phrase_query)
-    explain: Final = hop_after(texts_to_ask)(AdminNamespace.explain)
+    stats: ClassVar = hop(AdminNamespace.stats)
+    health: ClassVar = hop(AdminNamespace.health)
+    metrics: ClassVar = hop(AdminNamespace.metrics)
+    check: ClassVar = hop(AdminNamespace.check)
+    flush: ClassVar = hop(AdminNamespace.flush)
+    rebuild: ClassVar = hop(AdminNamespace.rebuild)
+    reembed: ClassVar = hop(AdminNamespace.reembed)
+    phrase_query: ClassVar = hop(AdminNamespace.phrase_query)
+    explain: ClassVar = hop_after(texts_to_ask)(AdminNamespace.explain)
 
 
-class AsyncMemory(Hopping[Memory], ForeignVerbs):
+class AsyncMemory(Hopping[Memory], Addressed, clients="eidet.async_memories"):
     """`Memory` for asyncio. A verb that was cancelled may still take effect.
 
     The constructor opens nothing: `async with`, `await AsyncMemory.open(…)` or the first verb opens the
@@ -153,8 +153,7 @@ class AsyncMemory(Hopping[Memory], ForeignVerbs):
     async def open(cls, *args: Any, **how: Any) -> AsyncMemory:
         """An `AsyncMemory` that is open already: a thread has opened its file or its server."""
         memory = cls(*args, **how)
-        await memory.threads.open()
-        return memory
+        return await memory.__aenter__()
 
     @property
     def core(self) -> Memory:
@@ -171,19 +170,19 @@ class AsyncMemory(Hopping[Memory], ForeignVerbs):
         """As `Memory.audit`; open the memory first, else this opens it here and now."""
         return self.core.audit
 
-    remember: Final = hop_after(texts_to_keep)(Memory.remember)
-    get: Final = hop(Memory.get)
-    recall: Final = hop_after(texts_to_ask)(Memory.recall)
-    context: Final = hop_after(texts_to_ask)(Memory.context)
-    feedback: Final = hop(Memory.feedback)
-    find: Final = hop(Memory.find)
-    count: Final = hop(Memory.count)
-    revise: Final = hop_after(texts_to_change)(Memory.revise)
-    forget: Final = hop(Memory.forget)
-    history: Final = hop(Memory.history)
-    scopes: Final = hop(Memory.scopes)
-    export: Final = hop(Memory.export)
-    load: Final = hop(Memory.load)
+    remember: ClassVar = hop_after(texts_to_keep)(Memory.remember)
+    get: ClassVar = hop(Memory.get)
+    recall: ClassVar = hop_after(texts_to_ask)(Memory.recall)
+    context: ClassVar = hop_after(texts_to_ask)(Memory.context)
+    feedback: ClassVar = hop(Memory.feedback)
+    find: ClassVar = hop(Memory.find)
+    count: ClassVar = hop(Memory.count)
+    revise: ClassVar = hop_after(texts_to_change)(Memory.revise)
+    forget: ClassVar = hop(Memory.forget)
+    history: ClassVar = hop(Memory.history)
+    scopes: ClassVar = hop(Memory.scopes)
+    export: ClassVar = hop(Memory.export)
+    load: ClassVar = hop(Memory.load)
 
     async def close(self) -> None:
         await self.threads.close(Memory.close)

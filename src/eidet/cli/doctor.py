@@ -15,6 +15,7 @@ from ..core.errors import Corrupt, EidetError
 from ..index.embedded.sidecar import Sidecars
 from ..memory import Memory
 from ..models.embed import embed_checked, embedder_named, embedder_of
+from ..net.url import is_server
 from ..open import open_store
 from ..store import Store, verbs
 from ..store.sql.column_names import REVISION
@@ -26,7 +27,7 @@ from .diagnosis import CheckResult, fault, ok, warning
 from .installed_checks import describe_machine
 from .memory_options import Which
 from .safety_checks import check_files, check_line, check_protection
-from .server_checks import servers
+from .server_checks import check_served, servers
 from .show import size_text
 from .speed_checks import check_embedder, check_index, check_log, check_recalls, time_embedder
 
@@ -37,8 +38,10 @@ RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
 def examine(on: Which, *, thorough: bool) -> Iterator[CheckResult]:
     """The findings, from the outside in; what lies behind a fault is not looked at."""
     file = file_of(on.at)
-    if file is None:
-        checks: tuple[Check, ...] = (_machine, _line, _memory)
+    if is_server(on.at):
+        checks: tuple[Check, ...] = (_machine, _line, _server)
+    elif file is None:
+        checks = (_machine, _line, _memory)
     else:
         checks = (_machine, _file, _surroundings, _integrity, _schema, _memory)
     for check in checks:
@@ -161,7 +164,13 @@ def _schema(case: Subject) -> Iterator[CheckResult]:
         )
 
 
-# The memory, from inside.
+# The memory, through a server or from inside.
+
+
+def _server(case: Subject) -> Iterator[CheckResult]:
+    with case.on.open_memory() as memory:
+        yield from check_served(memory, case.on.at)
+        yield from check_recalls(memory.admin.stats()["retrieval"])
 
 
 def _memory(case: Subject) -> Iterator[CheckResult]:

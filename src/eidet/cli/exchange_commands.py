@@ -89,6 +89,7 @@ def import_(
 
 def _run(on: Which, importer: Importer, dry_run: bool) -> Imported:
     """Checks the whole source before the memory is opened, and perhaps made."""
+    on.check_local("import", "import into a file, `eidet export` that, and `eidet load` the export there")
     checked = importer.check(on.settings(), time.time())
     if dry_run and on.missing_file() is not None:
         return checked
@@ -207,5 +208,8 @@ def _export_as(
 ) -> Exported:
     from ..exchange import export_memories
 
+    on.check_local(
+        f"export --format {format}", f"export it as {LOSSLESS}, load that into a file, and export the file"
+    )
     with on.open_memory() as memory, progress_bar("exporting") as tell:
         return export_memories(memory, format, file, scope=scope, plain=plain, vectors=vectors, progress=tell)

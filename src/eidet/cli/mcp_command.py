@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import json
 import logging
+import os
 import shlex
 import shutil
 import sys
@@ -17,6 +18,7 @@ import typer
 
 from ..core.errors import MissingExtra
 from ..core.scope import ALL, Scope
+from ..net.url import API_KEY, is_server
 from .memory_options import Which, command
 from .panels import USE
 
@@ -32,6 +34,7 @@ PrintConfig = Annotated[
     bool, typer.Option("--print-config", help="Print what to paste into an agent's configuration, and exit.")
 ]
 SECRET: Final = "EIDET_MEMORY"  # noqa: S105  # the variable that holds a URL with a password
+SECRETS: Final = {SECRET: "the URL of the memory with its password", API_KEY: "the key of the server"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -53,11 +56,10 @@ def mcp(
         return
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("eidet mcp", extra="mcp")
-    from ..aio import AsyncMemory
     from ..server.mcp.stdio import serve_stdio
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
-    memory = AsyncMemory(on.at, embedder=on.embedder, language=on.language, settings=on.settings())
+    memory = on.open_async()
     caller = make_caller(on.scope, rights)
     if sys.stdin.isatty():
         typer.echo(
@@ -88,8 +90,8 @@ def show_config(on: Which, rights: str, graph_tools: bool) -> None:
     )
     if importlib.util.find_spec("mcp") is None:
         typer.echo("First install what it needs: pip install 'eidet[mcp]'", err=True)
-    if "env" in server:
-        typer.echo(f"Set {SECRET} to the URL of the memory; it has a password, so it is not shown.", err=True)
+    for name in server.get("env", ()):
+        typer.echo(f"Set {name} to {SECRETS[name]}, which is not shown.", err=True)
 
 
 def describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]:
@@ -103,6 +105,8 @@ def describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]
         args += ["--at", on.at]
     else:
         server["env"] = {SECRET: "…"}
+    if is_server(on.at) and API_KEY in os.environ:
+        server.setdefault("env", {})[API_KEY] = "…"
     if on.scope is not None:
         args += ["--scope", on.scope]
     if rights != "read,write,forget":

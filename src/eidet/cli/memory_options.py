@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
-from ..core.errors import NotFound
+from ..core.errors import Misconfigured, NotFound
 from ..core.scope import ALL, Scope
+from ..net.url import is_server
 from .plain_values import PlainCommand
 
 if TYPE_CHECKING:
+    from ..aio import AsyncMemory
     from ..core.settings import Settings
     from ..memory import Memory
 
@@ -39,7 +41,7 @@ class Which:
             "-m",
             envvar="EIDET_MEMORY",
             metavar="PATH",
-            help="The memory: a file or a URL.",
+            help="The memory: a file or a URL; http://… is a server.",
             show_default=USUAL,
             rich_help_panel=PANEL,
         ),
@@ -87,11 +89,14 @@ class Which:
         from .configuration import find_configuration, read_configuration
 
         file = self.config or find_configuration()
-        if file is None:
-            return replace(self, at=self.at or USUAL)
-        said = read_configuration(file, unasked=self.config is None)
+        said: Mapping[str, Any] = {}
+        if file is not None:
+            said = read_configuration(file, unasked=self.config is None)
         at = self.at or said.get("memory") or USUAL
-        return replace(self, at=at, embedder=self.embedder or said.get("embedder"), config=file)
+        embedder = self.embedder or said.get("embedder")
+        if is_server(at) and self.embedder in (None, os.environ.get("EIDET_EMBEDDER")):
+            embedder = None  # a usual one is for memories that are opened here
+        return replace(self, at=at, embedder=embedder, config=file)
 
     @property
     def one_scope(self) -> str:
@@ -118,20 +123,45 @@ class Which:
             return found
         return replace(found, key=f"file:{self.key_file}")
 
+    def _own_settings(self) -> Settings | None:
+        """None for a memory on a server: it has settings of its own."""
+        if not is_server(self.at):
+            return self.settings()
+        if self.key_file is not None:
+            raise Misconfigured(
+                f"the server {self.at} opens its sealed memory itself: leave --key-file and EIDET_KEY_FILE "
+                "out; EIDET_API_KEY is the key that a caller needs"
+            )
+        return None
+
     def open_memory(self, *, creates: bool = False) -> Memory:
         """The memory, ready to embed; it must exist unless the command `creates` it."""
         from ..memory import Memory
 
         if not creates:
             self.check_exists()
-        return Memory(self.at, embedder=self.embedder, language=self.language, settings=self.settings())
+        return Memory(self.at, embedder=self.embedder, language=self.language, settings=self._own_settings())
+
+    def open_async(self) -> AsyncMemory:
+        """The same for asyncio; nothing is opened yet."""
+        from ..aio import AsyncMemory
+
+        settings = self._own_settings()
+        return AsyncMemory(self.at, embedder=self.embedder, language=self.language, settings=settings)
 
     def open_for_change(self) -> Memory:
         """The same for commands that change embedder or language: what is asked for does not hinder them."""
         from ..memory import Memory
 
+        if is_server(self.at):
+            return Memory(self.at)
         self.check_exists()
         return Memory(self.at, settings=replace(self.settings(), language=None))
+
+    def check_local(self, command: str, instead: str) -> None:
+        """Refuses a command that works on a store, where --at names a server; `instead` says what to do."""
+        if is_server(self.at):
+            raise Misconfigured(f"`eidet {command}` works on a store, and {self.at} is a server: {instead}")
 
     def missing_file(self) -> Path | None:
         """The file that is not there yet; None if it is, or if the memory lives elsewhere."""

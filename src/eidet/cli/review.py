@@ -90,6 +90,7 @@ def approve(
 
 def reveal(on: Which, id: Id) -> None:
     """Show a memory with its pseudonyms turned back (settings vault and guard_key)."""
+    on.check_local("reveal", "the vault is beside its store, so run it there")
     with on.open_memory() as memory:
         record = memory.trust.reveal(memory.upkeep.detail(id, scope=on.one_scope))
     if on.json:

@@ -72,7 +72,8 @@ def serve(
         typer.Option("--graph-tools", help="MCP: also the tools of the reference knowledge-graph server."),
     ] = False,
 ) -> None:
-    """Serve the memory over HTTP: REST, MCP and metrics; documentation is at /docs. Ctrl-C stops it."""
+    """Serve the memory over HTTP: dashboard, REST, MCP, metrics, documentation (/docs). Ctrl-C stops it."""
+    on.check_local("serve", "clients reach the memory there already")
     try:
         from ..server.serve import Opening
         from ..server.serve import serve as run

@@ -30,6 +30,16 @@ def servers(memory: Memory) -> Iterator[CheckResult]:
     yield from _archive(memory)
 
 
+def check_served(memory: Memory, url: str) -> Iterator[CheckResult]:
+    """What a server of Eidet tells of itself; its files are examined where it runs."""
+    state = memory.admin.health()["state"]
+    said = f"{url} is {state}, and keeps {sum(memory.scopes().values()):,} records for this caller"
+    if state == "up":
+        yield ok("server", said)
+    else:
+        yield warning("server", said, "run `eidet doctor` where the server runs: it names the cause")
+
+
 def _line(check: str, told: Mapping[str, Any]) -> CheckResult:
     said = f"{told['name']} is {told['state']}"
     if told["state"] != "up":

@@ -1,137 +1,109 @@
 """The verbs of a memory that a server keeps: `Client` and `AsyncClient`.
 
     requests_of.py   each verb as the requests it makes and what it does with the answers
+    transfer_requests.py   the same for exports, loads and figures
     mark_requests.py, fact_requests.py   the same for `client.upkeep` and `client.facts`
+    remote_verbs.py  methods from requests        refusals.py   what to do instead of verbs that no server has
+    client_namespaces.py, async_namespaces.py   `client.facts`, `.upkeep`, `.trust`, `.keys`, `.admin`
+    by_address.py    `Memory("http://…")` and `AsyncMemory("http://…")`
     packing.py       what a caller gives, as JSON          unpacking.py   JSON as records, hits, contexts
     sending.py       one request over the wire, and what an error of the server means here
 
 A verb is written once, as a generator that yields requests. `Client` sends them and waits; `AsyncClient`
-awaits them.
+awaits them. Both are subclasses of the memories whose verbs they have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from functools import update_wrapper
+from functools import partial
 from types import TracebackType
-from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import ClassVar, NoReturn, Self
 
-from ..core.foreign_verbs import ForeignVerbs
-from . import fact_requests, mark_requests, requests_of
-from .requests_of import Steps
+from ..aio import AsyncMemory
+from ..core.observers import observable
+from ..memory import Memory
+from ..net.hop import Hopping, Threads
+from . import refusals, requests_of, transfer_requests
+from .async_namespaces import (
+    AsyncClientAdmin,
+    AsyncClientFacts,
+    AsyncClientKeys,
+    AsyncClientTrust,
+    AsyncClientUpkeep,
+)
+from .client_namespaces import ClientAdmin, ClientFacts, ClientKeys, ClientTrust, ClientUpkeep
+from .remote_verbs import Async, Sync, ask, await_answer, make_absence
 from .sending import AsyncSender, Sender, Sending
 
 __all__ = ["AsyncClient", "Client", "connect"]
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
-
-class Sync:
-    """Something whose verbs are asked of a server."""
-
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-
-
-class Async:
-    """The same for asyncio."""
-
-    def __init__(self, sender: AsyncSender) -> None:
-        self._sender = sender
-
-
-def _ask(verb: Callable[P, Steps[T]]) -> Callable[Concatenate[Sync, P], T]:
-    """Makes a method that sends the requests of a verb."""
-
-    def run(self: Sync, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._sender.run(verb(*args, **kwargs))
-
-    return update_wrapper(run, verb)
-
-
-def _await(verb: Callable[P, Steps[T]]) -> Callable[Concatenate[Async, P], Coroutine[Any, Any, T]]:
-    """The same for asyncio."""
-
-    async def run(self: Async, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._sender.run(verb(*args, **kwargs))
-
-    return update_wrapper(run, verb)
-
-
-class ClientTrust(Sync):
-    """`client.trust`: what a forget would take along."""
-
-    preview_forget: Final = _ask(requests_of.preview_forget)
-
-
-class ClientUpkeep(Sync):
-    """`client.upkeep`: marks on single records."""
-
-    pin: Final = _ask(mark_requests.pin)
-    unpin: Final = _ask(mark_requests.unpin)
-    hold: Final = _ask(mark_requests.hold)
-    release: Final = _ask(mark_requests.release)
-
-
-class ClientFacts(Sync):
-    """`client.facts`: what held when, and who is who."""
-
-    add: Final = _ask(fact_requests.add)
-    about: Final = _ask(fact_requests.about)
-    match: Final = _ask(fact_requests.match)
-    neighbours: Final = _ask(fact_requests.neighbours)
-    paths: Final = _ask(fact_requests.paths)
-    timeline: Final = _ask(fact_requests.timeline)
-    entities: Final = _ask(fact_requests.entities)
-    profile: Final = _ask(fact_requests.profile)
-    why: Final = _ask(fact_requests.why)
-    instructions: Final = _ask(fact_requests.instructions)
-    contradictions: Final = _ask(fact_requests.contradictions)
-    resolve: Final = _ask(fact_requests.resolve)
-    retract: Final = _ask(fact_requests.retract)
-    merge: Final = _ask(fact_requests.merge)
-    split: Final = _ask(fact_requests.split)
-    undo: Final = _ask(fact_requests.undo)
-    decisions: Final = _ask(fact_requests.decisions)
-    export: Final = _ask(fact_requests.export)
-
-
-class ClientAdmin(Sync):
-    """`client.admin`: how the memory on the server does."""
-
-    stats: Final = _ask(requests_of.stats)
-    health: Final = _ask(requests_of.health)
-
-
-class Client(Sync, ForeignVerbs):
+@observable("remember", "recall", "context", "find", "revise", "forget", "export", "load")
+class Client(Sync, Memory):
     """A memory on a server, with the verbs of `Memory`: `Client("http://127.0.0.1:8765")`.
 
-    `key` is a key of the server's callers; `env:NAME` and `file:PATH` name where it is kept. A call that
-    cannot reach the server, or that the server asks to wait with, is sent again until `timeout` seconds have
-    passed. Storing is never doubled by that. Safe from many threads.
+    `key` is a key of the server's callers; `env:NAME` and `file:PATH` name where it is kept. Without one, the
+    variable EIDET_API_KEY is read. A call that cannot reach the server, or that the server asks to wait with,
+    is sent again until `timeout` seconds have passed. Storing is never doubled by that. Safe from many
+    threads. A verb that no server offers raises `Misconfigured`, whose message says what to do instead.
     """
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
-        super().__init__(Sender(Sending.of(url, key, timeout)))
-        self.facts: ClientFacts = ClientFacts(self._sender)
-        self.upkeep: ClientUpkeep = ClientUpkeep(self._sender)
-        self.trust: ClientTrust = ClientTrust(self._sender)
-        self.admin: ClientAdmin = ClientAdmin(self._sender)
+        self._sender = Sender(Sending.of(url, key, timeout))
+        self._facts = ClientFacts(self._sender)
+        self._upkeep = ClientUpkeep(self._sender)
+        self._trust = ClientTrust(self._sender)
+        self._keys = ClientKeys(self._sender)
+        self._admin = ClientAdmin(self._sender)
 
-    remember: Final = _ask(requests_of.remember)
-    get: Final = _ask(requests_of.get)
-    recall: Final = _ask(requests_of.recall)
-    context: Final = _ask(requests_of.context)
-    feedback: Final = _ask(requests_of.feedback)
-    find: Final = _ask(requests_of.find)
-    count: Final = _ask(requests_of.count)
-    revise: Final = _ask(requests_of.revise)
-    forget: Final = _ask(requests_of.forget)
-    history: Final = _ask(requests_of.history)
-    scopes: Final = _ask(requests_of.scopes)
-    export: Final = _ask(requests_of.export)
-    load: Final = _ask(requests_of.load)
+    @property
+    def parts(self) -> NoReturn:
+        """Raises `Misconfigured`: store, index and embedder are the server's."""
+        raise make_absence(self._sender.sending.url, "the store", refusals.OPEN_STORE)
+
+    @property
+    def audit(self) -> NoReturn:
+        """Raises `Misconfigured`: the server writes the audit log."""
+        raise make_absence(self._sender.sending.url, "the audit log", "`eidet audit` reads its file")
+
+    @property
+    def facts(self) -> ClientFacts:
+        """What held when, and who is who: `client.facts.about("Ann", as_of="2024-03-01")`."""
+        return self._facts
+
+    @property
+    def upkeep(self) -> ClientUpkeep:
+        """Pins and legal holds."""
+        return self._upkeep
+
+    @property
+    def trust(self) -> ClientTrust:
+        """What a forget would take along, and what waits for a look."""
+        return self._trust
+
+    @property
+    def keys(self) -> ClientKeys:
+        """Keys of a sealed memory stay with the server: each verb says so."""
+        return self._keys
+
+    @property
+    def admin(self) -> ClientAdmin:
+        """How the memory on the server does: `client.admin.stats()`."""
+        return self._admin
+
+    remember = ask(Memory.remember, requests_of.remember)
+    get = ask(Memory.get, requests_of.get)
+    recall = ask(Memory.recall, requests_of.recall)
+    context = ask(Memory.context, requests_of.context)
+    feedback = ask(Memory.feedback, requests_of.feedback)
+    find = ask(Memory.find, requests_of.find)
+    count = ask(Memory.count, requests_of.count)
+    revise = ask(Memory.revise, requests_of.revise)
+    forget = ask(Memory.forget, requests_of.forget)
+    history = ask(Memory.history, requests_of.history)
+    scopes = ask(Memory.scopes, requests_of.scopes)
+    export = ask(Memory.export, transfer_requests.export)
+    load = ask(Memory.load, transfer_requests.load)
 
     def close(self) -> None:
         """Closes the connections; closing twice is fine."""
@@ -140,87 +112,51 @@ class Client(Sync, ForeignVerbs):
     def __repr__(self) -> str:
         return f"Client({self._sender.sending.url})"
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+class AsyncClient(Async, AsyncMemory):
+    """`Client` for asyncio, with the verbs of `AsyncMemory`: each awaits the server, none hops to a thread.
 
-
-class AsyncClientTrust(Async):
-    """`client.trust` for asyncio."""
-
-    preview_forget: Final = _await(requests_of.preview_forget)
-
-
-class AsyncClientUpkeep(Async):
-    """`client.upkeep` for asyncio."""
-
-    pin: Final = _await(mark_requests.pin)
-    unpin: Final = _await(mark_requests.unpin)
-    hold: Final = _await(mark_requests.hold)
-    release: Final = _await(mark_requests.release)
-
-
-class AsyncClientFacts(Async):
-    """`client.facts` for asyncio."""
-
-    add: Final = _await(fact_requests.add)
-    about: Final = _await(fact_requests.about)
-    match: Final = _await(fact_requests.match)
-    neighbours: Final = _await(fact_requests.neighbours)
-    paths: Final = _await(fact_requests.paths)
-    timeline: Final = _await(fact_requests.timeline)
-    entities: Final = _await(fact_requests.entities)
-    profile: Final = _await(fact_requests.profile)
-    why: Final = _await(fact_requests.why)
-    instructions: Final = _await(fact_requests.instructions)
-    contradictions: Final = _await(fact_requests.contradictions)
-    resolve: Final = _await(fact_requests.resolve)
-    retract: Final = _await(fact_requests.retract)
-    merge: Final = _await(fact_requests.merge)
-    split: Final = _await(fact_requests.split)
-    undo: Final = _await(fact_requests.undo)
-    decisions: Final = _await(fact_requests.decisions)
-    export: Final = _await(fact_requests.export)
-
-
-class AsyncClientAdmin(Async):
-    """`client.admin` for asyncio."""
-
-    stats: Final = _await(requests_of.stats)
-    health: Final = _await(requests_of.health)
-
-
-class AsyncClient(Async, ForeignVerbs):
-    """`Client` for asyncio, with the verbs of `AsyncMemory`."""
+    `core` and `threads` are a `Client` of the same server and its threads, for views and doors.
+    """
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
-        super().__init__(AsyncSender(Sending.of(url, key, timeout)))
-        self.facts: AsyncClientFacts = AsyncClientFacts(self._sender)
-        self.upkeep: AsyncClientUpkeep = AsyncClientUpkeep(self._sender)
-        self.trust: AsyncClientTrust = AsyncClientTrust(self._sender)
-        self.admin: AsyncClientAdmin = AsyncClientAdmin(self._sender)
+        self._sender = AsyncSender(Sending.of(url, key, timeout))
+        threads: Threads[Memory] = Threads(partial(Client, url, key=key, timeout=timeout), _waits)
+        Hopping.__init__(self, threads, threads.core)
+        self.facts: AsyncClientFacts = AsyncClientFacts(self._sender, threads)
+        self.upkeep: AsyncClientUpkeep = AsyncClientUpkeep(self._sender, threads)
+        self.trust: AsyncClientTrust = AsyncClientTrust(self._sender, threads)
+        self.keys: AsyncClientKeys = AsyncClientKeys(self._sender, threads)
+        self.admin: AsyncClientAdmin = AsyncClientAdmin(self._sender, threads)
 
-    remember: Final = _await(requests_of.remember)
-    get: Final = _await(requests_of.get)
-    recall: Final = _await(requests_of.recall)
-    context: Final = _await(requests_of.context)
-    feedback: Final = _await(requests_of.feedback)
-    find: Final = _await(requests_of.find)
-    count: Final = _await(requests_of.count)
-    revise: Final = _await(requests_of.revise)
-    forget: Final = _await(requests_of.forget)
-    history: Final = _await(requests_of.history)
-    scopes: Final = _await(requests_of.scopes)
-    export: Final = _await(requests_of.export)
-    load: Final = _await(requests_of.load)
+    @property
+    def parts(self) -> NoReturn:
+        """Raises `Misconfigured`: store, index and embedder are the server's."""
+        raise make_absence(self._sender.sending.url, "the store", refusals.OPEN_STORE)
+
+    @property
+    def audit(self) -> NoReturn:
+        """Raises `Misconfigured`: the server writes the audit log."""
+        raise make_absence(self._sender.sending.url, "the audit log", "`eidet audit` reads its file")
+
+    remember: ClassVar = await_answer(AsyncMemory.remember, requests_of.remember)
+    get: ClassVar = await_answer(AsyncMemory.get, requests_of.get)
+    recall: ClassVar = await_answer(AsyncMemory.recall, requests_of.recall)
+    context: ClassVar = await_answer(AsyncMemory.context, requests_of.context)
+    feedback: ClassVar = await_answer(AsyncMemory.feedback, requests_of.feedback)
+    find: ClassVar = await_answer(AsyncMemory.find, requests_of.find)
+    count: ClassVar = await_answer(AsyncMemory.count, requests_of.count)
+    revise: ClassVar = await_answer(AsyncMemory.revise, requests_of.revise)
+    forget: ClassVar = await_answer(AsyncMemory.forget, requests_of.forget)
+    history: ClassVar = await_answer(AsyncMemory.history, requests_of.history)
+    scopes: ClassVar = await_answer(AsyncMemory.scopes, requests_of.scopes)
+    export: ClassVar = await_answer(AsyncMemory.export, transfer_requests.export)
+    load: ClassVar = await_answer(AsyncMemory.load, transfer_requests.load)
 
     async def close(self) -> None:
         """Closes the connections; closing twice is fine."""
         await self._sender.close()
+        await self.threads.close(_close)
 
     def __repr__(self) -> str:
         return f"AsyncClient({self._sender.sending.url})"
@@ -234,6 +170,17 @@ class AsyncClient(Async, ForeignVerbs):
         await self.close()
 
 
+def _close(client: Memory) -> None:
+    client.close()
+
+
+def _waits(_client: Memory) -> bool:
+    return True
+
+
 def connect(url: str, *, key: str | None = None, timeout: float = 30.0) -> Client:
-    """Opens a memory on a server: `eidet.connect("http://127.0.0.1:8765")`, with the verbs of `Memory`."""
+    """Opens a memory on a server, as `Memory(url)` does: `eidet.connect("http://127.0.0.1:8765")`.
+
+    `timeout` says for how many seconds a call is tried.
+    """
     return Client(url, key=key, timeout=timeout)

@@ -27,6 +27,20 @@ def pack_scope(scope: str | Scope | None) -> dict[str, str]:
     return {"scope": str(Scope.of(scope))}
 
 
+_SERVERS: Final[dict[str, str]] = {
+    "by": "a server notes as who acts the name of the key that a call comes with",
+    "counter": "a server estimates tokens itself",
+    "key": "a server signs no receipts with keys of its callers",
+}
+
+
+def check_left_out(**given: object) -> None:
+    """Refuses what a memory of one's own takes, but a server decides by itself."""
+    for name, value in given.items():
+        if value is not None:
+            raise BadInput(f"{_SERVERS[name]}: leave {name} out")
+
+
 def pack_draft(draft: Draft) -> dict[str, Any]:
     """What a draft says."""
     said: dict[str, Any] = {}
@@ -67,11 +81,11 @@ def pack_filter(verb: str, where: Filter | None, options: Mapping[str, Any]) -> 
         said["where"] = where_to_json(where)
     for name, value in options.items():
         if value is not None:
-            said[name] = _pack_option(name, value)
+            said[name] = pack_option(name, value)
     return said
 
 
-def _pack_option(name: str, value: Any) -> Any:
+def pack_option(name: str, value: Any) -> Any:
     if name in _TIMES:
         return moment(value, name)
     if name in _LISTS:

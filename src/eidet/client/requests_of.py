@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import uuid
-from collections.abc import Generator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 from urllib.parse import quote
 
 from ..core.arguments import check_limit, check_offset
 from ..core.dict_filters import Filter
 from ..core.draft import Details
-from ..core.errors import BadInput, Corrupt, NotFound
+from ..core.errors import BadInput, NotFound
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
 from ..core.remembered import RememberedList
-from ..core.scope import ALL, Scope
+from ..core.scope import Scope
 from ..core.validate import Json, Moment, clean_json, clean_text, moment
 from ..memory.records import check_unchanged
+from ..recall import Recipe
 from ..recall.options import FilterOptions, FindOptions, RecallOptions
 from ..recall.pack import Context
+from ..text.tokens import TokenCounter
+from ..trust.privacy.quarantine import LABELLED
 from ..write.shape import Given, drafts_of
-from .packing import pack_draft, pack_field, pack_filter, pack_scope
+from .packing import check_left_out, pack_draft, pack_field, pack_filter, pack_option, pack_scope
 from .sending import WireRequest
 from .unpacking import (
     unpack_context,
@@ -110,12 +111,13 @@ def context(
     query: str | Mapping[str, Json],
     *,
     budget: int = 1000,
+    counter: TokenCounter | Callable[[str], int] | str | None = None,
     limit: int = 50,
     neighbours: int = 1,
     headings: bool = True,
     scope: str | Scope = "default",
     where: Filter | None = None,
-    recipe: str | None = None,
+    recipe: Recipe | str | None = None,
     fence: bool = True,
     reveal: bool = False,
     now: Moment | None = None,
@@ -127,6 +129,8 @@ def context(
 
     The server counts the tokens.
     """
+    if counter != "estimate":  # the server's own, by name
+        check_left_out(counter=counter)
     body = {
         "query": clean_json(query, "a query"),
         "budget": budget,
@@ -135,7 +139,7 @@ def context(
         "headings": headings,
         "fence": fence,
         "reveal": reveal,
-        "recipe": recipe,
+        "recipe": None if recipe is None else pack_option("recipe", recipe),
     } | pack_filter("context", where, options)
     for name, value in (("now", now), ("as_of", as_of), ("known_at", known_at)):
         if value is not None:
@@ -210,11 +214,11 @@ def count(
 
 def revise(
     id: str,
-    /,
     *,
     scope: str | Scope = "default",
     version: int | None = None,
     digest: str | None = None,
+    by: str | None = None,
     clear: Sequence[str] = (),
     again: bool = False,
     **changes: Any,
@@ -223,6 +227,7 @@ def revise(
 
     With `version` or `digest` the record must still be that one, else Conflict. The server notes who acts.
     """
+    check_left_out(by=by)
     headers: dict[str, str] = {}
     if version is not None or digest is not None:
         headers["If-Match"] = yield from _tag_of(id, scope, version, digest)
@@ -263,11 +268,14 @@ def forget(
     where: Filter | None = None,
     everything: bool = False,
     scope: str | Scope | None = None,
+    by: str | None = None,
     for_good: bool | None = None,
     why: str | None = None,
+    key: object = None,
     **options: Unpack[FilterOptions],
 ) -> Steps[Forgotten]:
     """Deletes records by id or filter, for good unless `for_good` is False. See `Memory.forget`."""
+    check_left_out(by=by, key=key)
     body = _wish(ids, where, everything, for_good, options) | {"why": why}
     asking = WireRequest(
         method="POST", path="/v1/forget", params=pack_scope(scope), body=body, repeatable=False
@@ -306,6 +314,11 @@ def _wish(
     return body
 
 
+def review(*, scope: str | Scope = "default", limit: int = 100) -> Steps[list[Record]]:
+    """What waits for somebody to look at it: in quarantine or labelled, newest first."""
+    return (yield from find(LABELLED, scope=scope, limit=limit))
+
+
 def history(id: str, *, scope: str | Scope = "default") -> Steps[list[Event]]:
     """What happened to a record, oldest first; nothing if it never was."""
     try:
@@ -328,50 +341,3 @@ def scopes(under: str | None = None) -> Steps[dict[str, int]]:
         if answer["cursor"] is None:
             return counts
         params = params | {"cursor": answer["cursor"]}
-
-
-def export(path: str | Path, *, scope: str | Scope | None = None, plain: bool = False) -> Steps[int]:
-    """Writes every scope, or the one named, to a JSONL file here, losslessly; how many records."""
-    params = _wide(scope) | {"plain": plain}
-    target = Path(path)
-    yield WireRequest(method="GET", path="/v1/export", params=params, download=target)
-    return _count_of(target)
-
-
-def _count_of(path: Path) -> int:
-    """What the last line of an export says."""
-    last = b""
-    with path.open("rb") as file:
-        for line in file:
-            last = line
-    try:
-        return int(json.loads(last)["count"])
-    except (ValueError, KeyError, TypeError):
-        raise Corrupt(f"{path} is not a whole export; the connection may have broken off") from None
-
-
-def load(path: str | Path, *, scope: str | Scope | None = None, unverified: bool = False) -> Steps[int]:
-    """Reads an export that is here into the memory on the server; how many records."""
-    params = _wide(scope) | {"unverified": unverified}
-    answer = yield WireRequest(method="POST", path="/v1/load", params=params, upload=Path(path))
-    number: int = answer["count"]
-    return number
-
-
-def _wide(scope: str | Scope | None) -> dict[str, Any]:
-    """None means every scope here, as it does for a memory of one's own."""
-    if scope is None or scope == ALL:
-        return {"scope": ALL}
-    return {"scope": str(Scope.of(scope))}
-
-
-def stats(scope: str | Scope | None = None) -> Steps[dict[str, Any]]:
-    """Counts by kind and tier (of a scope, or of all), and how recalls went."""
-    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/stats", params=_wide(scope))
-    return found
-
-
-def health() -> Steps[dict[str, Any]]:
-    """How the servers do that the memory on the server stands on."""
-    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/health")
-    return found

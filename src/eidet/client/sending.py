@@ -24,7 +24,7 @@ from ..core.errors import (
 )
 from ..core.private_files import write_bytes_anew
 from ..core.validate import dump_json
-from ..net.url import read_secret
+from ..net.url import API_KEY, is_server, read_secret
 
 if TYPE_CHECKING:
     import httpx
@@ -61,11 +61,12 @@ class Sending:
 
     @classmethod
     def of(cls, url: str, key: str | None, timeout: float) -> Sending:
-        if not url.startswith(("http://", "https://")):
+        if not is_server(url):
             raise Misconfigured(f"a server's address begins with http:// or https://, not {url!r}")
+        said = key or os.environ.get(API_KEY)
         secret = None
-        if key is not None:
-            secret = read_secret(key, os.environ, "the server")
+        if said:
+            secret = read_secret(said, os.environ, "the server")
         return cls(url=url.rstrip("/"), key=secret, timeout=timeout)
 
     def headers(self) -> dict[str, str]:

@@ -22,10 +22,12 @@ SECURITY: Final = (
 )
 CONFIG, KEY_FILE = "EIDET_CONFIG", "EIDET_KEY_FILE"
 ALIKE: Final = 0.9  # names that differ by a letter or two
-# Variables that are no settings: of the command line, of a door, and for finding faults.
-OTHERS: Final = frozenset(
-    f"EIDET_{name}" for name in ("MEMORY", "EMBEDDER", "AUDIT_KEY", "PATH", "TRACEBACK", "CONFIG", "KEY_FILE")
+# Variables that are no settings: of the command line, of a door, of a server and its clients, for faults.
+_OTHERS: Final = (
+    *("MEMORY", "EMBEDDER", "AUDIT_KEY", "PATH", "TRACEBACK", "CONFIG", "KEY_FILE"),
+    *("API_KEY", "KEYS"),
 )
+OTHERS: Final = frozenset(f"EIDET_{name}" for name in _OTHERS)
 
 
 class UnusedVariable(UserWarning):

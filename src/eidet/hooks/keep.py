@@ -16,6 +16,7 @@ from ..aio import AsyncMemory
 from ..core.errors import BadInput
 from ..core.validate import Json
 from ..memory import Memory
+from ..memory.addresses import is_remote
 from ..store.ram import RamStore
 from .captured import Captured
 
@@ -56,6 +57,8 @@ class Plan:
             memory = None
         else:
             memory = self._memory(agent)
+        if is_remote(memory):
+            return True
         return memory is not None and not isinstance(memory.parts.store, RamStore)
 
     def keep(self, agent: Any, captured: Captured) -> None:

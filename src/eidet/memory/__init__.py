@@ -19,7 +19,6 @@ from ..core.draft import Details
 from ..core.environment import change_settings, settings_of, warn_unused
 from ..core.errors import BadInput, Unavailable
 from ..core.event import Event
-from ..core.foreign_verbs import ForeignVerbs
 from ..core.hit import Hit, Hits, Trace
 from ..core.observers import observable
 from ..core.record import Record
@@ -37,6 +36,7 @@ from ..trust.audit.reads import Auditing
 from ..trust.privacy.service import Guarding, guard_of, with_guard
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
+from .addresses import Addressed
 from .forgetting import Forgetting
 from .namespaces import Namespaces
 from .records import Expected, Records
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
 
 
 @observable("remember", "recall", "context", "find", "revise", "forget", "export", "load")
-class Memory(ForeignVerbs):
-    """A memory for agents: in RAM, in a file, or on a server, with the same verbs.
+class Memory(Addressed, clients="eidet.memories"):
+    """A memory for agents: in RAM, in a file, in a database or on a server (`http://…`), same verbs.
 
     Safe from many threads, and in several processes on one file. Once a verb returns, its data is
     durable and found by the next recall. Every verb works in one scope, `"default"` if none is

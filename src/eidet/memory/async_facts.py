@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar
 
 from ..net.hop import Hopping, hop
 from .facts import FactsNamespace
@@ -11,24 +11,24 @@ from .facts import FactsNamespace
 class AsyncFacts(Hopping[FactsNamespace]):
     """`memory.facts` for asyncio."""
 
-    add: Final = hop(FactsNamespace.add)
-    read: Final = hop(FactsNamespace.read)
-    about: Final = hop(FactsNamespace.about)
-    match: Final = hop(FactsNamespace.match)
-    neighbours: Final = hop(FactsNamespace.neighbours)
-    paths: Final = hop(FactsNamespace.paths)
-    timeline: Final = hop(FactsNamespace.timeline)
-    entities: Final = hop(FactsNamespace.entities)
-    profile: Final = hop(FactsNamespace.profile)
-    why: Final = hop(FactsNamespace.why)
-    instructions: Final = hop(FactsNamespace.instructions)
-    contradictions: Final = hop(FactsNamespace.contradictions)
-    resolve: Final = hop(FactsNamespace.resolve)
-    retract: Final = hop(FactsNamespace.retract)
-    merge: Final = hop(FactsNamespace.merge)
-    split: Final = hop(FactsNamespace.split)
-    undo: Final = hop(FactsNamespace.undo)
-    decisions: Final = hop(FactsNamespace.decisions)
-    export: Final = hop(FactsNamespace.export)
-    networkx: Final = hop(FactsNamespace.networkx)
-    load: Final = hop(FactsNamespace.load)
+    add: ClassVar = hop(FactsNamespace.add)
+    read: ClassVar = hop(FactsNamespace.read)
+    about: ClassVar = hop(FactsNamespace.about)
+    match: ClassVar = hop(FactsNamespace.match)
+    neighbours: ClassVar = hop(FactsNamespace.neighbours)
+    paths: ClassVar = hop(FactsNamespace.paths)
+    timeline: ClassVar = hop(FactsNamespace.timeline)
+    entities: ClassVar = hop(FactsNamespace.entities)
+    profile: ClassVar = hop(FactsNamespace.profile)
+    why: ClassVar = hop(FactsNamespace.why)
+    instructions: ClassVar = hop(FactsNamespace.instructions)
+    contradictions: ClassVar = hop(FactsNamespace.contradictions)
+    resolve: ClassVar = hop(FactsNamespace.resolve)
+    retract: ClassVar = hop(FactsNamespace.retract)
+    merge: ClassVar = hop(FactsNamespace.merge)
+    split: ClassVar = hop(FactsNamespace.split)
+    undo: ClassVar = hop(FactsNamespace.undo)
+    decisions: ClassVar = hop(FactsNamespace.decisions)
+    export: ClassVar = hop(FactsNamespace.export)
+    networkx: ClassVar = hop(FactsNamespace.networkx)
+    load: ClassVar = hop(FactsNamespace.load)

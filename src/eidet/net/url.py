@@ -10,10 +10,12 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeGuard, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ..core.errors import Misconfigured
+
+API_KEY: Final = "EIDET_API_KEY"  # the variable with the key of a caller of a server
 
 T = TypeVar("T")
 
@@ -151,6 +153,11 @@ def _read_host(text: str, port: int, hint: str) -> tuple[str, int]:
         return unquote(parts.hostname or "localhost"), parts.port or port
     except ValueError:
         raise Misconfigured(f"{text!r} is no host and port: {hint}") from None
+
+
+def is_server(place: object) -> TypeGuard[str]:
+    """Whether a place is the address of a server that keeps a memory, and not a store."""
+    return isinstance(place, str) and place.lower().startswith(("http://", "https://"))
 
 
 def read_secret(text: str, environment: Mapping[str, str], whose: str) -> str:

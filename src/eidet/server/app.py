@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
+from fastapi.responses import JSONResponse
 
 from .. import __version__
 from ..aio import AsyncMemory
-from ..models.embed import Embedder, WordEmbedder
 from .access import KeyRing
 from .dashboard import add_dashboard
 from .doorway import Doorway
@@ -24,6 +24,7 @@ from .rest.fast_lane import add_fast_lane
 from .server_settings import ServerSettings
 from .serving import Serving
 from .telemetry.metrics_route import add_telemetry, surround
+from .warming import load_model
 
 ABOUT: Final = """A memory for AI agents. Every route works in one scope, `default` if none is named.
 
@@ -57,13 +58,14 @@ def create_app(
         version=__version__,
         description=ABOUT,
         lifespan=live,
-        openapi_url="/openapi.json",
+        openapi_url=None,
         docs_url=None,
         telemetry=NO_TELEMETRY,
         redoc_url=None,
     )
     app.state.serving = serving
     add_handlers(app)
+    add_schema(app)
     add_parts(app, serving)
     add_fast_lane(app)
     app.add_middleware(Gzip)
@@ -74,10 +76,12 @@ def create_app(
     return app
 
 
-def load_model(embedder: Embedder) -> None:
-    """Loads a model that runs here and costs nothing, so that no request waits for it."""
-    if isinstance(embedder, WordEmbedder):
-        embedder.embed(["ready"])
+def add_schema(app: FastAPI) -> None:
+    """Serves the schema from a thread: making it takes a third of a second, which would hold up the loop."""
+
+    @app.get("/openapi.json", include_in_schema=False)
+    def read_schema() -> JSONResponse:
+        return JSONResponse(app.openapi())
 
 
 def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import uvicorn
@@ -21,9 +22,11 @@ from .app import create_app
 from .calm_process import calm_process
 from .patience import PatientProtocol
 from .server_settings import ServerSettings
+from .serving import Serving
 from .telemetry.exporting import export_spans
 from .telemetry.log_lines import configure_lines
 from .telemetry.shared_metrics import share_metrics
+from .warming import rehearse_verbs
 
 BACKLOG: Final = 2048
 STARTING_SECONDS: Final = 60  # until a worker that does not answer is started anew; a busy machine is slow
@@ -45,7 +48,9 @@ class Opening:
     def __call__(self) -> FastAPI:
         export_spans(os.environ)
         app = create_app(self.open_memory(), self.server, closes=True)
-        app.state.serving.lifespans.append(calm_process)
+        serving: Serving = app.state.serving
+        serving.lifespans.insert(0, partial(rehearse_verbs, serving.memory))  # before anything counts calls
+        serving.lifespans.append(calm_process)
         return app
 
 

@@ -393,3 +393,16 @@ def test_the_longest_reason_that_an_address_may_have_arrives(http: httpx.Client,
     longest = http.delete(f"/v1/memories/{record.id}", params={"why": "\U0001f60d" * 1_000})
     assert longest.status_code == 200
     assert http.delete("/v1/memories/other", params={"why": "x" * 1_001}).status_code == 422
+
+
+def test_one_memory_without_its_list_is_told_how(running: Running) -> None:
+    answer = running.shared.post("/v1/memories", json={"text": "Ann lives in Lisbon"})
+    assert answer.status_code == 422
+    assert "one memory is a list of one" in answer.json()["message"]
+
+
+def test_pages_answer_head(running: Running) -> None:
+    for page in ("/", "/docs"):
+        answer = running.shared.head(page)
+        assert (answer.status_code, answer.content) == (200, b"")
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]

@@ -62,11 +62,11 @@ def add_dashboard(app: FastAPI, _serving: Serving) -> None:
         app.include_router(routes)
     app.mount("/dashboard", _Pages(directory=STATIC), name="dashboard")
 
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def read_index() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers=HEADERS)
 
-    @app.get("/docs", include_in_schema=False)
+    @app.api_route("/docs", methods=["GET", "HEAD"], include_in_schema=False)
     async def read_docs() -> FileResponse:
         return FileResponse(STATIC / "docs.html", headers=HEADERS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 KindName = Literal[
     "message", "working", "fact", "episode", "summary", "state", "action", "interaction", "document", "triple"
@@ -117,6 +117,14 @@ class NewMemories(RequestBody):
     memories: Annotated[list[NewMemory | NewMessage], Field(min_length=1)]
     keep_duplicates: bool | None = Field(None, description="Store facts again that the scope has already.")
     again: bool = Field(False, description="Store even what was forgotten for good.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def explain_one(cls, given: Any) -> Any:
+        """Whoever sends a memory by itself is told how."""
+        if isinstance(given, dict) and "memories" not in given and "text" in given:
+            raise ValueError('one memory is a list of one: {"memories": [{"text": "…"}]}')
+        return given
 
 
 class ChangesBody(Descriptions):

@@ -12,6 +12,7 @@ from ...core.observers import VerbCall, observe
 from ...core.record import Record
 from ...core.validate import dump_json
 from ...memory import Memory
+from ...memory.addresses import is_remote
 from ...recall.pack import Context
 from .memory_conventions import (
     ERROR_TYPE,
@@ -79,8 +80,9 @@ class MemorySpans:
 
     def _describe_call(self, call: VerbCall, operation: str) -> Attributes:
         said: Attributes = {OPERATION: operation, PROVIDER: "eidet", VERB: call.verb}
-        if isinstance(call.owner, Memory) and not call.owner.parts.closed:
-            said[STORE_ID] = call.owner.parts.store.identity
+        owner = call.owner
+        if isinstance(owner, Memory) and not is_remote(owner) and not owner.parts.closed:
+            said[STORE_ID] = owner.parts.store.identity
         if call.verb in ("revise", "forget"):
             named = call.arguments.get("id", call.arguments.get("ids"))
             if isinstance(named, str):

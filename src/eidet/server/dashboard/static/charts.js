@@ -1,5 +1,5 @@
 // Small charts as SVG, coloured by the theme.
-import { html, useWidth, day } from "./ui.js";
+import { html, useEffect, useWidth, day } from "./ui.js";
 
 const round = (n) => Math.round(n * 10) / 10;
 
@@ -49,6 +49,7 @@ export function HeatMap({ days, first, last, label, onDay, chosen }) {
   }
   const name = (number) => new Date(number * 86400000).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
   const width = weeks * (cell + gap) + 34;
+  useEffect(() => { if (ref.current) ref.current.scrollLeft = ref.current.scrollWidth; }, [width, room]);
   return html`<div class="scroll" tabindex="0" role="group" aria-label=${label} ref=${ref}><svg width=${width} height=${7 * (cell + gap) + 22} role="img" aria-label=${label}>
     ${["Mon", "Wed", "Fri"].map((text, n) => html`<text class="axis" x="0" y=${18 + n * 2 * (cell + gap) + cell / 2 + 4}>${text}</text>`)}
     ${months.map(([week, text]) => html`<text class="axis" x=${34 + week * (cell + gap)} y="11">${text}</text>`)}

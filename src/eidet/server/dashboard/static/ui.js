@@ -35,6 +35,7 @@ export const SIGNAL_HELP = {
 };
 const KIND_COLOURS = { message: 5, fact: 0, episode: 1, summary: 10, document: 2, state: 8, action: 12, interaction: 3, working: 13, triple: 6 };
 
+export const LATE_SIGNALS = ["facts", "text"]; // signals that no weight of a recipe moves
 const STAGE_COLOURS = { text: "var(--edge)", facts: "var(--good)" };
 export const signalColour = (name) => STAGE_COLOURS[name] || `var(--c${Math.max(0, SIGNALS.indexOf(name)) % 15})`;
 export const kindColour = (kind) => `var(--c${KIND_COLOURS[kind] ?? 9})`;

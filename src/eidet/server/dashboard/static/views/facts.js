@@ -84,8 +84,13 @@ function layOut(nodes, edges, centre, width, height) {
   }
   const reachX = Math.max(0.2, ...all.map((one) => Math.abs(one.x)));
   const reachY = Math.max(0.2, ...all.map((one) => Math.abs(one.y)));
-  all.forEach((one) => { one.px = width / 2 + (one.x / reachX) * (width / 2 - 96); one.py = height / 2 + (one.y / reachY) * (height / 2 - 40); });
+  all.forEach((one) => { one.px = width / 2 + (one.x / reachX) * (width / 2 - (width < 500 ? 56 : 96)); one.py = height / 2 + (one.y / reachY) * (height / 2 - 40); });
   return place;
+}
+
+// A name beside a short line that lies flat would cover what it joins.
+function hasRoom(a, b, relation) {
+  return Math.abs(b.py - a.py) > 44 || Math.abs(b.px - a.px) > relation.length * 5.6 + 24;
 }
 
 function Graph({ nodes, edges, centre, onPick, onWhy }) {
@@ -110,7 +115,7 @@ function Graph({ nodes, edges, centre, onPick, onWhy }) {
       const hot = over === edge.id || over === edge.subject_id || over === edge.object_id;
       return html`<g key=${edge.id} class=${`edge ${hot ? "hot" : ""}`} onClick=${() => onWhy(edge.id)} onMouseEnter=${() => setOver(edge.id)} onMouseLeave=${() => setOver(null)}>
         <line class="edge-hit" x1=${x1} y1=${y1} x2=${x2} y2=${y2} /><line class="edge-line" x1=${x1} y1=${y1} x2=${x2} y2=${y2} marker-end="url(#arrow)" stroke-dasharray=${edge.derived ? "4 3" : undefined} />
-        <title>${edge.text}</title>${(nodes.length < 24 || hot) && html`<text class="edge-text" x=${(a.px + b.px) / 2} y=${(a.py + b.py) / 2 - 4} text-anchor="middle">${relationName(edge.relation)}</text>`}</g>`;
+        <title>${edge.text}</title>${((nodes.length < 24 && hasRoom(a, b, edge.relation)) || hot) && html`<text class="edge-text" x=${(a.px + b.px) / 2} y=${(a.py + b.py) / 2 - 4} text-anchor="middle">${relationName(edge.relation)}</text>`}</g>`;
     })}
     ${nodes.map((node) => {
       const at = place.get(node.id);
@@ -134,7 +139,7 @@ function Spans({ facts, now, centre, onWhy }) {
   const x = (at) => left + ((at - first + margin) / (last - first + 2 * margin)) * (width - left - 8);
   const groups = new Map();
   for (const fact of facts) {
-    const about = fact.subject_id === centre ? relationName(fact.relation) : `${relationName(fact.relation)} (of ${fact.subject})`;
+    const about = `${fact.subject_id === centre ? "" : "← "}${relationName(fact.relation)}`;
     if (!groups.has(about)) groups.set(about, []);
     groups.get(about).push(fact);
   }
@@ -148,11 +153,12 @@ function Spans({ facts, now, centre, onWhy }) {
       const from = fact.valid_from === null ? left : x(fact.valid_from);
       const to = fact.valid_to === null ? width - 8 : x(fact.valid_to);
       const held = fact.valid_to === null || fact.valid_to > now;
-      const name = `${fact.negated ? "not " : ""}${fact.subject_id === centre ? fact.object : fact.subject === fact.object ? fact.object : fact.object}`;
+      const name = `${fact.negated ? "not " : ""}${fact.subject_id === centre ? fact.object : fact.subject}`;
       const room = Math.max(0, Math.floor((width - from - 20) / 6.6));
       const shown = name.length > room ? `${name.slice(0, room)}…` : name;
-      const title = about.slice(0, Math.floor(left / 6.8));
-      return html`<text class="span-about" x="0" y=${at * tall + 17}>${title}</text><g key=${fact.id} class="span-row" tabindex="0" role="button" aria-label=${`${shown}: ${fact.text}, ${fact.valid_from ? `from ${day(fact.valid_from)}` : "since unknown"}${fact.valid_to ? ` to ${day(fact.valid_to)}` : ""}`} onClick=${() => onWhy(fact.id)} onKeyDown=${(event) => event.key === "Enter" && onWhy(fact.id)}>
+      const fitting = Math.floor(left / 6.8);
+      const title = about.length > fitting ? `${about.slice(0, fitting - 1)}…` : about;
+      return html`<text class="span-about" x="0" y=${at * tall + 17}><title>${about}</title>${title}</text><g key=${fact.id} class="span-row" tabindex="0" role="button" aria-label=${`${shown}: ${fact.text}, ${fact.valid_from ? `from ${day(fact.valid_from)}` : "since unknown"}${fact.valid_to ? ` to ${day(fact.valid_to)}` : ""}`} onClick=${() => onWhy(fact.id)} onKeyDown=${(event) => event.key === "Enter" && onWhy(fact.id)}>
         <rect x="0" y=${at * tall} width=${width} height=${tall - 2} fill="transparent" />
         <rect x=${from} y=${at * tall + 3} width=${Math.max(6, to - from)} height=${tall - 10} rx="5" class=${held ? "span-held" : "span-ended"} />
         <text class=${held ? "span-name" : "span-name ended"} x=${from + 8} y=${at * tall + 16}>${shown}</text></g>`;

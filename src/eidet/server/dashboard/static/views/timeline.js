@@ -141,6 +141,7 @@ function Line({ data, width, onRange, onZoom, onKey, open, go, params }) {
 // Sessions in as few rows as need be; names where there is room for them.
 function layLanes(sessions, x, width) {
   const ends = [];
+  const last = [];
   const rows = [];
   for (const one of sessions) {
     const from = Math.max(0, x(one.first));
@@ -154,7 +155,9 @@ function layLanes(sessions, x, width) {
     const free = ends[lane] < from - 4;
     const fits = free && (inside || from + need < width);
     ends[lane] = from + (fits ? need : w);
-    rows.push({ ...one, x: from, w, lane, label: fits ? one.session.slice(0, 40) : "", labelX: inside ? from + 6 : from + w + 5 });
+    if (!free && last[lane] && !last[lane].inside) last[lane].label = "";
+    last[lane] = { ...one, x: from, w, lane, inside, label: fits ? one.session.slice(0, 40) : "", labelX: inside ? from + 6 : from + w + 5 };
+    rows.push(last[lane]);
   }
   return { rows, count: Math.max(1, ends.length) };
 }

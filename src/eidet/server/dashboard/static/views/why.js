@@ -1,7 +1,7 @@
 // Why?: the answer to a question, and everything that made it.
 import {
   html, useEffect, useRef, useState, useLoad, useDebounced, Bar, Dialog, Empty, Failure, Icon, Loading, MetaLine, MultiPick, RecordPicker, Text,
-  KINDS, TIERS, SIGNALS, MEANING, SIGNAL_HELP, kindColour, signalColour, count, day, fromInput, localInput, millis, percent, plural,
+  KINDS, TIERS, SIGNALS, LATE_SIGNALS, MEANING, SIGNAL_HELP, kindColour, signalColour, count, day, fromInput, localInput, millis, percent, plural,
 } from "../ui.js";
 import { call } from "../api.js";
 
@@ -106,7 +106,7 @@ function Suggestions({ scope, onAsk }) {
 }
 
 function Legend({ hits }) {
-  const used = SIGNALS.filter((name) => hits.some((hit) => hit.signals.some((signal) => signal.name === name && Math.abs(signal.share) >= 0.005)));
+  const used = [...LATE_SIGNALS, ...SIGNALS].filter((name) => hits.some((hit) => hit.signals.some((signal) => signal.name === name && Math.abs(signal.share) >= 0.005)));
   return html`<div class="legend" aria-hidden="true">${used.map((name) => html`<span title=${SIGNAL_HELP[name]}><i class="swatch" style=${{ background: signalColour(name) }}></i>${MEANING[name]}</span>`)}</div>`;
 }
 

@@ -1,0 +1,61 @@
+"""`Memory("http://…")` and `AsyncMemory("http://…")`: clients that take what a memory takes."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..core.environment import KEY_FILE, SECURITY, UnusedVariable
+from ..core.errors import Misconfigured
+from ..memory import Memory
+from ..net.hop import taking
+from . import AsyncClient, Client
+
+_DEFAULTS: Final[dict[str, object]] = {"clock": time.time}
+
+
+class RemoteMemory(Client):
+    """What `Memory("http://…")` opens. The server decides on all but the address and the key."""
+
+    @taking(Memory.__init__)
+    def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:
+        check_theirs(place, theirs)
+        super().__init__(place, key=read_key(key))
+
+
+class AsyncRemoteMemory(AsyncClient):
+    """What `AsyncMemory("http://…")` opens."""
+
+    @taking(Memory.__init__)
+    def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:
+        check_theirs(place, theirs)
+        super().__init__(place, key=read_key(key))
+
+
+def check_theirs(url: str, given: Mapping[str, Any]) -> None:
+    """Refuses what the server has chosen already, and warns of variables that do not protect its memory."""
+    names = [f"EIDET_{name.upper()}" for name in SECURITY]
+    unused = [name for name in (*names, KEY_FILE) if name in os.environ]
+    if unused:
+        warnings.warn(
+            f"{', '.join(unused)}: set, but not used, because the server {url} has settings of its own",
+            UnusedVariable,
+            stacklevel=3,
+        )
+    for name, value in given.items():
+        if value is not None and value is not _DEFAULTS.get(name):
+            raise Misconfigured(
+                f"the server {url} decides on {name}: leave it out here, and give it to `eidet serve` there"
+            )
+
+
+def read_key(key: object) -> str | None:
+    if key is None or isinstance(key, str):
+        return key
+    raise Misconfigured(
+        f"a key for a server is a text, env:NAME or file:PATH, not {type(key).__name__}; "
+        "`eidet keys api` makes one"
+    )
