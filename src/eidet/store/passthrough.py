@@ -33,6 +33,7 @@ from .abilities import (
     TakesAuditLog,
 )
 from .model import Changes, Derived, Head, K, Scrubbed, Table, Use, V
+from .traits import paths_of
 from .verbs.changing import find_held
 from .verbs.duplicates import find_twins
 
@@ -157,6 +158,10 @@ class PassthroughStore:
     @property
     def missing(self) -> tuple[str, ...]:
         return () if self._several is None else self._several.missing
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return paths_of(self.inner)
 
     def note_in(self, log: Any) -> None:
         if isinstance(self.inner, TakesAuditLog):

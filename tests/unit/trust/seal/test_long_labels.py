@@ -1,4 +1,4 @@
-"""A label as long as `remember` takes it comes back from every door of a sealed memory, though its token is longer."""
+"""Long labels come back from every door of a sealed memory, though their tokens are longer than any label."""
 
 from __future__ import annotations
 
