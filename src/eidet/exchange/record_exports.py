@@ -92,7 +92,9 @@ def write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | 
     _refuse_vectors("mcp", vectors)
     text = memory.facts.export("mcp", scope=_choose_scope(memory, scope))
     file.write(text.encode())
-    return len(text.splitlines())
+    if not text:
+        return 0
+    return text.count("\n") + 1
 
 
 def _choose_scope(memory: Memory, scope: Scope | None) -> Scope:

@@ -40,7 +40,7 @@ def read_mcp_lines(text: str) -> list[McpRelation]:
     """`BadInput` for a line that is neither an entity nor a relation, with its number."""
     kinds: dict[str, str] = {}
     found: list[McpRelation] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
