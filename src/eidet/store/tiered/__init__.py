@@ -100,11 +100,6 @@ class TieredStore:
             for name in self._members.missing()
         )
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Of both stores and of the outbox; a store that could not be opened yet has none."""
-        return tuple(self._members.list_files())
-
     def health(self) -> dict[str, Any]:
         return self._members.health()
 

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from ...core.errors import EidetError, Misconfigured, Unavailable
@@ -21,7 +20,6 @@ from ...net.retry import Full
 from ...net.worker import BackgroundWorker
 from .. import Store
 from ..abilities import Leaps, LivesInFile, ReportsHealth
-from ..traits import path_of
 
 log: logging.Logger = logging.getLogger("eidet")
 
@@ -71,11 +69,6 @@ class Member:
     @property
     def down(self) -> bool:
         return self.error is not None
-
-    @property
-    def path(self) -> Path | None:
-        """Where its store lives, if it is open and a file."""
-        return path_of(self._store)
 
     def ask(self, job: Callable[[LeapingStore], T]) -> T:
         """What the store answers. After `Unavailable` it is left alone for a moment."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -52,11 +52,6 @@ class Members:
         raise Misconfigured(
             "the short and the long store are the same: name two, or use one without tiered://"
         )
-
-    def list_files(self) -> Iterator[Path]:
-        for member in self.all:
-            if (path := member.path) is not None:
-                yield path
 
     # Who is there.
 
