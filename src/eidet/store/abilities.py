@@ -31,8 +31,7 @@ class LivesInFile(Protocol):
 class LivesInFiles(Protocol):
     """A store that is several files of this machine, or may be."""
 
-    @property
-    def files(self) -> tuple[Path, ...]:
+    def list_files(self) -> list[Path]:
         """The files of the stores inside, as far as they are files."""
 
 

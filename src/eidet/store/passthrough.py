@@ -25,6 +25,7 @@ from .abilities import (
     Leaps,
     ListsRevised,
     LivesInFile,
+    LivesInFiles,
     LivesOnServer,
     MadeOfSeveral,
     NamesArchive,
@@ -33,7 +34,6 @@ from .abilities import (
     TakesAuditLog,
 )
 from .model import Changes, Derived, Head, K, Scrubbed, Table, Use, V
-from .traits import paths_of
 from .verbs.changing import find_held
 from .verbs.duplicates import find_twins
 
@@ -46,6 +46,7 @@ class PassthroughStore:
     passes: ClassVar[str] = ""
     lacks: ClassVar[str] = ""
     path: Path
+    list_files: Callable[[], list[Path]]
     leap: Callable[[int], None]
     latest_seq: Callable[[], int]
     list_revised: Callable[[Scope, int], list[tuple[str, str]] | None]
@@ -159,10 +160,6 @@ class PassthroughStore:
     def missing(self) -> tuple[str, ...]:
         return () if self._several is None else self._several.missing
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        return paths_of(self.inner)
-
     def note_in(self, log: Any) -> None:
         if isinstance(self.inner, TakesAuditLog):
             self.inner.note_in(log)
@@ -175,6 +172,8 @@ def _share_methods(outer: PassthroughStore, inner: Store) -> None:
         outer.latest_seq = inner.latest_seq
     if isinstance(inner, ListsRevised):
         outer.list_revised = inner.list_revised
+    if isinstance(inner, LivesInFiles):
+        outer.list_files = inner.list_files
 
 
 class PassthroughTransaction:

@@ -38,12 +38,12 @@ def path_of(store: object) -> Path | None:
     return cast("LivesInFile", store).path if has_ability(store, LivesInFile) else None
 
 
-def paths_of(store: object) -> tuple[Path, ...]:
+def paths_of(store: object) -> list[Path]:
     """The files that a store lives in: several, if it is made of several stores."""
     if has_ability(store, LivesInFiles):
-        return cast("LivesInFiles", store).files
+        return cast("LivesInFiles", store).list_files()
     path = path_of(store)
-    return () if path is None else (path,)
+    return [] if path is None else [path]
 
 
 def own_index_of(store: object) -> str | None:

@@ -43,7 +43,7 @@ class SealedStore(PassthroughStore):
 
     sealed = True
     passes: ClassVar[str] = (
-        "identity writable close survey prune scrub trim size missing files path leap latest_seq secret "
+        "identity writable close survey prune scrub trim size missing list_files path leap latest_seq secret "
         "health name_own_index address archive fingerprint list_revised"
     )
 

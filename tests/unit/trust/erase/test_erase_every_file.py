@@ -1,4 +1,4 @@
-"""Forgetting reaches each file of a memory, also of one made of two stores, and `verify_forgotten` looks there."""
+"""Forgetting reaches each file of a memory, also of one in two stores; `verify_forgotten` looks there."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def test_no_copy_of_an_older_schema_stays(memory: Memory, files: str, tmp_path: 
     copies = [copy_schema(tmp_path / name) for name in PLACES[files][1]]
     assert not memory.trust.verify_forgotten(TEXT)
     gone = memory.forget(["short", "long"])
+    assert gone.receipt is not None
     assert gone.receipt.counts["schema_copies"] >= len(copies)
     assert not any(copy.exists() for copy in copies)
     assert memory.trust.verify_forgotten(TEXT)
