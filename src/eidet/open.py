@@ -101,6 +101,7 @@ def open_parts(
     clock: Callable[[], float],
 ) -> tuple[Parts, AuditLog | None]:
     """Opens a store, seals and audits it as asked, and puts the parts together; closes it on failure."""
+    _check_clock(clock)
     store = open_store(place, settings)
     archive = archive_of(store)
     if settings.upkeep.archive is None and archive:
@@ -125,6 +126,11 @@ def open_parts(
         store.close()
         raise
     return parts, log
+
+
+def _check_clock(clock: Callable[[], float]) -> None:
+    if not callable(clock):
+        raise Misconfigured(f"clock must be a function such as time.time, not {type(clock).__name__}")
 
 
 def _embedder_for(store: Store, embedder: object) -> Embedder:

@@ -101,7 +101,7 @@ def _check_message(message: dict[str, Json], where: str, text_chars: int) -> Non
 
 
 def _number_lines(file: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(_content(file).splitlines(), 1):
+    for number, line in enumerate(_content(file).split("\n"), 1):
         if line.strip():
             yield number, line
 

@@ -22,7 +22,7 @@ from ..core.errors import (
     Refused,
     Unavailable,
 )
-from ..core.private_files import write_bytes_anew
+from ..core.private_files import name_partial, remove_partial, write_bytes_anew
 from ..core.validate import dump_json
 from ..net.url import API_KEY, is_server, read_secret
 
@@ -255,7 +255,7 @@ class _Download:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._partial = path.with_name(path.name + ".partial")
+        self._partial = name_partial(path)
 
     def __enter__(self) -> Self:
         try:
@@ -269,10 +269,13 @@ class _Download:
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
         self._file.close()
-        if kind is None:
-            self._partial.replace(self._path)
-        else:
-            self._partial.unlink(missing_ok=True)
+        try:
+            if kind is None:
+                self._partial.replace(self._path)
+        except OSError as error:
+            raise Unavailable(f"{self._path} could not be written: {error.strerror}") from error
+        finally:
+            remove_partial(self._partial)
 
 
 class _Unsent(Exception):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from .actor import acts
 from .describe import describe_data
 from .dict_filters import Filter, where_of
 from .errors import BadInput
+from .items import each_item
 from .limits import CONDITIONS, QUERY_CHARS, check_count, check_length
 from .scope import ALL, Scope
 from .validate import Json, clean_json, clean_text, plain_value
 from .where import Where
 
+MOST_TOKENS = 1_000_000_000_000
 UNITS = ("record", "session", "scope")  # what a hit of a recall may stand for
 
 
@@ -27,7 +31,7 @@ def one(scope: str | Scope) -> str:
 
 def one_or_all(scope: str | Scope | None) -> Scope | None:
     """For verbs that can mean every scope: None and `**` do."""
-    if scope is None or scope == ALL:
+    if scope is None or (isinstance(scope, str) and scope == ALL):
         return None
     return Scope.of(scope)
 
@@ -87,7 +91,9 @@ def check_limit(limit: int) -> int:
 def check_budget(budget: int) -> int:
     budget = plain_value(budget)
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-        raise BadInput(f"a budget must be a whole number of tokens, at least one token, not {budget!r}")
+        raise BadInput(f"a budget must be a whole number of tokens, at least one token, not {budget!r:.80}")
+    if budget > MOST_TOKENS:
+        raise BadInput(f"a budget must be at most {MOST_TOKENS:,} tokens")
     return budget
 
 
@@ -106,8 +112,8 @@ def check_share(value: float, what: str) -> float:
 
 
 def check_unit(unit: str) -> str:
-    if unit not in UNITS:
-        raise BadInput(f"a unit must be one of {', '.join(UNITS)}, not {unit!r}")
+    if not isinstance(unit, str) or unit not in UNITS:
+        raise BadInput(f"a unit must be one of {', '.join(UNITS)}, not {unit!r:.80}")
     return unit
 
 
@@ -161,6 +167,37 @@ def make_unknown(verb: str, unknown: Iterable[str], known: Iterable[str]) -> Bad
 
 
 def check_flag(value: object, what: str) -> bool:
+    """Only `True` and `False`: the text "no" would count as true."""
+    value = plain_value(value)
     if not isinstance(value, bool):
-        raise BadInput(f"{what} must be True or False, not {value!r}")
+        raise BadInput(f"{what} must be True or False, not {value!r:.80}")
     return value
+
+
+def check_order(order: str) -> str:
+    return clean_text(order, "order")
+
+
+def check_path(path: str | Path, what: str) -> Path:
+    """The path of a file; `BadInput` for what cannot be one on any disk."""
+    if not isinstance(path, str | os.PathLike):
+        raise BadInput(f"{what} must be a path, not {type(path).__name__}")
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise BadInput(f"{what} {os.fspath(path)!r:.80} has characters that no file name can have") from None
+    if not name or b"\0" in name:
+        raise BadInput(f"{what} {os.fspath(path)!r:.80} cannot be the path of a file")
+    return Path(os.fsdecode(name))
+
+
+def check_texts(values: object, what: str) -> list[str]:
+    """A list of texts, such as ids. One text alone is refused: it would be taken for its letters."""
+    if not isinstance(values, list | tuple | set | frozenset):
+        raise BadInput(f"{what} must be a list of texts, not {type(values).__name__}")
+    return list(each_item(lambda value: clean_text(value, what), list(values)))
+
+
+def check_callback(callback: object, what: str) -> None:
+    if callback is not None and not callable(callback):
+        raise BadInput(f"{what} must be a function, not {type(callback).__name__}")

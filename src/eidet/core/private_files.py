@@ -12,6 +12,7 @@ from typing import BinaryIO, Final, TextIO
 from .errors import Misconfigured
 
 OWNER: Final = 0o600
+NAME_CHARS: Final = 50  # of a file's name, in that of its unfinished form: names have an end
 OWNER_FOLDER: Final = 0o700
 OTHERS: Final = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
 _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
@@ -40,13 +41,24 @@ def append_private(path: Path) -> BinaryIO:
 
 def write_private(path: Path, text: str) -> None:
     """Writes beside and renames: the file is whole or not there, and a link of that name is replaced."""
-    partial = path.with_name(path.name + ".partial")
+    partial = name_partial(path)
     try:
         with write_anew(partial) as file:
             file.write(text)
         partial.replace(path)
     finally:
-        partial.unlink(missing_ok=True)
+        remove_partial(partial)
+
+
+def name_partial(path: Path) -> Path:
+    """A file beside it that nobody else writes: two writers of one path would publish each other's half."""
+    return path.with_name(f"{path.name[:NAME_CHARS]}.{os.urandom(4).hex()}.partial")
+
+
+def remove_partial(path: Path) -> None:
+    """Removes what was not finished; where that fails, the error that is under way tells more."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def check_key_file(path: Path) -> None:

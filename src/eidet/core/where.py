@@ -147,8 +147,12 @@ class Where:
     def __post_init__(self) -> None:
         for name, tidy in _TIDY.items():
             value = plain_value(getattr(self, name))
-            if value is not None and value != ():
+            if value is None or (type(value) is tuple and not value):
+                continue
+            try:
                 object.__setattr__(self, name, tidy(value))
+            except BadInput as error:
+                raise BadInput(f"{name}: {error}") from error
         if self.every or self.some or self.never:
             _check_depth(self)
 
@@ -226,8 +230,16 @@ def _tidy_label(value: Any) -> str:
     return clean_text(value, "a filter")
 
 
+def _list_given(value: Any, single: type, what: str) -> tuple[Any, ...]:
+    if isinstance(value, single):
+        return (value,)
+    if not isinstance(value, Iterable):
+        raise BadInput(f"a filter needs {what}, or a list of them, not {type(value).__name__}")
+    return tuple(value)
+
+
 def _tidy_labels(value: Any) -> tuple[str, ...]:
-    labels = tuple(each_item(_tidy_label, (value,) if isinstance(value, str) else tuple(value)))
+    labels = tuple(each_item(_tidy_label, _list_given(value, str, "a text")))
     check_count(len(labels), FILTER_VALUES, "values of a filter")
     return labels
 
@@ -257,7 +269,7 @@ def _tidy_number(value: Any) -> float | int:
 
 
 def _tidy_conditions(value: Any) -> tuple[Condition, ...]:
-    return tuple(each_item(_condition, (value,) if isinstance(value, Condition) else tuple(value)))
+    return tuple(each_item(_condition, _list_given(value, Condition, "a condition")))
 
 
 def _condition(value: Any) -> Condition:
@@ -269,7 +281,7 @@ def _condition(value: Any) -> Condition:
 
 
 def _tidy_parts(value: Any) -> tuple[Where, ...]:
-    found = (value,) if isinstance(value, Where) else tuple(value)
+    found = _list_given(value, Where, "a filter")
     for part in found:
         if not isinstance(part, Where):
             raise BadInput(f"a filter nests filters, not {type(part).__name__}")

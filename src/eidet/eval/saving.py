@@ -43,7 +43,9 @@ def _other_lines(file: Path, scope: str, text: str) -> tuple[list[dict[str, Any]
     questions: list[dict[str, Any]] = []
     if not file.exists():
         return kept, questions
-    for raw in file.read_text(encoding="utf-8").splitlines():
+    for raw in file.read_text(encoding="utf-8").split("\n"):
+        if not raw:
+            continue
         line = json.loads(raw)
         if line.get("scope") != scope:
             kept.append(line)

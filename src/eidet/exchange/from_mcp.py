@@ -40,7 +40,7 @@ def _with_key(draft: Draft, key: str) -> Draft:
 
 
 def _note_fields(text: str, notes: Notes) -> None:
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if line.strip():
             row = json.loads(line)
             for name in sorted(row.keys() - FIELDS[row["type"]]):

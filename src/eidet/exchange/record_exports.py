@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from ..core.errors import BadInput, Refused, Unavailable
-from ..core.private_files import write_bytes_anew
+from ..core.private_files import name_partial, remove_partial, write_bytes_anew
 from ..core.record import Record, Trust
 from ..core.scope import Scope
 from ..core.validate import dump_json
@@ -92,7 +92,9 @@ def write_mcp(memory: Memory, _: RecordsLeaving, file: BinaryIO, scope: Scope | 
     _refuse_vectors("mcp", vectors)
     text = memory.facts.export("mcp", scope=_choose_scope(memory, scope))
     file.write(text.encode())
-    return len(text.splitlines())
+    if not text:
+        return 0
+    return text.count("\n") + 1
 
 
 def _choose_scope(memory: Memory, scope: Scope | None) -> Scope:
@@ -129,7 +131,7 @@ def check_plain(memory: Memory, plain: bool, *, instead: str = ASK_FOR_PLAIN) ->
 @contextmanager
 def write_beside(path: Path) -> Iterator[BinaryIO]:
     """A file that is whole or not there, for its owner's eyes only."""
-    partial = path.with_name(path.name + ".partial")
+    partial = name_partial(path)
     try:
         with write_bytes_anew(partial) as file:
             yield file
@@ -140,4 +142,4 @@ def write_beside(path: Path) -> Iterator[BinaryIO]:
             f"{path} could not be written: {reason}; no partial file was left behind"
         ) from error
     finally:
-        partial.unlink(missing_ok=True)
+        remove_partial(partial)

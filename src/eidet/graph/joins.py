@@ -48,7 +48,7 @@ def read_patterns(patterns: Iterable[Sequence[str | None]]) -> list[TriplePatter
     """`BadInput` for what is no pattern."""
     found: list[TriplePattern] = []
     for pattern in patterns:
-        if isinstance(pattern, str) or len(pattern) != 3:
+        if not isinstance(pattern, list | tuple) or len(pattern) != 3:
             raise BadInput(f"a pattern is a subject, a relation and an object, not {pattern!r:.80}")
         for part in pattern:
             if part is not None and (not isinstance(part, str) or not part.strip()):

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
+from ..core.arguments import check_path
 from ..core.draft import Draft
-from ..core.errors import BadInput
+from ..core.errors import BadInput, Misconfigured
 from ..core.record import Kind
 from ..core.validate import dump_json
 from ..text.facts import relation_of
@@ -36,16 +38,28 @@ class McpRelation:
     object_kind: str = ""
 
 
+def read_mcp_file(path: str | Path) -> list[McpRelation]:
+    """As `read_mcp_lines`; `Misconfigured` for a file that cannot be read."""
+    file = check_path(path, "path")
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Misconfigured(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{file} is not UTF-8 text: {error}") from None
+    return read_mcp_lines(text)
+
+
 def read_mcp_lines(text: str) -> list[McpRelation]:
     """`BadInput` for a line that is neither an entity nor a relation, with its number."""
     kinds: dict[str, str] = {}
     found: list[McpRelation] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             found += _read_line(json.loads(line), kinds)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInput(f"line {number} is no entity or relation of an MCP memory: {error!r}") from error
     return [_with_kinds(one, kinds) for one in found]
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from ..core.arguments import actor, one_or_all
+from ..core.arguments import actor, check_path, one_or_all
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.environment import change_settings, settings_of, warn_unused
@@ -358,7 +358,7 @@ class Memory(Addressed, clients="eidet.memories"):
 
         leaving = Leaving(scope=one_or_all(scope), plain=plain, progress=progress)
         with self._auditing.doing("export", leaving.scope, file=str(path)) as done:
-            return done(export_records(self._parts, Path(path), leaving))
+            return done(export_records(self._parts, check_path(path, "path"), leaving))
 
     def load(
         self,
@@ -376,7 +376,7 @@ class Memory(Addressed, clients="eidet.memories"):
         """
         from .export_import import ExportFile
 
-        file = ExportFile(self._parts, self._guarding, Path(path), one_or_all(scope), unverified)
+        file = ExportFile.of(self._parts, self._guarding, path, scope, unverified)
         with self._auditing.doing("load", scope, file=str(path)) as done:
             return done(file.load(progress))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ..core.arguments import check_callback, check_flag, check_path, one_or_all
 from ..core.errors import BadInput, Corrupt
 from ..core.record import Record
 from ..core.scope import Scope
@@ -29,6 +30,10 @@ class Leaving:
     scope: Scope | None
     plain: bool
     progress: Progress | None
+
+    def __post_init__(self) -> None:
+        check_flag(self.plain, "plain")
+        check_callback(self.progress, "progress")
 
 
 def export_records(parts: Parts, path: Path, leaving: Leaving) -> int:
@@ -84,8 +89,17 @@ class ExportFile:
     unverified: bool = False
     kept: FirstRecords = field(default_factory=FirstRecords, init=False, repr=False)
 
+    @classmethod
+    def of(
+        cls, parts: Parts, guarding: Guarding, path: str | Path, scope: str | Scope | None, unverified: bool
+    ) -> ExportFile:
+        """From the arguments of `load`, each checked."""
+        file, place = check_path(path, "path"), one_or_all(scope)
+        return cls(parts, guarding, file, place, check_flag(unverified, "unverified"))
+
     def load(self, progress: Progress | None) -> int:
         """Writes the records, after all were checked; how many."""
+        check_callback(progress, "progress")
         manifest, now = self.check(), self.parts.clock()
         read = self._records(manifest)  # which refuses what may not come in
         if not self.kept.are_full:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.actor import acts
+from ..core.arguments import check_texts
 from ..core.errors import BadInput
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
@@ -58,7 +59,7 @@ class FactDecisions:
         self, name: str, sources: Sequence[str], label: str, scope: Scope, because: str | None
     ) -> Record:
         found = self._require_entity(name, scope)
-        if isinstance(sources, str) or not sources:
+        if isinstance(sources, str) or not check_texts(sources, "sources"):
             raise BadInput("split takes the ids of the records that speak of the other one")
         label = clean_text(label, "a name").strip()
         decision = Decision(
@@ -82,7 +83,13 @@ class FactDecisions:
         details: dict[str, Any],
     ) -> Record:
         """Stores a fact or a decision as any record is stored."""
-        said = {"kind": Kind.TRIPLE, "scope": scope, "data": data, "derived_from": list(sources), **details}
+        said = {
+            "kind": Kind.TRIPLE,
+            "scope": scope,
+            "data": data,
+            "derived_from": check_texts(sources, "sources"),
+            **details,
+        }
         stored = self._writes.remember(text, said)  # type: ignore[arg-type]  # named as in Details
         assert isinstance(stored, Record)
         return stored

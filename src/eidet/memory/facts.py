@@ -17,7 +17,7 @@ from ..graph.explaining import explain_fact, find_fact, list_decisions
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
 from ..graph.graph_formats import to_graphml, to_json_ld, to_mermaid, to_networkx
 from ..graph.joins import FactMatch, read_patterns
-from ..graph.mcp_memory import read_mcp_lines, write_mcp_lines
+from ..graph.mcp_memory import read_mcp_file, write_mcp_lines
 from ..graph.triple_data import mention_of, triple_data
 from ..graph.wording import phrase_profile
 from ..parts import Parts
@@ -323,7 +323,7 @@ class FactsNamespace:
 
         `mcp` is the file of the MCP reference server for memory.
         """
-        write = FORMATS.get(format)
+        write = FORMATS.get(clean_text(format, "format"))
         if write is None:
             raise BadInput(f"facts are exported as {', '.join(FORMATS)}, not {format!r}")
         return write(*self._list_all("facts.export", scope, as_of, known_at, ever))
@@ -341,8 +341,7 @@ class FactsNamespace:
 
     def load(self, path: str | Path, *, scope: str | Scope = "default") -> int:
         """Adds what a file of the MCP reference server for memory holds; how many facts. All or nothing."""
-        rows = read_mcp_lines(Path(path).read_text(encoding="utf-8"))
-        return self._decisions.load(rows, scope, source=str(path))
+        return self._decisions.load(read_mcp_file(path), scope, source=str(path))
 
     # what the verbs share
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..core.actor import acting
+from ..core.arguments import check_flag
 from ..core.errors import BadInput, Refused
 from ..core.items import each_item
 from ..core.scope import Scope
@@ -100,7 +101,7 @@ class Forgetting:
 
 def select_doomed(ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
     """The filter for what is to be forgotten; `Refused` where that is not said clearly."""
-    if everything:
+    if check_flag(everything, "everything"):
         if scope is None or ids is not None or where is not None:
             raise Refused("everything=True deletes a whole scope: name the scope, and nothing else")
         return Where()

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.arguments import actor, one, one_or_all
+from ..core.arguments import (
+    actor,
+    check_callback,
+    check_flag,
+    check_path,
+    check_texts,
+    one,
+    one_or_all,
+)
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Upkeep
@@ -67,6 +75,8 @@ class UpkeepNamespace:
 
         chore = Chore(scope=one_or_all(scope), only=only, settings=settings, archive=archive, llm=llm)
         at = self._parts.clock() if now is None else moment(now, "now")
+        check_callback(progress, "progress")
+        dry_run = check_flag(dry_run, "dry_run")
         done = self.keeping.maintain(chore, now=at, dry_run=dry_run, progress=progress)
         if not dry_run:
             self._forgetting.clean_up()
@@ -116,9 +126,9 @@ class UpkeepNamespace:
         All of it, or those with some ids, of a scope, or created from `since` to `until`. Pieces that
         cannot hold any of them are not fetched.
         """
-        wanted = {ids} if isinstance(ids, str) else ids
+        wanted = [ids] if isinstance(ids, str) else ids
         sought = {
-            "ids": None if wanted is None else set(wanted),
+            "ids": None if wanted is None else set(check_texts(wanted, "ids")),
             "scope": one_or_all(scope),
             "since": None if since is None else moment(since, "since"),
             "until": None if until is None else moment(until, "until"),
@@ -137,7 +147,7 @@ class UpkeepNamespace:
         From an access log (the setting `access_log`) or, without one, from use counts and last uses.
         """
         chosen = log or self._parts.settings.access_log
-        path = None if chosen is None else Path(chosen)
+        path = None if chosen is None else check_path(chosen, "log")
         return self.keeping.fit(path, one_or_all(scope), window_days, self._parts.clock())
 
     def detail(self, id: str, *, scope: str | Scope = "default") -> Record:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypedDict
 
-from ..core.arguments import check_limit, check_share, check_unit, list_given, make_unknown, narrow_filter
+from ..core.arguments import (
+    check_flag,
+    check_limit,
+    check_order,
+    check_share,
+    check_unit,
+    list_given,
+    make_unknown,
+    narrow_filter,
+)
 from ..core.dict_filters import Filter
 from ..core.scope import Scope
 from ..core.validate import Moment, moment
@@ -137,7 +146,7 @@ def build_query(
         unit=check_unit(options.get("unit", "record")),
         reranker=None if rerank is None else reranker_of(rerank),
         given=list_given(**{name: said[name] for name in _SAID if name in said}),
-        understand=options.get("understand", True),
-        order=options.get("order", "-occurred"),
-        explain=options.get("explain", False),
+        understand=check_flag(options.get("understand", True), "understand"),
+        order=check_order(options.get("order", "-occurred")),
+        explain=check_flag(options.get("explain", False), "explain"),
     )

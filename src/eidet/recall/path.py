@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from ..core.arguments import (
     check_budget,
+    check_flag,
     check_limit,
     check_neighbours,
     check_offset,
+    check_order,
     check_query,
     narrow_filter,
 )
@@ -54,6 +56,10 @@ class Packing:
     headings: bool
     fence: bool
     reveal: bool
+
+    def __post_init__(self) -> None:
+        for name in ("headings", "fence", "reveal"):
+            check_flag(getattr(self, name), name)
 
 
 class ReadPath:
@@ -197,7 +203,7 @@ class ReadPath:
         self, where: Filter | None, scope: str | Scope, limit: int, options: FindOptions
     ) -> list[Record]:
         chosen = self._guarding.filter_visible(read_filter("find", where, options))
-        order = options.get("order", "-occurred")
+        order = check_order(options.get("order", "-occurred"))
         page = Page(order, check_limit(limit), check_offset(options.get("offset", 0)))
         found = self._source(scope, options).list_page(chosen, page)
         self._auditing.read("find", scope, [record.id for record in found])

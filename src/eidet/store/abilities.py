@@ -28,6 +28,14 @@ class LivesInFile(Protocol):
 
 
 @runtime_checkable
+class LivesInFiles(Protocol):
+    """A store that is several files of this machine, or may be."""
+
+    def list_files(self) -> list[Path]:
+        """The files of the stores inside, as far as they are files."""
+
+
+@runtime_checkable
 class ScrubsFiles(Protocol):
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Leaves nothing of what was deleted in the files of the store.
@@ -201,6 +209,7 @@ class TakesAuditLog(Protocol):
 
 ABILITIES: Final[tuple[type, ...]] = (
     LivesInFile,
+    LivesInFiles,
     ScrubsFiles,
     Compacts,
     MeasuresSize,

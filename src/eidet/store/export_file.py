@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ..core.errors import BadInput, Corrupt, Misconfigured, Unavailable
 from ..core.former_meta import Origin, split_meta
-from ..core.private_files import write_anew
+from ..core.private_files import name_partial, remove_partial, write_anew
 from ..core.record import Record
 from ..core.state import NO_STATE
 from ..core.validate import dump_json
@@ -42,7 +42,7 @@ def write_export(
     path: Path, records: Iterable[Record], manifest: dict[str, Any], sign: Sign | None = None
 ) -> int:
     """Writes beside and renames: a file of that name is always whole. How many records it has."""
-    partial = path.with_name(path.name + ".partial")
+    partial = name_partial(path)
     digest, count = sha256(), 0
     try:
         with write_anew(partial) as file:
@@ -58,7 +58,7 @@ def write_export(
             f"{path} could not be written: {error.strerror}; no partial file was left behind"
         ) from error
     finally:
-        partial.unlink(missing_ok=True)
+        remove_partial(partial)
     return count - 1
 
 

@@ -25,6 +25,7 @@ from .abilities import (
     Leaps,
     ListsRevised,
     LivesInFile,
+    LivesInFiles,
     LivesOnServer,
     MadeOfSeveral,
     NamesArchive,
@@ -45,6 +46,7 @@ class PassthroughStore:
     passes: ClassVar[str] = ""
     lacks: ClassVar[str] = ""
     path: Path
+    list_files: Callable[[], list[Path]]
     leap: Callable[[int], None]
     latest_seq: Callable[[], int]
     list_revised: Callable[[Scope, int], list[tuple[str, str]] | None]
@@ -170,6 +172,8 @@ def _share_methods(outer: PassthroughStore, inner: Store) -> None:
         outer.latest_seq = inner.latest_seq
     if isinstance(inner, ListsRevised):
         outer.list_revised = inner.list_revised
+    if isinstance(inner, LivesInFiles):
+        outer.list_files = inner.list_files
 
 
 class PassthroughTransaction:

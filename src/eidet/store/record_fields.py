@@ -18,6 +18,7 @@ from ..core.validate import EARLIEST, LATEST, clean_json, clean_text
 from ..core.where import check_place
 
 LABEL_CHARS: Final = 1000
+TOKEN_CHARS: Final = 8000  # of a label that is sealed: up to four bytes a character, in base64
 LARGEST: Final = 2**53
 LEVELS: Final = 2
 DEEPEST: Final = 500  # levels of a state: the `meta` of merged parts is inside
@@ -36,8 +37,16 @@ def _name(value: Any) -> str:
 
 
 def _label(value: Any) -> str:
-    if len(_text(value)) > LABEL_CHARS:
-        raise BadInput(f"it has {len(value):,} characters, up to {LABEL_CHARS:,} are allowed")
+    return _short_text(value, LABEL_CHARS)
+
+
+def _token(value: Any) -> str:
+    return _short_text(value, TOKEN_CHARS)
+
+
+def _short_text(value: Any, most: int) -> str:
+    if len(_text(value)) > most:
+        raise BadInput(f"it has {len(value):,} characters, up to {most:,} are allowed")
     return str(value)
 
 
@@ -148,13 +157,19 @@ FIELDS: Final[dict[str, Read]] = {
     "version": _whole(1, LARGEST),
 }
 
+_OF_SEALED: Final[dict[str, Read]] = {
+    **FIELDS,
+    **dict.fromkeys(("who", "agent", "session", "source"), _or_none(_token)),
+}
+
 
 def read_fields(said: dict[str, Any]) -> dict[str, Any]:
     """The values of a record's fields; BadInput or ValueError names the first that cannot be one."""
+    readers = FIELDS if said.get("sealed") is None else _OF_SEALED
     read = {}
     for name, value in said.items():
         try:
-            read[name] = FIELDS[name](value)
+            read[name] = readers[name](value)
         except ValueError as error:
             raise BadInput(f"{name}: {error}") from error
     return read

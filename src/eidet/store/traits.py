@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from .abilities import IsSealed, KeepsSecrets, LivesInFile, MadeOfSeveral, NamesArchive, OffersIndex
+from .abilities import (
+    IsSealed,
+    KeepsSecrets,
+    LivesInFile,
+    LivesInFiles,
+    MadeOfSeveral,
+    NamesArchive,
+    OffersIndex,
+)
 
 
 def has_ability(store: object, ability: Any) -> bool:
@@ -28,6 +36,14 @@ def is_sealed(store: object) -> bool:
 def path_of(store: object) -> Path | None:
     """Where a store lives, if it is a file."""
     return cast("LivesInFile", store).path if has_ability(store, LivesInFile) else None
+
+
+def paths_of(store: object) -> list[Path]:
+    """The files that a store lives in: several, if it is made of several stores."""
+    if has_ability(store, LivesInFiles):
+        return cast("LivesInFiles", store).list_files()
+    path = path_of(store)
+    return [] if path is None else [path]
 
 
 def own_index_of(store: object) -> str | None:

@@ -18,7 +18,7 @@ def read_log(path: Path) -> dict[tuple[str, str], list[float]]:
     """The times of uses by (scope, id), from lines such as `{"scope": …, "id": …, "at": 1700000000.0}`."""
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"the access log {path} cannot be read: {error}") from error
     for number, line in enumerate(lines, 1):

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadInput
+from ..core.validate import plain_value
 from .curve import DAY, GENTLE, Curve
 from .nelder_mead import minimum
 
 Floats = NDArray[np.float64]
 FEWEST_OF_EACH: Final = 20  # windows with a use and windows without one
 MOST_WINDOWS: Final = 200_000
+MOST_DAYS: Final = 100_000  # of a window
 MOST_USES: Final = 1_000  # of one memory; what was used more often says nothing new
 PRIOR_SPREAD: Final = 2.0  # in natural logarithms: a factor of 7 either way is no surprise
 BOUNDS: Final = {
@@ -83,8 +85,10 @@ def fit(log: Sequence[Access], *, window_days: float = 7.0, start: Curve = GENTL
     a use is `ceiling * strength`. The shape stays as given. What the log does not tell (a gain when
     nothing was used twice, importance when all is equally important) stays near `start`.
     """
-    if not window_days > 0:
-        raise BadInput(f"window_days must be above 0, not {window_days!r}")
+    window_days = plain_value(window_days)
+    number = isinstance(window_days, int | float) and not isinstance(window_days, bool)
+    if not number or not 0 < window_days <= MOST_DAYS:
+        raise BadInput(f"window_days must be a number above 0, up to {MOST_DAYS:,}, not {window_days!r:.80}")
     seen = _windows(log, window_days)
     used, unused = int(seen.used.sum()), int((~seen.used).sum())
     if min(used, unused) < FEWEST_OF_EACH:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from ..core.arguments import check_texts
 from ..core.errors import BadInput
 from ..core.record import Record, Trust
 
@@ -108,8 +109,8 @@ def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
     if only is None:
         return WORKS
     if isinstance(only, str):
-        only = (only,)
-    chosen = set(only)
+        only = [only]
+    chosen = set(check_texts(only, "only"))
     if unknown := chosen - set(WORKS):
         raise BadInput(f"unknown upkeep steps {sorted(unknown)}; there are {', '.join(WORKS)}")
     return tuple(work for work in WORKS if work in chosen)

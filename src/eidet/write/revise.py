@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
+from ..core.arguments import check_texts
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.record import Record
@@ -22,7 +23,7 @@ def revise_record(
     old: Record, changes: Mapping[str, Any], clear: Sequence[str], ingest: Ingest, now: float
 ) -> Record:
     """The record with its changes checked, and with vector and terms that fit them."""
-    if unknown := (changes.keys() | set(clear)) - _CHANGEABLE:
+    if unknown := (changes.keys() | set(check_texts(clear, "clear"))) - _CHANGEABLE:
         raise BadInput(f"cannot revise {sorted(unknown)}; there are {', '.join(sorted(_CHANGEABLE))}")
     cleared = {name: old.created if name == "occurred" else getattr(Draft(), name) for name in clear}
     said = {**cleared, **changes}

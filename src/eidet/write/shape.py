@@ -115,6 +115,8 @@ def _from_dict(given: Mapping[str, Any]) -> Draft:
 
 def _from_message(message: Message) -> Draft:
     data: dict[str, Json] = {"role": clean_text(message.role, "role")}
+    if message.tool_calls is not None and not isinstance(message.tool_calls, list | tuple):
+        raise BadInput(f"tool_calls must be a list, not {type(message.tool_calls).__name__}")
     if message.tool_calls:
         data["tool_calls"] = list(message.tool_calls)
     if message.tool_call_id is not None:
@@ -225,8 +227,8 @@ def _step(step: int) -> int:
 def check_importance(importance: float) -> float:
     importance = plain_value(importance)
     number = isinstance(importance, int | float) and not isinstance(importance, bool)
-    if not number or not math.isfinite(importance) or not 0 <= importance <= 1:
-        raise BadInput(f"importance must be a number from 0 to 1, not {importance!r}")
+    if not number or not 0 <= importance <= 1:
+        raise BadInput(f"importance must be a number from 0 to 1, not {importance!r:.80}")
     return float(importance)
 
 

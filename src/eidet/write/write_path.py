@@ -38,7 +38,9 @@ class WritePath:
         """
         now = self._parts.clock()
         scope = one(details.pop("scope", "default"))
-        keep = details.pop("keep_duplicates", self._parts.settings.keep_duplicates)
+        keep = check_flag(
+            details.pop("keep_duplicates", self._parts.settings.keep_duplicates), "keep_duplicates"
+        )
         again = check_flag(details.pop("again", False), "again")
         said = {name: value for name, value in details.items() if value is not None}
         drafts, single = drafts_of(what, said)

@@ -53,7 +53,7 @@ from eidet.trust.seal.transaction import SealedTransaction
 
 WRAPPERS = (AuditedStore, SealedStore)
 TRANSACTIONS = (AuditedTransaction, LoggedTransaction, SealedTransaction)
-OF_TIERS = {"archive", "fingerprint", "health", "missing", "prune", "scan"} | {
+OF_TIERS = {"archive", "fingerprint", "health", "list_files", "missing", "prune", "scan"} | {
     "scrub",
     "size",
     "survey",

@@ -36,7 +36,10 @@ def pack_vector(vector: object, width: int) -> bytes:
 
 def _numbers(vector: object) -> Vectors:
     with np.errstate(over="ignore"):
-        return np.asarray(vector, dtype=np.float32)
+        try:
+            return np.asarray(vector, dtype=np.float32)
+        except OverflowError:
+            raise BadInput("the vector holds a whole number that is too large") from None
 
 
 def pack_rows(rows: Vectors) -> list[bytes]:

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from ...core.arguments import check_path
 from ...core.errors import Corrupt, EidetError, Misconfigured, Refused, Unavailable
 from ...core.private_files import create_private
 from .. import Scrubbed
@@ -313,14 +314,22 @@ def _state_of(path: Path) -> list[tuple[int, int]]:
     return [(state.st_size, state.st_mtime_ns) for state in states]
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # its folder is closed, or its name is too long
+        raise Misconfigured(f"{path!s:.200} cannot be opened: {error.strerror}") from error
+
+
 def _check_file(path: Path) -> bool:
     """Whether the file can be written; a clear error where it cannot be used at all."""
-    folder = path.absolute().parent
+    folder = check_path(path, "the place of a memory").absolute().parent
     if not folder.is_dir():
         raise Misconfigured(f"the folder {folder} does not exist; create it first")
+    there = _is_there(path)
     if path.is_dir():
         raise Misconfigured(f"{path} is a folder; name a file in it, such as {path / 'memory.db'}")
-    if not path.exists():
+    if not there:
         if not os.access(folder, os.W_OK):
             raise Misconfigured(f"{path} does not exist and its folder {folder} is write-protected")
         return True

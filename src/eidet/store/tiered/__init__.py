@@ -74,6 +74,7 @@ class TieredStore:
             outbox = f"{opened.path}-outbox" if outbox is None else outbox
         folder = None if outbox is None else Path(outbox).expanduser().absolute()
         self._members = Members(short, opened, folder, ticks)
+        self.list_files = self._members.list_files
         self._mender = Mender(self._members, clock, ticks)
         self._mender.waits = "seal" in opened.values(SETTINGS, ("seal",))
         self.carry_by = self._mender.carry_by
@@ -265,8 +266,7 @@ class TieredStore:
             return lacking
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        freed = 0
-        pending: list[str] = []
+        freed, pending = 0, list[str]()
         for _, done in self._members.ask_everyone(lambda _, store: verbs.scrub_files(store, said)):
             freed += done.freed
             pending += done.pending

@@ -13,6 +13,7 @@ from ...core.errors import Misconfigured, Unavailable
 from ...core.record import Record, Tier
 from .. import Head, Store
 from ..lives import Carry, put_lives
+from ..traits import paths_of
 from .member import LONG, SHORT, LeapingStore, Member, Opening, common_seq
 from .move_gate import Gate
 from .outbox import Aside, Waiting
@@ -52,6 +53,9 @@ class Members:
         raise Misconfigured(
             "the short and the long store are the same: name two, or use one without tiered://"
         )
+
+    def list_files(self) -> list[Path]:
+        return [*paths_of(self.long.store), *paths_of(self.short.store)]
 
     # Who is there.
 
@@ -196,11 +200,7 @@ class Members:
         self.long.close()
 
     def health(self) -> dict[str, Any]:
-        return {
-            "short": self.short.health(),
-            "long": self.long.health(),
-            "outbox": self.waiting.health(),
-        }
+        return {"short": self.short.health(), "long": self.long.health(), "outbox": self.waiting.health()}
 
 
 def _ask_one(member: Member, job: Callable[[Member, LeapingStore], T]) -> T:

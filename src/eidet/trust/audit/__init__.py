@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ...core.arguments import check_path
 from ...core.errors import Misconfigured
 from ...core.lazy_names import lazy_names
 from ...core.private_files import check_key_file
@@ -60,7 +61,7 @@ class Audit:
             raise Misconfigured(
                 f"check must be a function that takes a record, not {type(self.check).__name__}"
             )
-        object.__setattr__(self, "path", Path(self.path).expanduser())
+        object.__setattr__(self, "path", check_path(self.path, "an audit log").expanduser())
         object.__setattr__(self, "key", check_key(self.key))
 
 

@@ -201,6 +201,8 @@ class Eraser:
     # Proof.
 
     def verify_receipt(self, receipt: Receipt, key: object) -> bool:
+        if not isinstance(receipt, Receipt):
+            raise BadInput(f"a receipt must be a Receipt, see Receipt.load, not {type(receipt).__name__}")
         if receipt.store != self._parts.store.identity:
             return False
         known = (verbs.get_setting(self._parts.store, KEYS) or "").split()

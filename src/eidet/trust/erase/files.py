@@ -13,13 +13,15 @@ from ...core.lossless import read_original
 from ...core.validate import Json, dump_json
 from ...store import Store
 from ...store.sql.raw_file import read_packed_originals
-from ...store.traits import path_of
+from ...store.traits import path_of, paths_of
 
 
 def store_files(store: Store) -> list[Path]:
-    path = path_of(store)
-    named = () if path is None else (path, Path(f"{path}-wal"), Path(f"{path}-journal"))
-    return [file for file in named if file.exists()]
+    found: list[Path] = []
+    for path in paths_of(store):
+        named = (path, Path(f"{path}-wal"), Path(f"{path}-journal"))
+        found += [file for file in named if file.exists()]
+    return found
 
 
 def sidecars(store: Store) -> list[Path]:
@@ -39,11 +41,11 @@ def sidecar_folder(store: Store) -> Path | None:
 
 
 def schema_copies(store: Store) -> list[Path]:
-    """Copies of the file that were made before its tables were changed."""
-    path = path_of(store)
-    if path is None:
-        return []
-    return sorted(path.parent.glob(f"{glob.escape(path.name)}.schema-*"))
+    """Copies of its files that were made before their tables were changed."""
+    found: list[Path] = []
+    for path in paths_of(store):
+        found += path.parent.glob(f"{glob.escape(path.name)}.schema-*")
+    return sorted(found)
 
 
 def remove(files: Sequence[Path]) -> int:

@@ -24,7 +24,7 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Transaction, verbs
-from ...store.abilities import LivesInFile
+from ...store.traits import paths_of
 from ...store.verbs.changing import find_held, refuse_held
 from . import KeyService, Shredded
 from .codec import numbers_in
@@ -131,8 +131,8 @@ def shred(store: SealedStore, scope: str, clock: Clock) -> int:
         verbs.replace_derived(store.inner, [])
     store.fresh()
     wipe(store)
-    if isinstance(store, LivesInFile):
-        remove_copies(store.path)
+    for path in paths_of(store):
+        remove_copies(path)
     return verbs.count(store.inner, Where(scope=Scope(scope)))
 
 

@@ -43,8 +43,8 @@ class SealedStore(PassthroughStore):
 
     sealed = True
     passes: ClassVar[str] = (
-        "identity writable close survey prune scrub trim size missing path leap latest_seq secret health "
-        "name_own_index address archive fingerprint list_revised"
+        "identity writable close survey prune scrub trim size missing list_files path leap latest_seq secret "
+        "health name_own_index address archive fingerprint list_revised"
     )
 
     def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:

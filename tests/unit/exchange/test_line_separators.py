@@ -1,0 +1,102 @@
+"""JSON lines end with a line feed alone: what else Unicode calls the end of a line is part of a text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eidet import Memory
+from eidet.cli.parse import messages_of
+from eidet.core.validate import dump_json
+from eidet.eval.cases import Question
+from eidet.eval.saving import save_question
+from eidet.exchange import export_memories, import_memories
+from eidet.upkeep.accesses import read_log
+
+SEPARATORS = {"next line": "\x85", "line": "\u2028", "paragraph": "\u2029"}
+
+
+def _texts(memory: Memory) -> list[str]:
+    return [record.text for record in memory.find()]
+
+
+def _observations(memory: Memory, scope: str) -> list[str]:
+    facts = memory.facts.about("Ann", scope=scope)
+    return [fact.object for fact in facts if fact.relation == "observation"]
+
+
+def _facts_load(text: str, file: Path) -> list[str]:
+    with Memory(embedder="hashing:16") as memory:
+        memory.facts.add("Ann", "observation", text)
+        file.write_text(memory.facts.export("mcp"), encoding="utf-8", newline="")
+        memory.facts.load(file, scope="there")
+        return _observations(memory, "there")
+
+
+def _export_and_import(format: str) -> Callable[[str, Path], list[str]]:
+    def move(text: str, file: Path) -> list[str]:
+        with Memory(embedder="hashing:16") as memory, Memory(embedder="hashing:16") as there:
+            memory.remember(text)
+            assert export_memories(memory, format, file).count == 1
+            import_memories(there, format, file)
+            return _texts(there)
+
+    return move
+
+
+def _mcp(text: str, file: Path) -> list[str]:
+    with Memory(embedder="hashing:16") as memory, Memory(embedder="hashing:16") as there:
+        memory.facts.add("Ann", "observation", text)
+        written = export_memories(memory, "mcp", file).count
+        assert written == len(file.read_text(encoding="utf-8").split("\n"))
+        import_memories(there, "mcp", file)
+        return _observations(there, "default")
+
+
+def _export_and_load(text: str, file: Path) -> list[str]:
+    with Memory(embedder="hashing:16") as memory, Memory(embedder="hashing:16") as there:
+        memory.remember(text)
+        memory.export(file)
+        there.load(file)
+        return _texts(there)
+
+
+def _messages(text: str, file: Path) -> list[str]:
+    file.write_text(dump_json({"role": "user", "content": text}) + "\n", encoding="utf-8", newline="")
+    return [str(message["content"]) for message in messages_of(str(file), 1000)]
+
+
+def _evaluation_set(text: str, file: Path) -> list[str]:
+    with Memory(embedder="hashing:16") as memory:
+        record = memory.remember(text)
+    for question in ("what?", "which?"):
+        save_question(file, "default", [record], Question(id=question, text=question, gold=(record.id,)))
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
+    return [line["text"] for line in lines if line["type"] == "record"]
+
+
+def _access_log(text: str, file: Path) -> list[str]:
+    file.write_text(dump_json({"id": text, "at": 1.0}) + "\n", encoding="utf-8", newline="")
+    return [id for _, id in read_log(file)]
+
+
+READERS: dict[str, Callable[[str, Path], list[str]]] = {
+    "facts.load": _facts_load,
+    "import mcp": _mcp,
+    "import jsonl": _export_and_import("jsonl"),
+    "import pam": _export_and_import("pam"),
+    "load": _export_and_load,
+    "eidet remember --messages": _messages,
+    "evaluation set": _evaluation_set,
+    "access log": _access_log,
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("separator", SEPARATORS)
+def test_a_text_is_not_cut_in_two(tmp_path: Path, reader: str, separator: str) -> None:
+    text = f"one{SEPARATORS[separator]}two"
+    assert READERS[reader](text, tmp_path / "lines.jsonl") == [text]
