@@ -12,6 +12,7 @@ from typing import Final
 from ..core.record import Kind, Place
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, read_other_ways
+from ..text.flags import read_words
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
 
@@ -69,9 +70,9 @@ _KINDS = re.compile(
     rf"^(?:show|list|find|search|all|my|the|in|which|what)?\s*(?:all |my |the )*({'|'.join(_KIND_WORDS)})\b",
     re.IGNORECASE,
 )
-_ANY_EVENT: Final = STOP_WORDS["en"] | frozenset(
-    "happen happened happening happens going go went doing done day anything something event events plan plans "
-    "planned tell show notes".split()
+_ANY_EVENT: Final = STOP_WORDS["en"] | read_words(
+    "happen happened happening happens going go went doing done day anything something event events plan "
+    "plans planned tell show notes"
 )
 _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
 _PLACE = re.compile(rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)", re.IGNORECASE)
