@@ -26,6 +26,7 @@ REASONED: Final = 1.6
 DENIED: Final = 1.75
 DENIED_AFTER: Final = 3  # words after a "not" among which the denied one is
 OPPOSITE: Final = 4.0  # if it says the opposite of what is denied
+CONTRADICTED: Final = 2.0  # taken off if it denies what is asked for
 AFFIRMED: Final = 4.0  # taken off if it says that what is denied is so
 ANSWERED_NO: Final = 0.85
 PREFERRED: Final = 0.9
@@ -125,11 +126,12 @@ _WHERE: Final = _words(
     r"\bwhere\b|\b(?:what|which) (?:place|city|country|town|room|street|village|shelf|drawer)\b"
 )
 _PLACE: Final = re.compile(
-    r"\b(?:in|at|on|under|behind|above|below|beside|between|near|inside|next to|to|from|opposite|into|through"
-    r"|across|along|by) (?:the|an?|our|my|his|her|their|your|[A-Z]\w+)"
+    r"\b(?:in|at|on|under|behind|above|below|beside|between|beneath|near|inside|next to|to|from|opposite"
+    r"|into|through|across|along|by) (?:the|an?|our|my|his|her|their|your|[A-Z]\w+)"
     r"|\b(?:upstairs|downstairs|abroad|here|there|home)\b"
 )
 _WHO: Final = _words(r"\bwho(?:m|se)?\b")
+_WHICH_ONE: Final = re.compile(r"(?:which|who)\b")
 _YES_OR_NO: Final = _words(r"(?:is|are|am|do|does|did|can|could|will|would|should|may|has|have|was|were)\b")
 _NOT: Final = read_words(
     "not cannot don't doesn't didn't can't couldn't won't wouldn't isn't aren't wasn't weren't "
@@ -141,8 +143,10 @@ _DENIES: Final = _NOT | read_words(
 _DENIAL: Final = _NOT | read_words(
     "no never dislike dislikes hate hates avoid avoids against forbidden without nobody nothing none "
     "stop stopped stops refuse refuses allergic away terrified afraid intolerant "
-    "fail fails failed failing unable missing outstanding pending false"
+    "fail fails failed failing unable missing outstanding pending overdue open still yet false"
 )
+_NEGATION: Final = _NOT | read_words("no never without")
+_INSTEAD: Final = read_words("except but only instead other than just anymore longer")
 _LIKES: Final = read_words(
     "like likes love loves prefer prefers preferred favourite favorite want wants enjoy enjoys "
     "dislike dislikes hate hates afraid allergic avoid avoids into fond may can should must mind "
@@ -168,6 +172,7 @@ class Wants:
     measures  values with a unit, any of which will do
     words     words, any of a set, with what they add to the log odds
     denied    what the question says is not so: a text that says that it is, is no answer
+    affirmed  what the question says is so: a text that denies it is no answer
     liking    what somebody likes, wants or may do
     place, person  a place; somebody whom the question does not name
     pairs     neighbouring words of the question
@@ -179,6 +184,7 @@ class Wants:
     measures: tuple[LazyPattern, ...] = ()
     words: tuple[tuple[frozenset[str], float], ...] = ()
     denied: frozenset[str] = frozenset()
+    affirmed: frozenset[str] = frozenset()
     liking: bool = False
     place: bool = False
     person: bool = False
@@ -203,6 +209,7 @@ def read_wants(question: str, numbered: str, *, several: bool) -> Wants:
         measures=measures,
         words=tuple(_list_words(low, held)),
         denied=_list_denied(low, words),
+        affirmed=_list_affirmed(low, words, held),
         liking=not _LIKES.isdisjoint(held),
         place=not several and _WHERE.search(low) is not None,
         person=not several and _WHO.search(low) is not None,
@@ -236,6 +243,13 @@ def _list_denied(low: str, words: list[str]) -> frozenset[str]:
             after = [one for one in words[at + 1 : at + 1 + DENIED_AFTER] if one not in common]
             found += after[:1]
     return frozenset(map(_cut_ending, found))
+
+
+def _list_affirmed(low: str, words: list[str], held: frozenset[str]) -> frozenset[str]:
+    """The roots of "brought" and "billing" in "which release brought billing?"."""
+    if not _WHICH_ONE.match(low) or not _DENIES.isdisjoint(held):
+        return frozenset()
+    return frozenset(_cut_ending(word) for word in words if word not in STOP_WORDS["en"])
 
 
 def _cut_ending(word: str) -> str:
@@ -284,9 +298,11 @@ def weigh_text(text: str, wants: Wants) -> float:
     told = IN_ORDER * _share_held(low, wants.pairs)
     if wants.words or wants.liking:
         told += _weigh_words(low.translate(_BLANKS).split(), len(text), wants)
+    if wants.affirmed and len(text) <= SHORT and _denies_any(low.translate(_BLANKS).split(), wants.affirmed):
+        told -= CONTRADICTED
     if wants.measures and has_measure(read, wants):
         told += MEASURED
-    if wants.place and _PLACE.search(read):
+    if wants.place and has_place(read):
         told += PLACED
     if wants.person:
         told += _weigh_names(read, wants)
@@ -320,6 +336,21 @@ def _weigh_denied(words: list[str], denied: frozenset[str]) -> float:
     return 0.0
 
 
+def _denies_any(words: list[str], affirmed: frozenset[str]) -> bool:
+    """Whether one of the next words after a "no", "not" or "without" is one that the question affirms.
+
+    A text that goes on to say what is so instead does answer.
+    """
+    if not _INSTEAD.isdisjoint(words):
+        return False
+    for at, word in enumerate(words):
+        if word in _NEGATION and not affirmed.isdisjoint(
+            map(_cut_ending, words[at + 1 : at + 1 + DENIED_AFTER])
+        ):
+            return True
+    return False
+
+
 def repeats(text: str, wants: Wants) -> bool:
     """Whether a text is the question, word for word."""
     return bool(wants.low) and text.lower().translate(_BLANKS).split() == wants.low.translate(_BLANKS).split()
@@ -328,6 +359,11 @@ def repeats(text: str, wants: Wants) -> bool:
 def has_measure(text: str, wants: Wants) -> bool:
     """Whether a text has a value of the kind that is asked for."""
     return any(pattern.search(text) for pattern in wants.measures)
+
+
+def has_place(text: str) -> bool:
+    """Whether a text says where something is."""
+    return _PLACE.search(text) is not None
 
 
 def _weigh_names(text: str, wants: Wants) -> float:

@@ -26,7 +26,10 @@ NEAR: Final = 0.74  # ln of the best cosine
 TERMS: Final = 1.16  # ln of the number of terms: a long question that is met says more
 IDENTIFIED: Final = 1.49
 NOT_IDENTIFIED: Final = -1.43
+UNIDENTIFIED: Final = -1.5  # at most, where the question names one thing and no record has it
 UNNAMED: Final = -1.57  # a name of the question is missing
+ON_TIME: Final = 1.7  # at least, where only a time is asked about and this is from then
+SAME_TIME: Final = 0.5  # a lower share is of a neighbouring day
 DATED: Final = 1.31
 LONG: Final = -1.26  # a document, of which one part matches
 AHEAD: Final = 7.12  # of the next hit, times the share covered
@@ -78,7 +81,20 @@ def _evidence(
     told += TERMS * math.log(signals.terms + 1) + _weigh_names(int(rows[0]), signals)
     if np.isinf(found.traits.length[rows[0]]):
         told += LONG
-    return told + own * _ahead(sums)
+    told += own * _ahead(sums)
+    if signals.identifiers and "identifier" not in signals.shares:
+        return min(told, UNIDENTIFIED)
+    return max(told, _weigh_time(int(rows[0]), signals))
+
+
+def _weigh_time(row: int, signals: Signals) -> float:
+    """Where only a time is asked about, whatever is from then answers."""
+    if not signals.only_time or "date" not in signals.shares:
+        return -math.inf
+    fit = float(signals.shares["date"][row])
+    if fit < SAME_TIME:
+        return -math.inf
+    return ON_TIME * fit
 
 
 def _leave_echoes(rows: NDArray[np.intp], signals: Signals) -> NDArray[np.intp]:

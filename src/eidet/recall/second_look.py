@@ -23,6 +23,7 @@ from ..text import Analyzer, term_id
 from ..text.analysis import is_question, terms_in
 from ..text.thesaurus import list_related
 from .answer_forms import Wants, has_measure, repeats, weigh_text
+from .missing_value import MISSING, MOST, lacks_value
 from .rescore import TEXT, add_words, rescore
 from .signals import Signals
 from .understand import FIRST, LAST, NOW
@@ -31,7 +32,7 @@ LOOKED_AT: Final = 15  # hits whose texts are read
 UPDATES: Final = 6  # hits among which a change is looked for
 CHANGE: Final = 6.0  # so far behind in log odds, a statement of a change still counts
 NAMED_CHANGE: Final = 9.0  # likewise, if it has the names that the question has
-READ_BEST: Final = 0.1  # log odds that the best has more for having been read, and for its lead
+READ_BEST: Final = 0.15  # log odds that the best has more for having been read, and for its lead
 AHEAD, MOST_AHEAD = 0.1, 4.5
 LEAST: Final = 1e-6  # scores are that far from 0 and 1
 NO_WANTS: Final = Wants()
@@ -48,6 +49,10 @@ _WHICH_ONE: Final = frozenset(
         ("first", "last", "latest", "recent", "newest", "earliest", "oldest", "time", "thing", "origin"),
     )
 )
+# verbs that go with any topic: to share a relative with one of them says nothing
+_ANY_TOPIC: Final = frozenset(
+    map(term_id, ("go", "get", "come", "take", "make", "give", "put", "keep", "have"))
+)
 _KNOWS_NOTHING = re.compile(
     r"\b(?:no idea|not (?:sure|told me|know|found|aware)|don'?t know|haven'?t (?:told|heard|found)"
     r"|(?:have|know|found|remember|recall|say) nothing|nothing (?:about|on) that"
@@ -60,7 +65,7 @@ _CHANGED = re.compile(
     r"\b(?:now|instead|these days|nowadays|any ?more|any longer|no longer|no more|lately|renamed?"
     r"|swapp?(?:ed)?"
     r"|switch(?:ed|es)?|chang(?:ed|es)|mov(?:ed|es)|(?:has|have|got|get|the|a|with|her|his|our|my) new"
-    r"|new \w+:|new \w+,|turned|got rid|gave (?:up|away)|given (?:up|away)|took over|taken over"
+    r"|new \w+:|new \w+,|turned|got rid|gave (?:up|away)|given (?:up|away)|took over|tak(?:en|es?|ing) over"
     r"|replac(?:ed|es)"
     r"|lower(?:ed|s)|rais(?:ed|es)|increas(?:ed|es)|put (?:\w+ ){0,3}up|push(?:ed)? (?:\w+ ){0,3}back"
     r"|postpon(?:ed|es)|bring forward|brought forward|cancel+ed|dropp(?:ed|s)|quit|split up|broke up|retired"
@@ -119,10 +124,23 @@ def look_again(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
         order = _put_in_time(order, clues, measures)
     elif clues.ended is not None and order and not _was_said_then(order[0], clues.ended, measures):
         order = _put_held_first(order, clues, clues.ended, odds)
+    scores = list(_score_again(hits, sorted(odds.values(), reverse=True)))
+    if order and lacks_value(order[0].text, clues.wants):
+        order[0] = add_words(order[0], "has nothing of the kind asked for")
+        scores = _lower_best(scores)
     told = []
-    for hit, score in zip(order, _score_again(hits, sorted(odds.values(), reverse=True)), strict=True):
+    for hit, score in zip(order, scores, strict=True):
         told.append(rescore(hit, score, TEXT))
     return told + rest
+
+
+def _lower_best(scores: list[float]) -> list[float]:
+    """Where the best hit lacks what is asked for, no other is better."""
+    most = min(_score_of(_log_odds(scores[0]) - MISSING), MOST)
+    lower = []
+    for score in scores:
+        lower.append(min(score, most))
+    return lower
 
 
 def _score_again(hits: list[Hit], odds: list[float]) -> Iterator[float]:
@@ -205,7 +223,7 @@ def _touches(has: set[int], topic: set[int], analyzer: Analyzer) -> bool:
         return True
     related = list_related(analyzer)
     near: set[int] = set()
-    for term in topic:
+    for term in topic - _ANY_TOPIC:
         near.update(related.get(term, ()))
     if not near.isdisjoint(has):
         return True

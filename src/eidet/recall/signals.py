@@ -51,6 +51,7 @@ class Signals:
     weights: dict[str, float]
     terms: int = 0  # of the question
     identifiers: int = 0  # that the question names
+    only_time: bool = False  # nothing is asked but what happened at a time
     scales: Mapping[DataPath, float] = field(default_factory=dict)  # of states: one step of each number
 
 
@@ -93,7 +94,7 @@ def signals_of(
     if "form" in shares:
         shares["form"] = shares["form"] * np.minimum(1.0, shares.get("context", base) / TOPIC)
     weights = _weights(shares, asked, found, recipe, unit)
-    return Signals({**shares, **values}, shares, weights, terms, len(asked.identifiers))
+    return Signals({**shares, **values}, shares, weights, terms, len(asked.identifiers), asked.only_time)
 
 
 def _line_up(found: Candidates) -> TurnLine:

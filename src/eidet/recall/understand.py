@@ -12,6 +12,7 @@ from typing import Final
 from ..core.record import Kind, Place
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, read_other_ways
+from ..text.flags import read_words
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
 
@@ -69,6 +70,10 @@ _KINDS = re.compile(
     rf"^(?:show|list|find|search|all|my|the|in|which|what)?\s*(?:all |my |the )*({'|'.join(_KIND_WORDS)})\b",
     re.IGNORECASE,
 )
+_ANY_EVENT: Final = STOP_WORDS["en"] | read_words(
+    "happen happened happening happens going go went doing done day anything something event events plan "
+    "plans planned tell show notes"
+)
 _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
 _PLACE = re.compile(rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)", re.IGNORECASE)
 _PEOPLE_ROLES: Final = frozenset({"user", "human"})
@@ -87,6 +92,8 @@ _SPACES = re.compile(r"\s+")
 _INK = re.compile(r"\w")
 _CONTENT = re.compile(r"\w{2,}")
 CERTAIN: Final = 0.72
+# says which of several statements is meant, and no statement need have it
+_AT_PRESENT = re.compile(r"\b(?:right now|now|at the moment|at present|these days|nowadays)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +113,7 @@ class Understood:
     kind: Kind | None = None
     place: Place | None = None
     identifiers: tuple[Identifier, ...] = ()  # names of one thing, which a record has or has not
+    only_time: bool = False  # nothing is asked but what happened at a time
     moment: str = ""  # FIRST, LAST or NOW: which of several statements is asked for
 
     def read_amounts(self) -> str:
@@ -159,6 +167,7 @@ def understand_query(text: str, now: datetime, voices: Sequence[str], language: 
         kind=_kind(said),
         place=_place(said),
         identifiers=_identifiers(said, dates),
+        only_time=bool(dates) and not names and _asks_time_only(said, dates),
         moment=_moment(said, dates),
     )
 
@@ -251,10 +260,19 @@ def _without_dates(text: str, dates: Sequence[Dated]) -> str:
     left = text
     for start, end in sorted({(one.start, one.end) for one in dates if _is_certain(one)}, reverse=True):
         left = left[:start] + " " + left[end:]
+    left = _AT_PRESENT.sub(" ", left)
     words = (word.casefold() for word in _CONTENT.findall(left))
     if any(word not in STOP_WORDS["en"] for word in words):
         return left
     return text
+
+
+def _asks_time_only(text: str, dates: Sequence[Dated]) -> bool:
+    """Whether a question has no word of its own beside a time: "what happened on 10 May?"."""
+    left = text
+    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
+        left = left[:start] + " " + left[end:]
+    return all(word.casefold() in _ANY_EVENT for word in _CONTENT.findall(left))
 
 
 def _is_certain(one: Dated) -> bool:
@@ -306,12 +324,14 @@ _FIRST = re.compile(
     re.IGNORECASE,
 )
 _AHEAD = re.compile(
-    r"\b(?:will|is|are|do|does|must|should|next|upcoming|due)\b|^(?:what|who|which \w+) \w+[^s\W]s\b",
+    r"\b(?:will|is|are|do|does|must|should|next|upcoming|due)\b|^(?:can|may|shall) (?:i|we)\b"
+    r"|^(?:what|who|which \w+) \w+[^s\W]s\b",
     re.IGNORECASE,
 )
 _CHOICE = re.compile(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b", re.IGNORECASE)
 _PRESENT = re.compile(
-    r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b|'s\b"
+    r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b"
+    r"|\b(?:what|who|where|when|how|it|that|there|he|she)'s\b"
     r"|^(?:who|what|which \w+) \w+[^s\W]s\b",
     re.IGNORECASE,
 )

@@ -32,6 +32,7 @@ _NUMBERS: Final = frozenset(
 )
 _CAPITAL = re.compile("[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][^\\W\\d_]+")
 _GREETING = re.compile(r"\b(?:hey|hi|hello|dear|thanks|yeah|wow|oh) \Z", re.IGNORECASE)
+_TITLE = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|Miss|St)\. \Z")
 _NEXT = re.compile(r" ([a-z]+(?:'t)?)\b(?! ?[.!?])")
 _STARTS: Final = frozenset((". ", "! ", "? ", ", ", "; ", ": ", "\n\n"))
 _VERBS: Final = read_words(
@@ -136,6 +137,8 @@ def _list_common() -> frozenset[str]:
 
 def _inside(text: str, at: int) -> bool:
     """Whether a word stands inside a sentence; after a comma or a greeting it is who is spoken to."""
-    if at < 2 or text[at - 1] not in " -" or not text[at - 2].isalpha():
+    if at < 2 or text[at - 1] not in " -":
         return False
+    if not text[at - 2].isalpha():
+        return text[at - 2] == "." and _TITLE.search(text[max(0, at - 6) : at]) is not None
     return _GREETING.search(text[max(0, at - 8) : at]) is None

@@ -361,5 +361,39 @@ log logging: warn info debug stderr syslog
 restart reboot: systemctl service start
 package dependency library: pip npm install requirements cargo wheel poetry yarn
 variable setting option config configuration: env export default true false toml yaml ini
+sofa couch settee
+curtain drapes blind
+guarantee warranty
+rubbish garbage trash waste: bin recycling
+chemist pharmacy drugstore
+lawyer attorney solicitor: court sue legal
+taxi cab: fare uber
+parcel package
+plumber pipe tap faucet drain: leak boiler
+electricity power energy: supplier provider grid meter kwh
+babysitter nanny childminder: kids children
+hairdresser barber: haircut
+herb spice: basil parsley coriander cilantro mint thyme oregano rosemary dill sage chive cumin paprika ginger
+foot leg: ankle toe heel knee shin calf thigh
+arm hand: elbow wrist finger thumb shoulder
+head headache: migraine concussion
+stomach belly: nausea ulcer digestion
+tooth teeth dentist: molar crown filling brace cavity
+mortgage loan: bank interest
+salary wage income earn: raise monthly payroll
+borrow lend owe: loan debt return
+promotion promote position role: head lead manager director senior
+quarrel argue argument: row shout dispute
+accident collision: crash hit dent ambulance
+danger dangerous unsafe risk: hazard recall poison toxic explode
+angry furious annoyed: rude shout threaten complain
+sad unhappy upset: cry tears depressed
+tired exhausted: weary nap
+streaming: netflix disney spotify youtube subscription
+problem trouble issue bug: defect fault error broken wrong fail
+ci pipeline: jenkins actions gitlab circleci
+flaky unstable random: intermittent sometimes
+throttle limit: rate limiter quota
+standup: daily meeting
 mail email: smtp imap sendmail inbox mailer
 """

@@ -30,6 +30,9 @@ def prefers(question: str, better: str, worse: str, *, several: bool = False) ->
         ("What does Tor dislike?", "Tor cannot stand loud music.", "Tor bought a drum."),
         ("Which tea does Inga like?", "Inga prefers green tea.", "Inga spilt the tea."),
         ("What weighs 420 kilos?", "The boat trailer: 420 in all.", "The boat trailer: 240 in all."),
+        ("Which ferry takes cars?", "The late one takes cars.", "The early one takes no cars."),
+        ("Who eats pork?", "Tor had pork for lunch.", "Inga never eats pork."),
+        ("Which bill is not paid?", "The one of the roofer is still open.", "The one of the baker is paid."),
         ("the blue garden gate", "Paint for the blue garden gate.", "The gate, blue, of a garden."),
     ],
 )
@@ -45,6 +48,12 @@ def test_one_number_is_no_answer_to_a_question_for_several() -> None:
 
 def test_a_price_is_not_told_by_a_length() -> None:
     assert not prefers("What is the price?", "It is 1.90 m wide.", "It is made of oak.")
+
+
+def test_a_denial_that_says_what_is_so_instead_is_an_answer() -> None:
+    wants = read_wants("Which network do I use?", "", several=False)
+    assert weigh_text("I am not on any network except the photo one.", wants) == 0
+    assert weigh_text("I am not on any network.", wants) < 0
 
 
 def test_nothing_asked_for_weighs_nothing() -> None:

@@ -262,3 +262,38 @@ def test_a_repeated_question_lends_its_score_to_nobody(memory: Memory) -> None:
     memory.remember(["How do I reset my password?", "The cat sleeps on the sofa.", "My sister plays chess."])
     hits = memory.recall("How do I reset my password?", now=NOW)
     assert all(hit.score < 0.2 for hit in hits if "password" not in hit.text)
+
+
+def test_news_of_a_person_is_no_change_of_what_was_asked(memory: Memory) -> None:
+    memory.remember("Mia's swimming class is on Wednesdays.", occurred=datetime(2026, 1, 4, tzinfo=UTC))
+    memory.remember("Mia lost her first tooth today!", occurred=datetime(2026, 1, 25, tzinfo=UTC))
+    memory.remember("Mia now wears glasses.", occurred=datetime(2026, 4, 19, tzinfo=UTC))
+    memory.remember(
+        "Mia no longer likes broccoli, she eats carrots.", occurred=datetime(2026, 2, 11, tzinfo=UTC)
+    )
+    assert "Wednesdays" in first(memory, "when does Mia go swimming?")
+    assert "carrots" in first(memory, "which vegetable does Mia eat now?")
+
+
+def test_a_title_stands_before_a_name(memory: Memory) -> None:
+    memory.remember(["Mia lost her first tooth today!", "The dentist, Dr. Aydin, put in a crown."])
+    assert "Aydin" in first(memory, "who is my dentist?")
+
+
+def test_who_takes_over_has_it_now(memory: Memory) -> None:
+    memory.remember("Ayla has search, Bruno the payment service.", occurred=datetime(2026, 4, 8, tzinfo=UTC))
+    memory.remember("Daria takes over the payment service.", occurred=datetime(2026, 5, 15, tzinfo=UTC))
+    assert "Daria" in first(memory, "who has the payment service now?")
+    assert "Bruno" in first(memory, "who had the payment service before?")
+
+
+def test_a_rule_for_a_weekday_answers_who_asks_about_such_a_day(memory: Memory) -> None:
+    memory.remember("Deploys are frozen on Fridays after 14:00.", occurred=datetime(2026, 4, 9, tzinfo=UTC))
+    memory.remember("Commit messages are imperative.", occurred=datetime(2026, 6, 12, 12, tzinfo=UTC))
+    assert "frozen" in first(memory, "may I deploy on Friday evening?")
+
+
+def test_what_denies_it_is_not_the_one_that_is_asked_for(memory: Memory) -> None:
+    memory.remember("Release 3.1.0 went out without the billing module.")
+    memory.remember("Release 3.2.0 is out, includes the billing module.")
+    assert "3.2.0" in first(memory, "which release brought billing?")

@@ -10,7 +10,8 @@ import pytest
 
 from eidet import Box, Memory, Near
 from eidet.core.record import Kind
-from eidet.recall.understand import Understood, find_names, understand_query, without
+from eidet.recall.understand import FIRST, Understood, find_names, understand_query, without
+from eidet.recall.understand import NOW as NOW_ASKED
 from eidet.text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 
 NOW = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -163,6 +164,40 @@ def test_a_question_expects_a_time_a_number_or_a_name(text: str, expects: int) -
 )
 def test_several_answers_may_be_asked_for(text: str, several: bool) -> None:
     assert read(text).several is several
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("tracking number for Harriet's parcel", ""),
+        ("what's the code of the door?", NOW_ASKED),
+        ("who's the chair?", NOW_ASKED),
+        ("who chairs the board now?", NOW_ASKED),
+        ("who chaired the board before?", FIRST),
+    ],
+)
+def test_a_possessive_does_not_ask_for_the_present(text: str, moment: str) -> None:
+    assert read(text).moment == moment
+
+
+def test_now_is_nothing_to_look_for_unless_nothing_else_is() -> None:
+    assert read("who chairs the board now?").dense.split() == ["who", "chairs", "the", "board", "?"]
+    assert read("what am I currently reading?").dense == "what am I currently reading?"
+    assert read("where am I now?").dense == "where am I now?"
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("what happened on 10 April?", True),
+        ("where was I yesterday?", True),
+        ("what did Bob do on 10 April?", False),
+        ("what did I eat on 10 April?", False),
+        ("what happened?", False),
+    ],
+)
+def test_a_question_may_ask_for_a_time_only(text: str, only: bool) -> None:
+    assert read(text).only_time == only
 
 
 def test_phrases_are_what_is_quoted() -> None:

@@ -90,6 +90,8 @@ We move [next year]. | 2024-01-01..2024-12-31
 I hiked [last weekend]. | 2023-05-20..2023-05-21
 I hiked [last weekend]. | 2023-05-13..2023-05-14 @2023-05-20
 We will hike [this weekend]. | 2023-05-27..2023-05-28
+The road is closed [this weekend]. | 2023-05-27..2023-05-28
+They closed the road [this weekend]. | 2023-05-20..2023-05-21
 We will hike [next weekend]. | 2023-06-03..2023-06-04
 What did I buy [last quarter]? | 2023-01-01..2023-03-31
 It was [the end of last summer]. | 2022-08-17..2022-08-31

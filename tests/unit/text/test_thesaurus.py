@@ -21,7 +21,7 @@ def test_forms_of_a_word_are_nearly_the_same(asked: str, told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"), [("pets", "rabbits"), ("instrument", "harp"), ("certificate", "pem")]
+    ("asked", "told"), [("pets", "rabbits"), ("instrument", "harp"), ("certificate", "pem"), ("herb", "dill")]
 )
 def test_a_kind_answers_for_its_class_more_than_the_class_for_a_kind(asked: str, told: str) -> None:
     assert nearness(asked, told) > nearness(told, asked) > 0

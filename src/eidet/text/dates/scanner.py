@@ -31,6 +31,7 @@ PAST = words_of(
     "recently yesterday already became brought built caught chose drew fell held led sent sold "
     "slept spoke swam taught wore hosted"
 )
+_BE = words_of("is are am be being")
 _NOT_PAST = words_of(
     "need feed seed speed indeed excited interested bed red wed supposed used planned booked"
 )
@@ -111,9 +112,16 @@ def _clue(words: list[str]) -> tuple[int, int]:
             break
         if word in FUTURE or (word == "going" and "to" in words[max(place - 1, 0) : place + 2]):
             return far, 1
-        if _is_past(word):
+        if _is_past(word) and not _is_passive(words, place):
             return far, -1
     return 99, 0
+
+
+def _is_passive(words: list[str], place: int) -> bool:
+    """Whether "closed" stands in "is closed", which tells of now; the words may be turned round."""
+    if words[place] in PAST:
+        return False
+    return not _BE.isdisjoint(words[max(place - 1, 0) : place + 2])
 
 
 def _is_past(word: str) -> bool:
