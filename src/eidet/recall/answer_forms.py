@@ -330,6 +330,15 @@ def has_measure(text: str, wants: Wants) -> bool:
     return any(pattern.search(text) for pattern in wants.measures)
 
 
+def has_answer_form(text: str, wants: Wants) -> bool:
+    """Whether a text has a value, a place or a person, whichever is asked for."""
+    if wants.place and _PLACE.search(text):
+        return True
+    if wants.person and _weigh_names(text, wants) > 0:
+        return True
+    return has_measure(text, wants)
+
+
 def _weigh_names(text: str, wants: Wants) -> float:
     """More for a name that the question does not have, less for those only that it has."""
     names = list_names(text)

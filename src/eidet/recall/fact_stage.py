@@ -12,8 +12,8 @@ from ..graph import Graphs
 from ..graph.scope_graph import Moments, View
 from ..index import Candidates
 from ..store import Head
+from .clues import Clues
 from .fact_look import FactQuery, apply_findings, find_facts, read_fact_query
-from .second_look import Clues
 from .standing import add_instructions, list_instructions
 from .understand import FIRST, LAST, Understood
 

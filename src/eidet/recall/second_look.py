@@ -19,27 +19,22 @@ from typing import Final
 from ..core.hit import Hit
 from ..core.record import Record
 from ..index import Candidates
-from ..text import Analyzer, term_id
+from ..text import term_id
 from ..text.analysis import QUESTION, read_analysis, terms_in
-from ..text.thesaurus import list_related
 from .answer_forms import Wants, has_measure, repeats, weigh_text
+from .clues import Clues
 from .rescore import TEXT, add_words, rescore
 from .signals import Signals
+from .succession import CHANGE, LONG, STATEMENT, put_change_first, touches
 from .understand import FIRST, LAST, NOW
 
 LOOKED_AT: Final = 15  # hits whose texts are read
-UPDATES: Final = 6  # hits among which a change is looked for
-CHANGE: Final = 6.0  # so far behind in log odds, a statement of a change still counts
-NAMED_CHANGE: Final = 9.0  # likewise, if it has the names that the question has
+HELD: Final = 6  # hits among which what held at a time is looked for
 READ_BEST: Final = 0.1  # log odds that the best has more for having been read, and for its lead
 AHEAD, MOST_AHEAD = 0.1, 4.5
 LEAST: Final = 1e-6  # scores are that far from 0 and 1
-NO_WANTS: Final = Wants()
-STATEMENT: Final = 160  # characters of a statement about one thing
 CLOSE: Final = 0.5  # of the cosine of the best, for a text that tells of the same
-LONG: Final = 400  # characters of a text that tells of more than one thing
 SHORT: Final = 120  # characters of a reply that may say that it knows nothing
-DAY: Final = 86_400.0
 
 # stems of the words that say which of several is meant: no statement need have them
 _WHICH_ONE: Final = frozenset(
@@ -56,38 +51,6 @@ _KNOWS_NOTHING = re.compile(
     re.IGNORECASE,
 )
 _DENIES = re.compile(r"n't|not|nothing|no idea|nichts?|keine")  # what is quick to look for before
-_CHANGED = re.compile(
-    r"\b(?:now|instead|these days|nowadays|any ?more|any longer|no longer|no more|lately|renamed?"
-    r"|swapp?(?:ed)?"
-    r"|switch(?:ed|es)?|chang(?:ed|es)|mov(?:ed|es)|(?:has|have|got|get|the|a|with|her|his|our|my) new"
-    r"|new \w+:|new \w+,|turned|got rid|gave (?:up|away)|given (?:up|away)|took over|taken over"
-    r"|replac(?:ed|es)"
-    r"|lower(?:ed|s)|rais(?:ed|es)|increas(?:ed|es)|put (?:\w+ ){0,3}up|push(?:ed)? (?:\w+ ){0,3}back"
-    r"|postpon(?:ed|es)|bring forward|brought forward|cancel+ed|dropp(?:ed|s)|quit|split up|broke up|retired"
-    r"|stopp(?:ed|s)|sold|lost|is late|are over|is over|has ended|became|since (?:this|last)|from \w+ on\b"
-    r"|from (?:january|february|march|april|may|june|july|august|september|october|november|december)"
-    r"|jetzt|inzwischen|neuerdings|nicht mehr|statt(?:dessen)?|umgezogen|gewechselt|geändert)\b",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Clues:
-    """What hits are read for.
-
-    moment    which of several statements is asked for
-    terms     the ids of the query's terms, and `names` those of its names
-    analyzer  of the memory, whose language has lists of related words or not
-    wants     what the text of an answer has
-    ended     when the time that is asked for was over, if one is
-    """
-
-    moment: str
-    terms: frozenset[int]
-    names: frozenset[int]
-    analyzer: Analyzer
-    wants: Wants = NO_WANTS
-    ended: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +77,7 @@ def look_again(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
         odds[hit.record.seq] = _log_odds(hit.score) + weigh_text(hit.text, clues.wants)
     order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.record.seq]), clues.wants)
     if clues.moment == NOW:
-        order = _put_change_first(order, clues, odds)
+        order = put_change_first(order, clues, odds)
     elif clues.moment in (FIRST, LAST):
         order = _put_in_time(order, clues, measures)
     elif clues.ended is not None and order and not _was_said_then(order[0], clues.ended, measures):
@@ -168,50 +131,6 @@ def _knows_nothing(record: Record) -> bool:
     return _KNOWS_NOTHING.search(record.text) is not None
 
 
-def _put_change_first(hits: list[Hit], clues: Clues, odds: Mapping[int, float]) -> list[Hit]:
-    """The newest statement among them that tells of a change, before the one it changes."""
-    if len(hits) < 2 or len(hits[0].text) > LONG:
-        return hits
-    first = hits[0]
-    told = terms_in(first.record.terms)
-    subject = told & clues.terms
-    topic = (told | clues.terms) - clues.names
-    near = odds[first.record.seq] - CHANGE
-    if clues.names:
-        near = odds[first.record.seq] - NAMED_CHANGE
-    for hit in sorted(hits[1:UPDATES], key=_when, reverse=True):
-        newer = odds[hit.record.seq] >= near and _when(hit) > _when(first) + DAY
-        if newer and _changes(hit.record, subject, topic, clues):
-            rest = [other for other in hits if other is not hit]
-            return [add_words(hit, "tells of a change since"), *rest]
-    return hits
-
-
-def _changes(record: Record, subject: set[int], topic: set[int], clues: Clues) -> bool:
-    """Whether a statement is about the same and tells of a change, or of the value that is asked for."""
-    if len(record.text) > STATEMENT or _asks(record):
-        return False
-    has = terms_in(record.terms)
-    if not clues.names:
-        shared = len(has & subject)
-        return 0 < len(subject) <= 2 * shared and _CHANGED.search(record.text) is not None
-    told = _CHANGED.search(record.text) is not None or has_measure(record.text, clues.wants)
-    return told and clues.names <= has and _touches(has - clues.names, topic, clues.analyzer)
-
-
-def _touches(has: set[int], topic: set[int], analyzer: Analyzer) -> bool:
-    """Whether a text has a word of the topic, or one that answers for one of those."""
-    if not topic.isdisjoint(has):
-        return True
-    related = list_related(analyzer)
-    near: set[int] = set()
-    for term in topic:
-        near.update(related.get(term, ()))
-    if not near.isdisjoint(has):
-        return True
-    return any(not near.isdisjoint(related.get(term, ())) for term in has)  # both are of one kind
-
-
 def _put_in_time(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
     """Of the hits that tell of the same as the best one, the first or the last in time goes first."""
     if len(hits) < 2:
@@ -239,7 +158,7 @@ def _put_held_first(hits: list[Hit], clues: Clues, ended: float, odds: Mapping[i
     subject = told & clues.terms
     topic = (told | clues.terms) - clues.names
     near = odds[first.record.seq] - CHANGE
-    for hit in sorted(hits[1:UPDATES], key=_when, reverse=True):
+    for hit in sorted(hits[1:HELD], key=_when, reverse=True):
         if _when(hit) <= ended and odds[hit.record.seq] >= near and _tells_same(hit, subject, topic, clues):
             rest = [other for other in hits if other is not hit]
             return [add_words(hit, "was the latest at that time"), *rest]
@@ -255,7 +174,7 @@ def _tells_same(hit: Hit, subject: set[int], topic: set[int], clues: Clues) -> b
         return False
     if not subject <= clues.names or has_measure(hit.text, clues.wants):
         return True
-    return _touches(has - clues.names, topic, clues.analyzer)
+    return touches(has - clues.names, topic, clues.analyzer)
 
 
 def _was_said_then(hit: Hit, ended: float, measures: Measures) -> bool:
@@ -268,7 +187,7 @@ def _is_same(record: Record, subject: set[int], clues: Clues) -> bool:
     if not _tells_of(record, subject):
         return False
     topic = set(clues.terms - clues.names - _WHICH_ONE)
-    return not subject <= clues.names or _touches(terms_in(record.terms), topic, clues.analyzer)
+    return not subject <= clues.names or touches(terms_in(record.terms), topic, clues.analyzer)
 
 
 def _tells_of(record: Record, subject: set[int]) -> bool:
