@@ -126,7 +126,7 @@ _WHERE: Final = _words(
 )
 _PLACE: Final = re.compile(
     r"\b(?:in|at|on|under|behind|above|below|beside|between|near|inside|next to|to|from|opposite|into|through"
-    r"|across|along|by) (?:the|an?|our|my|his|her|their|your|[A-Z]\w+)"
+    r"|across|along|by) (?:the|an?|our|my|his|her|their|its|your|[A-Z]\w+)"
     r"|\b(?:upstairs|downstairs|abroad|here|there|home)\b"
 )
 _WHO: Final = _words(r"\bwho(?:m|se)?\b")
@@ -328,6 +328,13 @@ def repeats(text: str, wants: Wants) -> bool:
 def has_measure(text: str, wants: Wants) -> bool:
     """Whether a text has a value of the kind that is asked for."""
     return any(pattern.search(text) for pattern in wants.measures)
+
+
+def denies_answer(text: str, wants: Wants) -> bool:
+    """Whether a question wants a yes or a no, and a text has a word for a no."""
+    if not _YES_OR_NO.match(wants.low):
+        return False
+    return not _DENIAL.isdisjoint(text[:READ].lower().translate(_BLANKS).split())
 
 
 def has_answer_form(text: str, wants: Wants) -> bool:

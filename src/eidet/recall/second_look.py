@@ -184,10 +184,18 @@ def _was_said_then(hit: Hit, ended: float, measures: Measures) -> bool:
 
 def _is_same(record: Record, subject: set[int], clues: Clues) -> bool:
     """Whether it tells of the same as the best one; to have the names is not enough."""
-    if not _tells_of(record, subject):
+    if not _tells_of(record, subject) and not _has_same_value(record, subject, clues):
         return False
     topic = set(clues.terms - clues.names - _WHICH_ONE)
     return not subject <= clues.names or touches(terms_in(record.terms), topic, clues.analyzer)
+
+
+def _has_same_value(record: Record, subject: set[int], clues: Clues) -> bool:
+    """Whether it has most of the words, and a value of the kind that is asked for."""
+    has = terms_in(record.terms)
+    if 2 * len(subject & has) <= len(subject) or not clues.names <= has:
+        return False
+    return len(record.text) <= STATEMENT and not _asks(record) and has_measure(record.text, clues.wants)
 
 
 def _tells_of(record: Record, subject: set[int]) -> bool:

@@ -24,7 +24,7 @@ from ..core.record import Record
 from ..text import Analyzer, term_id
 from ..text.analysis import TIMED, is_question, read_analysis, terms_in
 from ..text.thesaurus import ALIKE, list_related
-from .answer_forms import has_answer_form, has_measure
+from .answer_forms import denies_answer, has_answer_form, has_measure
 from .clues import Clues
 from .rescore import add_words
 
@@ -34,6 +34,7 @@ CHANGE: Final = 6.0  # so far behind in log odds, a statement of a change still 
 NAMED_CHANGE: Final = 9.0  # likewise, if it has the names that the question has, or names the old value
 STATEMENT: Final = 160  # characters of a statement about one thing
 LONG: Final = 400  # characters of a text that tells of more than one thing
+PART: Final = 4  # one in so many words of the old value is named, at least: more of them share one by chance
 CLOSEST: Final = 2  # hits behind the best of which half of the words are enough
 DAY: Final = 86_400.0
 
@@ -111,10 +112,12 @@ def put_change_first(hits: list[Hit], clues: Clues, odds: Mapping[int, float]) -
     if not newer:
         return hits
     older = _read_predecessor(hits[0].record, clues)
-    for one in sorted(newer, key=lambda one: -one.record.occurred):
-        if _tells_change(one, older, clues) or _replaces(one, older, clues):
-            rest = hits[: one.place] + hits[one.place + 1 :]
-            return [add_words(hits[one.place], "tells of a change since"), *rest]
+    newer.sort(key=lambda one: -one.record.occurred)
+    for is_successor in (_surely_replaces, _may_replace):
+        for one in newer:
+            if is_successor(one, older, clues):
+                rest = hits[: one.place] + hits[one.place + 1 :]
+                return [add_words(hits[one.place], "tells of a change since"), *rest]
     return hits
 
 
@@ -164,53 +167,79 @@ def _tells_change(newer: Successor, older: Predecessor, clues: Clues) -> bool:
         return False
     if not clues.names:
         subject = older.told & clues.terms
-        shared = len(newer.has & subject)
-        return newer.marked and newer.behind <= CHANGE and 0 < len(subject) <= 2 * shared
+        if not newer.marked or not subject:
+            return False
+        return len(subject) <= 2 * _count_alike(newer.has, subject, clues.analyzer) and newer.behind <= CHANGE
     told = newer.marked or has_measure(newer.record.text, clues.wants)
     topic = (older.told | clues.terms) - clues.names
     return told and clues.names <= newer.has and touches(newer.has - clues.names, topic, clues.analyzer)
 
 
-def _replaces(newer: Successor, older: Predecessor, clues: Clues) -> bool:
-    """Whether a statement shares so much with the older one that it must be about the same."""
+def _surely_replaces(newer: Successor, older: Predecessor, clues: Clues) -> bool:
+    """Whether a statement tells of a change, or shares so much with the older one that it is about it."""
+    if _tells_change(newer, older, clues):
+        return True
     if older.settled and not newer.marked:
         return False
-    if newer.event and _names_old_value(newer, older, clues.analyzer):
+    if _names_old_value(newer, older, clues):
         return True
     if not older.names <= newer.has:
         return False
-    held = older.asked & newer.has
-    if older.whole and held == older.asked:
+    if older.whole and older.asked <= newer.has:
         return newer.event or _has_form(newer.record, clues)
-    if not held or not newer.event or newer.place > CLOSEST:
+    return _denies(newer, older, clues)
+
+
+def _may_replace(newer: Successor, older: Predecessor, clues: Clues) -> bool:
+    """Whether a statement right behind the best has half of its words, and a value that is asked for."""
+    held = older.asked & newer.has
+    if not held or not newer.event or newer.place > CLOSEST or not older.names <= newer.has:
+        return False
+    if older.settled and not newer.marked:
         return False
     enough = len(older.asked) <= 2 * len(held) or (newer.marked and newer.place == 1)
     return enough and _has_form(newer.record, clues)
 
 
-def _names_old_value(newer: Successor, older: Predecessor, analyzer: Analyzer) -> bool:
+def _denies(newer: Successor, older: Predecessor, clues: Clues) -> bool:
+    """Whether somebody who is asked about by a question for yes or no no longer does it."""
+    if not clues.names or newer.place > CLOSEST or not denies_answer(newer.record.text, clues.wants):
+        return False
+    topic = (older.told | clues.terms) - older.names
+    return touches(newer.has - older.names, topic, clues.analyzer)
+
+
+def _names_old_value(newer: Successor, older: Predecessor, clues: Clues) -> bool:
     """Whether it names what held before, and is about who or what the question is about.
 
     Of a question with names, it has these; or all of the old value and another word.
     """
     shared = older.value & newer.has
-    if not shared:
+    if not shared or len(older.value) > PART * len(shared):
         return False
     if older.names and older.names <= newer.has:
-        return True
-    return (not older.names or shared == older.value) and _has_alike(newer.has, older.asked, analyzer)
+        if older.asked.isdisjoint(newer.has):
+            return newer.event and bool(clues.names)  # a speaker's name is in all that they say
+        return newer.event or newer.place == 1
+    return (
+        newer.event
+        and (not older.names or shared == older.value)
+        and _count_alike(newer.has, older.asked, clues.analyzer) > 0
+    )
 
 
-def _has_alike(has: frozenset[int], asked: frozenset[int], analyzer: Analyzer) -> bool:
-    """Whether a text has a word, or one of the same meaning."""
-    if not asked.isdisjoint(has):
-        return True
+def _count_alike(has: frozenset[int], asked: frozenset[int], analyzer: Analyzer) -> int:
+    """How many of the words a text has, or one of the same meaning."""
     related = list_related(analyzer)
+    count = 0
     for term in asked:
-        for other, near in related.get(term, {}).items():
-            if near >= ALIKE and other in has:
-                return True
-    return False
+        if term in has or _has_related(has, related.get(term, {})):
+            count += 1
+    return count
+
+
+def _has_related(has: frozenset[int], related: Mapping[int, float]) -> bool:
+    return any(near >= ALIKE and other in has for other, near in related.items())
 
 
 def _has_form(record: Record, clues: Clues) -> bool:
