@@ -21,7 +21,7 @@ from ..core.record import Record
 from ..index import Candidates
 from ..text import term_id
 from ..text.analysis import QUESTION, read_analysis, terms_in
-from .answer_forms import Wants, has_measure, repeats, weigh_text
+from .answer_forms import has_measure, repeats, weigh_text
 from .clues import Clues
 from .rescore import TEXT, add_words, rescore
 from .signals import Signals
@@ -34,6 +34,8 @@ READ_BEST: Final = 0.1  # log odds that the best has more for having been read, 
 AHEAD, MOST_AHEAD = 0.1, 4.5
 LEAST: Final = 1e-6  # scores are that far from 0 and 1
 CLOSE: Final = 0.5  # of the cosine of the best, for a text that tells of the same
+ASKED: Final = 80  # characters of a question that tells nothing itself
+MORE: Final = 3  # terms that such a question may have beside those of the query: when, and who asks
 SHORT: Final = 120  # characters of a reply that may say that it knows nothing
 
 # stems of the words that say which of several is meant: no statement need have them
@@ -48,6 +50,10 @@ _KNOWS_NOTHING = re.compile(
     r"|(?:have|know|found|remember|recall|say) nothing|nothing (?:about|on) that"
     r"|can(?:no|')?t (?:say|tell|find|remember)"
     r"|keine ahnung|wei(?:ß|ss) (?:ich )?(?:es |das )?(?:noch )?nicht|nichts (?:dazu|darüber))\b",
+    re.IGNORECASE,
+)
+_ONLY_ASKS = re.compile(
+    r"(?:how|what|when|where|who|whose|which|why|is|are|do|does|can|was|were|did|has|have)\b[^.!?,;:]*\?\s*$",
     re.IGNORECASE,
 )
 _DENIES = re.compile(r"n't|not|nothing|no idea|nichts?|keine")  # what is quick to look for before
@@ -75,7 +81,7 @@ def look_again(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
     odds = {}
     for hit in head:
         odds[hit.record.seq] = _log_odds(hit.score) + weigh_text(hit.text, clues.wants)
-    order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.record.seq]), clues.wants)
+    order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.record.seq]), clues)
     if clues.moment == NOW:
         order = put_change_first(order, clues, odds)
     elif clues.moment in (FIRST, LAST):
@@ -112,17 +118,27 @@ def _score_of(odds: float) -> float:
     return 1 / (1 + math.exp(-odds))
 
 
-def _put_knowing_first(hits: list[Hit], wants: Wants) -> list[Hit]:
+def _put_knowing_first(hits: list[Hit], clues: Clues) -> list[Hit]:
     knowing: list[Hit] = []
     others: list[Hit] = []
     for hit in hits:
-        if _asks(hit.record) and repeats(hit.text, wants):
+        if _asks(hit.record) and _asks_the_same(hit.record, clues):
             others.append(add_words(hit, "asks the same"))
         elif _knows_nothing(hit.record):
             others.append(add_words(hit, "says that it does not know"))
         else:
             knowing.append(hit)
     return knowing + others
+
+
+def _asks_the_same(record: Record, clues: Clues) -> bool:
+    """Whether a question says no more than the one that is asked, or a word or two: "… last year?"."""
+    if repeats(record.text, clues.wants):
+        return True
+    if clues.moment != NOW or len(record.text) > ASKED or not _ONLY_ASKS.match(record.text):
+        return False
+    has = terms_in(record.terms)
+    return bool(clues.terms) and clues.terms <= has and len(has) <= len(clues.terms) + MORE
 
 
 def _knows_nothing(record: Record) -> bool:

@@ -312,7 +312,8 @@ _AHEAD = re.compile(
 )
 _CHOICE = re.compile(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b", re.IGNORECASE)
 _PRESENT = re.compile(
-    r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b|'s\b"
+    r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b"
+    r"|\b(?:what|who|where|when|how|which|it|that|there|he|she)['\u2019]s\b"
     r"|^(?:who|what|which \w+) \w+[^s\W]s\b",
     re.IGNORECASE,
 )
