@@ -31,7 +31,7 @@ from .rescore import add_words
 UPDATES: Final = 9  # hits among which a change is looked for
 MARKED: Final = 6  # hits among which a word for a change is enough
 CHANGE: Final = 6.0  # so far behind in log odds, a statement of a change still counts
-NAMED_CHANGE: Final = 9.0  # likewise, if it has the names that the question has, or names the old value
+NAMED_CHANGE: Final = 11.0  # likewise, if it has the names that the question has, or names the old value
 STATEMENT: Final = 160  # characters of a statement about one thing
 LONG: Final = 400  # characters of a text that tells of more than one thing
 PART: Final = 4  # one in so many words of the old value is named, at least: more of them share one by chance
