@@ -148,7 +148,7 @@ def test_a_request_brings_along_the_preference_that_it_is_about() -> None:
         wish = "I prefer writing in the mornings, as I'm most focused then, can you help me plan that?"
         memory.remember({"role": "user", "content": wish}, occurred=OLD)
         for day in range(12):
-            text = f"Session {day} of the week: we planned the writing of chapter {day} for the upcoming week."
+            text = f"Session {day} of the week: we planned the writing of chapter {day} for this week."
             memory.remember({"role": "assistant", "content": text}, occurred=f"2026-04-{day + 1:02}")
         hits = memory.recall("Can you help me plan my writing sessions for the upcoming week?", now=NOW)
         assert wish in [hit.text for hit in hits]
