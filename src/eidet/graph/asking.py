@@ -190,7 +190,7 @@ def make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fac
     rule, id = "", statement_id(first, ids)
     if isinstance(interval, Inferred):
         rule, id = interval.rule, f"~{interval.subject}~{interval.relation}~{interval.object}"
-    seqs = tuple(dict.fromkeys(assertion.source.seq for assertion in interval.said))
+    seqs = _list_seqs(interval)
     return Fact(
         id=id,
         scope=graph.scope,
@@ -212,6 +212,13 @@ def make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fac
         object_id=interval.object,
         seqs=seqs,
     )
+
+
+def _list_seqs(interval: Interval) -> tuple[int, ...]:
+    """The seqs of the records that state it, each once."""
+    if len(interval.said) == 1:  # as nearly all
+        return (interval.first.source.seq,)
+    return tuple(dict.fromkeys(assertion.source.seq for assertion in interval.said))
 
 
 def statement_id(assertion: Assertion, ids: dict[int, str]) -> str:

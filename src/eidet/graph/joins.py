@@ -83,12 +83,19 @@ class PatternJoin:
         if not left:
             yield bindings, chosen
             return
-        number = max(left, key=lambda one: (self._weigh(left[one], bindings), -one))
-        rest = {other: pattern for other, pattern in left.items() if other != number}
+        number = self._choose(left, bindings)
+        rest = dict(left)
+        del rest[number]
         for interval in self._list_candidates(left[number], bindings):
             more = self._bind(left[number], interval, bindings)
             if more is not None:
                 yield from self._join(rest, more, {**chosen, number: interval})
+
+    def _choose(self, left: dict[int, TriplePattern], bindings: Bindings) -> int:
+        """The number of the pattern that is bound most, the first of equals."""
+        if len(left) == 1:
+            return next(iter(left))
+        return max(left, key=lambda one: (self._weigh(left[one], bindings), -one))
 
     def _weigh(self, pattern: TriplePattern, bindings: Bindings) -> int:
         """How few candidates a pattern may have, by what is bound of it."""

@@ -57,6 +57,8 @@ class Interval:
     @property
     def confidence(self) -> float:
         """Rises with each source that says the same."""
+        if len(self.said) == 1:  # as nearly all
+            return 1.0 - (1.0 - weigh_assertion(self.said[0]))
         best: dict[int, float] = {}
         for assertion in self.said:
             seq = assertion.source.seq
@@ -68,6 +70,8 @@ class Interval:
 
     @property
     def known_from(self) -> float:
+        if len(self.said) == 1:
+            return self.said[0].source.created
         return min(assertion.source.created for assertion in self.said)
 
     @property

@@ -27,12 +27,13 @@ from ..store import Head, Store
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from .answer_forms import read_wants
+from .clues import NO_WANTS, Clues
 from .fact_stage import AskedQuery, consult_facts
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .query_rules import LEAST, count_to_read, least_for, list_losses, read_end, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
-from .second_look import NO_WANTS, Clues, Measures, look_again
+from .second_look import Measures, look_again
 from .signals import Signals, signals_of
 from .stage_clock import StageClock
 from .state_nearness import POOL, explain_fields, search_states, weigh_states
@@ -223,6 +224,8 @@ class Recall:
             self.analyzer,
             wants,
             read_end(query, asked),
+            frozenset(map(term_id, self.analyzer.terms(" ".join(asked.names)))),
+            asked.expects,
         )
 
     def list_records(

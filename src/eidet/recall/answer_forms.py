@@ -127,7 +127,7 @@ _WHERE: Final = _words(
 )
 _PLACE: Final = re.compile(
     r"\b(?:in|at|on|under|behind|above|below|beside|between|beneath|near|inside|next to|to|from|opposite"
-    r"|into|through|across|along|by) (?:the|an?|our|my|his|her|their|your|[A-Z]\w+)"
+    r"|into|through|across|along|by) (?:the|an?|our|my|his|her|their|its|your|[A-Z]\w+)"
     r"|\b(?:upstairs|downstairs|abroad|here|there|home)\b"
 )
 _WHO: Final = _words(r"\bwho(?:m|se)?\b")
@@ -364,6 +364,22 @@ def has_measure(text: str, wants: Wants) -> bool:
 def has_place(text: str) -> bool:
     """Whether a text says where something is."""
     return _PLACE.search(text) is not None
+
+
+def denies_answer(text: str, wants: Wants) -> bool:
+    """Whether a question wants a yes or a no, and a text has a word for a no."""
+    if not _YES_OR_NO.match(wants.low):
+        return False
+    return not _DENIAL.isdisjoint(text[:READ].lower().translate(_BLANKS).split())
+
+
+def has_answer_form(text: str, wants: Wants) -> bool:
+    """Whether a text has a value, a place or a person, whichever is asked for."""
+    if wants.place and _PLACE.search(text):
+        return True
+    if wants.person and _weigh_names(text, wants) > 0:
+        return True
+    return has_measure(text, wants)
 
 
 def _weigh_names(text: str, wants: Wants) -> float:

@@ -12,9 +12,9 @@ from ..graph import Graphs
 from ..graph.scope_graph import Moments, ScopeGraph, View
 from ..index import Candidates
 from ..store import Head
+from .clues import Clues
 from .fact_look import FactQuery, apply_findings, find_facts, read_fact_query
-from .second_look import Clues
-from .standing import add_instructions, list_instructions
+from .standing import add_standing, list_wishes
 from .understand import FIRST, LAST, Understood
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def consult_facts(
         hits = apply_findings(hits, findings, path, meant, partial(_read_visible, recall, question.query))
     if question.query.scope.below:
         return hits
-    return _add_instructions(recall, recall.graphs, hits, question.query, found, head)
+    return _add_standing(recall, recall.graphs, hits, question.query, found, head)
 
 
 def _read_visible(recall: Recall, query: Query, path: str, seqs: list[int]) -> list[Record | None]:
@@ -89,12 +89,12 @@ def _states_nothing(graph: ScopeGraph) -> bool:
     return not graph.index.sources
 
 
-def _add_instructions(
+def _add_standing(
     recall: Recall, graphs: Graphs, hits: list[Hit], query: Query, found: Candidates, head: Head
 ) -> list[Hit]:
     """What the user wants whenever such a thing is asked, behind what was found."""
     moments = Moments(view=View(now=query.now), at=query.asked)
-    seqs = graphs.ask(query.scope.path, partial(list_instructions, moments=moments), head)
-    if not seqs:
+    wishes = graphs.ask(query.scope.path, partial(list_wishes, moments=moments), head)
+    if not wishes.instructions and not wishes.preferences:
         return hits
-    return add_instructions(hits, found, seqs, query, recall.read)
+    return add_standing(hits, found, wishes, query, recall.read)

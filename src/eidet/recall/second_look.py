@@ -19,28 +19,25 @@ from typing import Final
 from ..core.hit import Hit
 from ..core.record import Record
 from ..index import Candidates
-from ..text import Analyzer, term_id
+from ..text import term_id
 from ..text.analysis import is_question, terms_in
-from ..text.thesaurus import list_related
-from .answer_forms import Wants, has_measure, repeats, weigh_text
+from .answer_forms import has_measure, repeats, weigh_text
+from .clues import Clues
 from .missing_value import MISSING, MOST, lacks_value
 from .rescore import TEXT, add_words, rescore
 from .signals import Signals
+from .succession import CHANGE, LONG, STATEMENT, put_change_first, touches
 from .understand import FIRST, LAST, NOW
 
 LOOKED_AT: Final = 15  # hits whose texts are read
-UPDATES: Final = 6  # hits among which a change is looked for
-CHANGE: Final = 6.0  # so far behind in log odds, a statement of a change still counts
-NAMED_CHANGE: Final = 9.0  # likewise, if it has the names that the question has
+HELD: Final = 6  # hits among which what held at a time is looked for
 READ_BEST: Final = 0.15  # log odds that the best has more for having been read, and for its lead
 AHEAD, MOST_AHEAD = 0.1, 4.5
 LEAST: Final = 1e-6  # scores are that far from 0 and 1
-NO_WANTS: Final = Wants()
-STATEMENT: Final = 160  # characters of a statement about one thing
 CLOSE: Final = 0.5  # of the cosine of the best, for a text that tells of the same
-LONG: Final = 400  # characters of a text that tells of more than one thing
+ASKED: Final = 80  # characters of a question that tells nothing itself
+MORE: Final = 3  # terms that such a question may have beside those of the query: when, and who asks
 SHORT: Final = 120  # characters of a reply that may say that it knows nothing
-DAY: Final = 86_400.0
 
 # stems of the words that say which of several is meant: no statement need have them
 _WHICH_ONE: Final = frozenset(
@@ -49,10 +46,6 @@ _WHICH_ONE: Final = frozenset(
         ("first", "last", "latest", "recent", "newest", "earliest", "oldest", "time", "thing", "origin"),
     )
 )
-# verbs that go with any topic: to share a relative with one of them says nothing
-_ANY_TOPIC: Final = frozenset(
-    map(term_id, ("go", "get", "come", "take", "make", "give", "put", "keep", "have"))
-)
 _KNOWS_NOTHING = re.compile(
     r"\b(?:no idea|not (?:sure|told me|know|found|aware)|don'?t know|haven'?t (?:told|heard|found)"
     r"|(?:have|know|found|remember|recall|say) nothing|nothing (?:about|on) that"
@@ -60,39 +53,11 @@ _KNOWS_NOTHING = re.compile(
     r"|keine ahnung|wei(?:ß|ss) (?:ich )?(?:es |das )?(?:noch )?nicht|nichts (?:dazu|darüber))\b",
     re.IGNORECASE,
 )
-_DENIES = re.compile(r"n't|not|nothing|no idea|nichts?|keine")  # what is quick to look for before
-_CHANGED = re.compile(
-    r"\b(?:now|instead|these days|nowadays|any ?more|any longer|no longer|no more|lately|renamed?"
-    r"|swapp?(?:ed)?"
-    r"|switch(?:ed|es)?|chang(?:ed|es)|mov(?:ed|es)|(?:has|have|got|get|the|a|with|her|his|our|my) new"
-    r"|new \w+:|new \w+,|turned|got rid|gave (?:up|away)|given (?:up|away)|took over|tak(?:en|es?|ing) over"
-    r"|replac(?:ed|es)"
-    r"|lower(?:ed|s)|rais(?:ed|es)|increas(?:ed|es)|put (?:\w+ ){0,3}up|push(?:ed)? (?:\w+ ){0,3}back"
-    r"|postpon(?:ed|es)|bring forward|brought forward|cancel+ed|dropp(?:ed|s)|quit|split up|broke up|retired"
-    r"|stopp(?:ed|s)|sold|lost|is late|are over|is over|has ended|became|since (?:this|last)|from \w+ on\b"
-    r"|from (?:january|february|march|april|may|june|july|august|september|october|november|december)"
-    r"|jetzt|inzwischen|neuerdings|nicht mehr|statt(?:dessen)?|umgezogen|gewechselt|geändert)\b",
+_ONLY_ASKS = re.compile(
+    r"(?:how|what|when|where|who|whose|which|why|is|are|do|does|can|was|were|did|has|have)\b[^.!?,;:]*\?\s*$",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Clues:
-    """What hits are read for.
-
-    moment    which of several statements is asked for
-    terms     the ids of the query's terms, and `names` those of its names
-    analyzer  of the memory, whose language has lists of related words or not
-    wants     what the text of an answer has
-    ended     when the time that is asked for was over, if one is
-    """
-
-    moment: str
-    terms: frozenset[int]
-    names: frozenset[int]
-    analyzer: Analyzer
-    wants: Wants = NO_WANTS
-    ended: float | None = None
+_DENIES = re.compile(r"n't|not|nothing|no idea|nichts?|keine")  # what is quick to look for before
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +82,9 @@ def look_again(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
     odds = {}
     for hit in head:
         odds[hit.record.seq] = _log_odds(hit.score) + weigh_text(hit.text, clues.wants)
-    order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.record.seq]), clues.wants)
+    order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.record.seq]), clues)
     if clues.moment == NOW:
-        order = _put_change_first(order, clues, odds)
+        order = put_change_first(order, clues, odds)
     elif clues.moment in (FIRST, LAST):
         order = _put_in_time(order, clues, measures)
     elif clues.ended is not None and order and not _was_said_then(order[0], clues.ended, measures):
@@ -167,11 +132,11 @@ def _score_of(odds: float) -> float:
     return 1 / (1 + math.exp(-odds))
 
 
-def _put_knowing_first(hits: list[Hit], wants: Wants) -> list[Hit]:
+def _put_knowing_first(hits: list[Hit], clues: Clues) -> list[Hit]:
     knowing: list[Hit] = []
     others: list[Hit] = []
     for hit in hits:
-        if _asks(hit.record) and repeats(hit.text, wants):
+        if _asks(hit.record) and _asks_the_same(hit.record, clues):
             others.append(add_words(hit, "asks the same"))
         elif _knows_nothing(hit.record):
             others.append(add_words(hit, "says that it does not know"))
@@ -180,54 +145,20 @@ def _put_knowing_first(hits: list[Hit], wants: Wants) -> list[Hit]:
     return knowing + others
 
 
+def _asks_the_same(record: Record, clues: Clues) -> bool:
+    """Whether a question says no more than the one that is asked, or a word or two: "… last year?"."""
+    if repeats(record.text, clues.wants):
+        return True
+    if clues.moment != NOW or len(record.text) > ASKED or not _ONLY_ASKS.match(record.text):
+        return False
+    has = terms_in(record.terms)
+    return bool(clues.terms) and clues.terms <= has and len(has) <= len(clues.terms) + MORE
+
+
 def _knows_nothing(record: Record) -> bool:
     if record.who is None or len(record.text) > SHORT or not _DENIES.search(record.text):
         return False
     return _KNOWS_NOTHING.search(record.text) is not None
-
-
-def _put_change_first(hits: list[Hit], clues: Clues, odds: Mapping[int, float]) -> list[Hit]:
-    """The newest statement among them that tells of a change, before the one it changes."""
-    if len(hits) < 2 or len(hits[0].text) > LONG:
-        return hits
-    first = hits[0]
-    told = terms_in(first.record.terms)
-    subject = told & clues.terms
-    topic = (told | clues.terms) - clues.names
-    near = odds[first.record.seq] - CHANGE
-    if clues.names:
-        near = odds[first.record.seq] - NAMED_CHANGE
-    for hit in sorted(hits[1:UPDATES], key=_when, reverse=True):
-        newer = odds[hit.record.seq] >= near and _when(hit) > _when(first) + DAY
-        if newer and _changes(hit.record, subject, topic, clues):
-            rest = [other for other in hits if other is not hit]
-            return [add_words(hit, "tells of a change since"), *rest]
-    return hits
-
-
-def _changes(record: Record, subject: set[int], topic: set[int], clues: Clues) -> bool:
-    """Whether a statement is about the same and tells of a change, or of the value that is asked for."""
-    if len(record.text) > STATEMENT or _asks(record):
-        return False
-    has = terms_in(record.terms)
-    if not clues.names:
-        shared = len(has & subject)
-        return 0 < len(subject) <= 2 * shared and _CHANGED.search(record.text) is not None
-    told = _CHANGED.search(record.text) is not None or has_measure(record.text, clues.wants)
-    return told and clues.names <= has and _touches(has - clues.names, topic, clues.analyzer)
-
-
-def _touches(has: set[int], topic: set[int], analyzer: Analyzer) -> bool:
-    """Whether a text has a word of the topic, or one that answers for one of those."""
-    if not topic.isdisjoint(has):
-        return True
-    related = list_related(analyzer)
-    near: set[int] = set()
-    for term in topic - _ANY_TOPIC:
-        near.update(related.get(term, ()))
-    if not near.isdisjoint(has):
-        return True
-    return any(not near.isdisjoint(related.get(term, ())) for term in has)  # both are of one kind
 
 
 def _put_in_time(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
@@ -257,7 +188,7 @@ def _put_held_first(hits: list[Hit], clues: Clues, ended: float, odds: Mapping[i
     subject = told & clues.terms
     topic = (told | clues.terms) - clues.names
     near = odds[first.record.seq] - CHANGE
-    for hit in sorted(hits[1:UPDATES], key=_when, reverse=True):
+    for hit in sorted(hits[1:HELD], key=_when, reverse=True):
         if _when(hit) <= ended and odds[hit.record.seq] >= near and _tells_same(hit, subject, topic, clues):
             rest = [other for other in hits if other is not hit]
             return [add_words(hit, "was the latest at that time"), *rest]
@@ -273,7 +204,7 @@ def _tells_same(hit: Hit, subject: set[int], topic: set[int], clues: Clues) -> b
         return False
     if not subject <= clues.names or has_measure(hit.text, clues.wants):
         return True
-    return _touches(has - clues.names, topic, clues.analyzer)
+    return touches(has - clues.names, topic, clues.analyzer)
 
 
 def _was_said_then(hit: Hit, ended: float, measures: Measures) -> bool:
@@ -283,10 +214,18 @@ def _was_said_then(hit: Hit, ended: float, measures: Measures) -> bool:
 
 def _is_same(record: Record, subject: set[int], clues: Clues) -> bool:
     """Whether it tells of the same as the best one; to have the names is not enough."""
-    if not _tells_of(record, subject):
+    if not _tells_of(record, subject) and not _has_same_value(record, subject, clues):
         return False
     topic = set(clues.terms - clues.names - _WHICH_ONE)
-    return not subject <= clues.names or _touches(terms_in(record.terms), topic, clues.analyzer)
+    return not subject <= clues.names or touches(terms_in(record.terms), topic, clues.analyzer)
+
+
+def _has_same_value(record: Record, subject: set[int], clues: Clues) -> bool:
+    """Whether it has most of the words, and a value of the kind that is asked for."""
+    has = terms_in(record.terms)
+    if 2 * len(subject & has) <= len(subject) or not clues.names <= has:
+        return False
+    return len(record.text) <= STATEMENT and not _asks(record) and has_measure(record.text, clues.wants)
 
 
 def _tells_of(record: Record, subject: set[int]) -> bool:

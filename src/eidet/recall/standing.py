@@ -7,7 +7,7 @@ a preference. What is alike is told by shared words or by the embedder.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -19,13 +19,14 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
 from ..graph import Graphs
+from ..graph.assertion import Assertion
 from ..graph.identities import USER_NODE
 from ..graph.names import PERSON, name_key
 from ..graph.scope_graph import Moments, ScopeGraph, View
 from ..index import Candidates, Floats
 from ..models.embed import embed_checked
 from ..text.analysis import has_any_term
-from ..text.facts.statement import Nature
+from ..text.facts.statement import Nature, Reference
 from ..trust.privacy.quoting import is_untrusted
 
 if TYPE_CHECKING:
@@ -47,11 +48,19 @@ _REQUEST: Final = re.compile(
     r"|i (?:want|need|plan|would like))\b",
     re.IGNORECASE,
 )
+PREFERS: Final = "prefers"
 NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
 _OCCASION: Final = re.compile(
     r"\b(?:when(?:ever)?|if|every time|any time|for (?:all|any|every)|in (?:case|all)|wenn|falls)\b",
     re.IGNORECASE,
 )
+
+
+class Wishes(NamedTuple):
+    """The seqs of records that say what somebody wants from now on."""
+
+    instructions: list[int]
+    preferences: list[int]
 
 
 class StandingWish(NamedTuple):
@@ -160,16 +169,16 @@ def _order(pair: tuple[StandingWish, Record]) -> tuple[bool, float]:
     return one.nature is not Nature.INSTRUCTION, -record.occurred
 
 
-def add_instructions(
-    hits: list[Hit], found: Candidates, seqs: Sequence[int], query: Query, read: ReadSeqs
+def add_standing(
+    hits: list[Hit], found: Candidates, wishes: Wishes, query: Query, read: ReadSeqs
 ) -> list[Hit]:
-    """Puts the instructions that apply to a request into the last of the first ten places.
+    """Puts the instructions and preferences that apply to a request into the last of the first ten places.
 
-    `seqs` are those of records that instruct, of the one scope that was searched.
+    `wishes` are of the one scope that was searched.
     """
     end = min(query.limit, FIRST_PLACES)
     places = end // PLACES_EACH
-    chosen = _choose_alike(hits[: end - places], found, seqs, query.text)[:places]
+    chosen = _choose_wishes(hits[: end - places], found, wishes, query.text, places)
     if not chosen:
         return hits
     kept, rest = hits[: end - len(chosen)], hits[end - len(chosen) :]
@@ -179,6 +188,19 @@ def add_instructions(
             added.append(Hit(record=record, score=_score_between(kept, rest), reasons=_say_standing))
     told = {hit.record.seq for hit in added}
     return kept + added + [hit for hit in rest if hit.record.seq not in told]
+
+
+def _choose_wishes(
+    hits: Sequence[Hit], found: Candidates, wishes: Wishes, query: str, places: int
+) -> list[int]:
+    """The seqs of what applies: instructions, and one preference where something is requested."""
+    chosen = _choose_alike(hits, found, wishes.instructions, query)
+    if not _REQUEST.search(query):
+        return chosen[:places]
+    preferred = _choose_alike(hits, found, wishes.preferences, query)
+    if chosen and preferred:
+        return [*chosen[: places - 1], preferred[0]]
+    return (chosen + preferred)[:places]
 
 
 def _score_between(before: Sequence[Hit], after: Sequence[Hit]) -> float:
@@ -214,12 +236,21 @@ def _say_standing() -> Reasons:
     return Reasons(words=("a standing instruction that applies",))
 
 
-def list_instructions(graph: ScopeGraph, moments: Moments) -> list[int]:
-    """The seqs of the records that instruct and still hold."""
-    seqs: dict[int, None] = {}
-    for subject in graph.list_subjects(Nature.INSTRUCTION.value):
-        for interval in graph.trace(subject, Nature.INSTRUCTION.value, moments.view):
+def list_wishes(graph: ScopeGraph, moments: Moments) -> Wishes:
+    """The seqs of the records that instruct, and of those that say what their speaker prefers."""
+    instructions: dict[int, None] = {}
+    for said in _list_stated(graph, Nature.INSTRUCTION.value, moments):
+        instructions[said.source.seq] = None
+    preferences: dict[int, None] = {}
+    for said in _list_stated(graph, PREFERS, moments):
+        if said.subject_mention.reference is Reference.SPEAKER:
+            preferences[said.source.seq] = None
+    return Wishes(list(instructions), list(preferences))
+
+
+def _list_stated(graph: ScopeGraph, relation: str, moments: Moments) -> Iterator[Assertion]:
+    """What is said of a relation and still holds."""
+    for subject in graph.list_subjects(relation):
+        for interval in graph.trace(subject, relation, moments.view):
             if moments.admits(interval):
-                for said in interval.said:
-                    seqs[said.source.seq] = None
-    return list(seqs)
+                yield from interval.said

@@ -320,7 +320,8 @@ def _expect_flags(text: str) -> int:
 _LAST = re.compile(r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)", re.IGNORECASE)
 _FIRST = re.compile(
     r"\b(?:first|earliest|original(?:ly)?|initial(?:ly)?|oldest|previous(?:ly)?|former(?:ly)?|used to)\b"
-    r"|\bbefore\W*$",
+    r"|\bbefore\W*$|\b(?:in|at) the (?:beginning|start|outset)\b|\bto begin with\b"
+    r"|\bwhen (?:\w+ ){1,2}(?:started|began)\W*$",
     re.IGNORECASE,
 )
 _AHEAD = re.compile(
@@ -331,13 +332,17 @@ _AHEAD = re.compile(
 _CHOICE = re.compile(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b", re.IGNORECASE)
 _PRESENT = re.compile(
     r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b"
-    r"|\b(?:what|who|where|when|how|it|that|there|he|she)'s\b"
+    r"|\b(?:what|who|where|when|how|which|it|that|there|he|she)['\u2019]s\b"
     r"|^(?:who|what|which \w+) \w+[^s\W]s\b",
     re.IGNORECASE,
 )
 _HELD = re.compile(r"\b(?:was|were|had)\b", re.IGNORECASE)
 _DID = re.compile(r"\b(?:did|done|do|happen(?:ed)?|went|been)\b", re.IGNORECASE)
-_PAST = re.compile(r"\b(?:was|were|did|has|had|been|before|earlier|ago|once|ever)\b", re.IGNORECASE)
+_PAST = re.compile(
+    r"\b(?:was|were|did|has(?! (?:the|an?|my|our|his|her|their|its|no|any)\b)|had|been|before|earlier|ago"
+    r"|once|ever)\b",
+    re.IGNORECASE,
+)
 
 
 def asks_what_held(text: str) -> bool:

@@ -380,3 +380,25 @@ def test_no_text_with_a_word_that_rules_know_is_ruled_out(
     if list(split_words(text, tables.triggers)):
         assert may_have(text, tables.triggers)
     assert not may_have("the quick brown fox jumps over a lazy dog", frozenset({"mother-in-law", "101"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("I live in Porto, do you know a good dentist?", "en", [("speaker", "lives_in", "Porto")]),
+        ("I work at Acme, so how do I file this form?", "en", [("speaker", "works_at", "Acme")]),
+        ("Ich wohne in Porto, kannst du einen Zahnarzt nennen?", "de", [("speaker", "lives_in", "Porto")]),
+        ("Ann lives in Porto, doesn't she?", "en", []),  # asks whether it is so
+        ("You said Ann lives in Rome, is that right?", "en", []),
+        ("Do you know that Ann lives in Porto, or should I ask her?", "en", []),
+        ("If I move to Porto, what should I pack for it?", "en", []),
+        ("Ann lives in Porto?", "en", []),
+    ],
+)
+def test_what_a_sentence_tells_before_it_asks_is_read(
+    text: str, language: str, expected: list[tuple[str, str, str]]
+) -> None:
+    found = []
+    for one in read_facts(text, said=SAID, language=language):
+        found.append((one.subject.name or one.subject.reference.value, one.relation, one.object.name))
+    assert found == expected

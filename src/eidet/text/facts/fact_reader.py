@@ -21,6 +21,11 @@ from .word_tables import WordTables, tables_of
 
 Rule = Callable[[SentenceReading, int], object]
 
+FEWEST: Final = 4  # words that tell something, and a comma, before a question
+FEWEST_ASKED: Final = 3  # words of the question
+_TAGGED: Final = frozenset({"n't", "not", "that", "this", "it", "he", "she", "they"})
+_RELATIVE: Final = frozenset({"which", "who", "whose", "whom", "where", "wo", "was", "wer"})
+_LINKS: Final = frozenset({"so", "and", "but", "then", "und", "aber", "also"})
 MOST: Final = 64  # statements of one text
 _RULES: Final[dict[int, Mapping[str, tuple[Rule, ...]]]] = {}  # by the id of a language's tables, which stay
 
@@ -71,11 +76,37 @@ def _list_letters(triggers: frozenset[str]) -> frozenset[bytes]:
 
 def _is_telling(words: SentenceWords, tables: WordTables) -> bool:
     """Whether a sentence that has a word that rules know may state anything: no question, no secret."""
-    if words.mark == "?":
+    if words.mark == "?" and not _drop_question(words, tables):
         return False
     if not tables.secrets.isdisjoint(words.low):
         return False
     return not _asks(words, tables)
+
+
+def _drop_question(words: SentenceWords, tables: WordTables) -> bool:
+    """Whether a sentence tells something before it asks: "I live in Porto, can you find me a dentist?".
+
+    Then only what it tells is left of it.
+    """
+    if words.low[1] in tables.asking:
+        return False
+    for at in range(FEWEST, words.last - FEWEST_ASKED):
+        if words.low[at] == "," and _opens_question(words.low, at + 1, tables):
+            words.keep(at - 1)
+            return True
+    return False
+
+
+def _opens_question(low: list[str], at: int, tables: WordTables) -> bool:
+    """Whether a question of its own begins at a word; "so" and "and" may stand before it.
+
+    "Is that so?" and "doesn't she?" ask whether what was said is true.
+    """
+    if low[at] in _LINKS:
+        at += 1
+    if low[at] not in tables.asking or low[at + 1] in _TAGGED:
+        return False
+    return low[at] not in _RELATIVE or low[at + 1] in tables.asking
 
 
 def _asks(words: SentenceWords, tables: WordTables) -> bool:

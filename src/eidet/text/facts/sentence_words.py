@@ -103,6 +103,13 @@ class SentenceWords:
             at += len(raw)
             self._ends.append(at)
 
+    def keep(self, count: int) -> None:
+        """Drops the words after the first so many."""
+        del self.raws[count + 1 :], self.low[count + 1 :]
+        self.last = len(self.low) - 1
+        self.low += _PAD
+        self._starts = []
+
     def capital(self, at: int) -> bool:
         return 0 < at <= self.last and self.raws[at][0].isupper()
 

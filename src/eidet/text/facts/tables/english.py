@@ -89,7 +89,7 @@ _UNREAL: Final = words_of("if unless whether wish imagine pretend hypothetically
 _ASKING: Final = words_of(
     "what what's where who whom whose why how which do does did is are was were can could would "
     "should "
-    "will has have am may shall isn't aren't"
+    "will has have am may might any shall isn't aren't"
 )
 _SECRETS: Final = words_of(
     "password passwords passcode passcodes passphrase passwd pwd pin pins cvv cvc otp ssn secret secrets "

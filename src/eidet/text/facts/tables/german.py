@@ -126,7 +126,10 @@ GERMAN: Final = WordTables(
     infinitives={},
     gerunds={},
     unreal=words_of("wenn falls ob angenommen"),
-    asking=words_of("was wo wer wen wem wann warum wie welche welcher welches woher wohin"),
+    asking=words_of(
+        "was wo wer wen wem wann warum wie welche welcher welches woher wohin kannst können könntest könnten "
+        "hast haben weißt wissen soll sollte gibt willst"
+    ),
     secrets=words_of("passwort kennwort pin geheimzahl tan token passwörter"),
     reporting=words_of("sagt sagte erzählte meinte behauptet"),
     stops=words_of(

@@ -1,0 +1,156 @@
+"""A change that no rule of facts reads is recalled first where the present is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from eidet import Memory
+
+NOW = "2026-06-18"
+OLD, NEW = "2025-11-20", "2026-04-20"
+
+# what was said first, what was said later, and a question about the present
+CHANGES = (
+    (  # the old value is named
+        "The spare key is under the blue flower pot.",
+        "Took the spare key from under the pot, it hangs at the neighbour's.",
+        "Where is the spare key?",
+    ),
+    (
+        "Wanda leads the design team.",
+        "Viktor took over design from Wanda, who is on parental leave.",
+        "Who leads the design team?",
+    ),
+    ("Bruno drives a Volvo.", "Bruno traded the Volvo in for a Skoda.", "What does Bruno drive?"),
+    ("Our CI runs on Travis.", "Travis is gone, builds run on GitLab.", "What does our CI run on?"),
+    (
+        "Agnes reads crime novels.",
+        "Agnes is through with crime and reads poetry.",
+        "What does Agnes read?",
+    ),
+    (
+        "Vera takes two sugars in her tea.",
+        "Vera drinks her tea without sugar, on doctor's orders.",
+        "How does Vera take her tea?",
+    ),
+    (
+        "We store the photos on the big disk in the study.",
+        "All pictures were copied to the cloud and the disk was given away.",
+        "Where do we store the photos?",
+    ),
+    (  # all words of the question, and an event
+        "The passports are in the desk drawer.",
+        "Brought the passports to the bank.",
+        "Where are our passports?",
+    ),
+    (
+        "Bengt has the key to the boathouse.",
+        "Bengt handed the boathouse key to Signe.",
+        "Who has the key to the boathouse?",
+    ),
+    (
+        "Paulo's daughter is in the third grade.",
+        "Paulo's daughter started fourth grade.",
+        "Which grade is Paulo's daughter in?",
+    ),
+    (  # all words of the question, and a value of the kind that is asked for
+        "The ladder stands behind the house.",
+        "The ladder is lying in the garage, it rusted outside.",
+        "Where is the ladder?",
+    ),
+    (  # half of its words, an event and such a value
+        "The launch of the new shop is planned for 15 May.",
+        "We had to push the launch back to 1 September because of the audit.",
+        "When is the launch of the new shop?",
+    ),
+    (
+        "The cleaner comes on Friday mornings.",
+        "The cleaner asked for Wednesdays and we agreed.",
+        "When does the cleaner come?",
+    ),
+    (  # a no to a question for yes or no
+        "Joao smokes a pack a day.",
+        "Joao has not touched a cigarette since New Year.",
+        "Does Joao smoke?",
+    ),
+)
+# what was said later is about something else
+UNCHANGED = (
+    (
+        "Heiko used to love camping but is over it.",
+        "Heiko lent us his camping stove.",
+        "Does Heiko still like camping?",
+    ),
+    (
+        "Anton has his birthday on 21 July.",
+        "Anton brought the cake tin back.",
+        "When does Anton have his birthday?",
+    ),
+    (
+        "The vacuum cleaner bags are type S.",
+        "The baker comes on Thursdays and brings her own bags.",
+        "Which vacuum cleaner bags do we need?",
+    ),
+    (
+        "Alois only drinks alcohol-free beer.",
+        "Alois painted the fence on Sunday.",
+        "Which beer does Alois drink?",
+    ),
+    ("The rent is 950 euros.", "How high was the rent last year?", "How high is the rent?"),
+)
+
+
+@pytest.fixture(scope="module")
+def memory() -> Iterator[Memory]:
+    with Memory() as memory:
+        for older, newer, _ in (*CHANGES, *UNCHANGED):
+            memory.remember(older, occurred=OLD)
+            memory.remember(newer, occurred=NEW)
+        yield memory
+
+
+@pytest.mark.parametrize(("older", "newer", "question"), CHANGES)
+def test_the_newer_statement_answers(memory: Memory, older: str, newer: str, question: str) -> None:
+    hits = memory.recall(question, now=NOW)
+    assert hits[0].text == newer
+    assert older in [hit.text for hit in hits]
+
+
+@pytest.mark.parametrize(("older", "newer", "question"), UNCHANGED)
+def test_a_newer_statement_about_something_else_does_not(
+    memory: Memory, older: str, newer: str, question: str
+) -> None:
+    assert memory.recall(question, now=NOW)[0].text == older
+
+
+@pytest.mark.parametrize(("older", "newer", "question"), CHANGES)
+def test_before_the_change_the_older_statement_answers(
+    memory: Memory, older: str, newer: str, question: str
+) -> None:
+    assert memory.recall(question, as_of="2026-01-15")[0].text == older
+
+
+def test_what_was_first_has_most_words_and_a_value_of_the_kind() -> None:
+    with Memory() as memory:
+        memory.remember("The flight to Naples leaves at 6:40 in the morning.", occurred=OLD)
+        memory.remember("The airline moved our Naples flight, departure is 13:15 now.", occurred=NEW)
+        memory.remember("Emil weighs 92 kilos and wants to lose some.", occurred=OLD)
+        memory.remember("Emil stepped on the scales this morning: 83 kilos.", occurred=NEW)
+        first = memory.recall("What was the original departure time of the Naples flight?", now=NOW)[0]
+        assert "6:40" in first.text
+        assert "92 kilos" in memory.recall("What was Emil's weight when he started?", now=NOW)[0].text
+
+
+def test_a_request_brings_along_the_preference_that_it_is_about() -> None:
+    with Memory() as memory:
+        wish = "I prefer writing in the mornings, as I'm most focused then, can you help me plan that?"
+        memory.remember({"role": "user", "content": wish}, occurred=OLD)
+        for day in range(12):
+            text = f"Session {day} of the week: we planned the writing of chapter {day} for this week."
+            memory.remember({"role": "assistant", "content": text}, occurred=f"2026-04-{day + 1:02}")
+        hits = memory.recall("Can you help me plan my writing sessions for the upcoming week?", now=NOW)
+        assert wish in [hit.text for hit in hits]
+        hits = memory.recall("Which chapter was planned in session 3?", now=NOW, limit=3)
+        assert wish not in [hit.text for hit in hits]
