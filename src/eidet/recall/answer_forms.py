@@ -394,8 +394,5 @@ def _weigh_names(text: str, wants: Wants) -> float:
 
 
 def _share_held(text: str, parts: tuple[str, ...]) -> float:
-    held = 0
-    for part in parts:
-        if part in text:
-            held += 1
+    held = sum(part in text for part in parts)
     return held / max(1, len(parts))

@@ -12,10 +12,11 @@ from ..graph import Graphs
 from ..graph.scope_graph import Moments, ScopeGraph, View
 from ..index import Candidates
 from ..store import Head
+from .asked_moment import FIRST, LAST
 from .clues import Clues
 from .fact_look import FactQuery, apply_findings, find_facts, read_fact_query
 from .standing import add_standing, list_wishes
-from .understand import FIRST, LAST, Understood
+from .understand import Understood
 
 if TYPE_CHECKING:
     from . import Query, Recall

@@ -15,7 +15,7 @@ from ..text.flags import list_names, read_words
 from .answer_forms import SHORT, Wants, has_measure, has_place
 
 MISSING: Final = 2.5  # taken off the log odds of a best hit that lacks what is asked for
-MOST: Final = 0.29  # its score at most: of those that lacked it, one in ten was right
+MOST: Final = 0.29  # its score at most: few that lacked it were right
 
 _MONTHS: Final = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _UNITS: Final = "[cmk]?m|k?g|m?l|h|s|ms|am|pm|[kmgt]b|st|nd|rd|th"

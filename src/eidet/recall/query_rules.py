@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 from ..core.record import Record
 from ..core.validate import local
 from ..index import Candidates
+from .asked_moment import asks_what_held
 from .recipes import Recipe
 from .second_look import LOOKED_AT
 from .signals import DAY, UNIX
-from .understand import Understood, asks_what_held
+from .understand import Understood
 
 if TYPE_CHECKING:
     from . import Query

@@ -22,12 +22,12 @@ from ..index import Candidates
 from ..text import term_id
 from ..text.analysis import is_question, terms_in
 from .answer_forms import has_measure, repeats, weigh_text
+from .asked_moment import FIRST, LAST, NOW
 from .clues import Clues
 from .missing_value import MISSING, MOST, lacks_value
 from .rescore import TEXT, add_words, rescore
 from .signals import Signals
 from .succession import CHANGE, LONG, STATEMENT, put_change_first, touches
-from .understand import FIRST, LAST, NOW
 
 LOOKED_AT: Final = 15  # hits whose texts are read
 HELD: Final = 6  # hits among which what held at a time is looked for

@@ -15,9 +15,9 @@ from ..text.dates import Dated, dates_in, read_other_ways
 from ..text.flags import read_words
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
+from .asked_moment import looks_ahead, read_moment
 
 SURE: Final = 0.3  # times less certain are left alone
-FIRST, LAST, NOW = "first", "last", "now"  # which of several statements is asked for
 LONGEST: Final = 2_000  # characters of a query that are read for its meaning
 KEPT_NAMES: Final = 2_048  # participants whose names are taken apart once
 
@@ -168,7 +168,7 @@ def understand_query(text: str, now: datetime, voices: Sequence[str], language: 
         place=_place(said),
         identifiers=_identifiers(said, dates),
         only_time=bool(dates) and not names and _asks_time_only(said, dates),
-        moment=_moment(said, dates),
+        moment=read_moment(said, dates),
     )
 
 
@@ -177,8 +177,7 @@ def _read_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
 
     Without a year, a question about the past means the last such day; another one may mean the next.
     """
-    ahead = _AHEAD.search(text) is not None and _PAST.search(text) is None
-    read = dates_in(text, now, language=language, past=not ahead)
+    read = dates_in(text, now, language=language, past=not looks_ahead(text))
     found = tuple(one for one in read if one.confidence >= SURE)
     return found + read_other_ways(found)
 
@@ -315,54 +314,6 @@ def _expect_flags(text: str) -> int:
         if _WHO.search(text):
             expects |= ACTOR
     return expects
-
-
-_LAST = re.compile(r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)", re.IGNORECASE)
-_FIRST = re.compile(
-    r"\b(?:first|earliest|original(?:ly)?|initial(?:ly)?|oldest|previous(?:ly)?|former(?:ly)?|used to)\b"
-    r"|\bbefore\W*$|\b(?:in|at) the (?:beginning|start|outset)\b|\bto begin with\b"
-    r"|\bwhen (?:\w+ ){1,2}(?:started|began)\W*$",
-    re.IGNORECASE,
-)
-_AHEAD = re.compile(
-    r"\b(?:will|is|are|do|does|must|should|next|upcoming|due)\b|^(?:can|may|shall) (?:i|we)\b"
-    r"|^(?:what|who|which \w+) \w+[^s\W]s\b",
-    re.IGNORECASE,
-)
-_CHOICE = re.compile(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b", re.IGNORECASE)
-_PRESENT = re.compile(
-    r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b"
-    r"|\b(?:what|who|where|when|how|which|it|that|there|he|she)['\u2019]s\b"
-    r"|^(?:who|what|which \w+) \w+[^s\W]s\b",
-    re.IGNORECASE,
-)
-_HELD = re.compile(r"\b(?:was|were|had)\b", re.IGNORECASE)
-_DID = re.compile(r"\b(?:did|done|do|happen(?:ed)?|went|been)\b", re.IGNORECASE)
-_PAST = re.compile(
-    r"\b(?:was|were|did|has(?! (?:the|an?|my|our|his|her|their|its|no|any)\b)|had|been|before|earlier|ago"
-    r"|once|ever)\b",
-    re.IGNORECASE,
-)
-
-
-def asks_what_held(text: str) -> bool:
-    """Whether a question is about how things were, not about what somebody did."""
-    return _HELD.search(text) is not None and _DID.search(text) is None
-
-
-def _moment(text: str, dates: Sequence[Dated]) -> str:
-    """Which statement is asked for where several tell of the same thing."""
-    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
-        text = text[:start] + text[end:]
-    if _CHOICE.search(text):
-        return ""
-    if _LAST.search(text):
-        return LAST
-    if _FIRST.search(text):
-        return FIRST
-    if not dates and _PRESENT.search(text) and not _PAST.search(text):
-        return NOW
-    return ""
 
 
 def _identifiers(text: str, dates: Sequence[Dated]) -> tuple[Identifier, ...]:
