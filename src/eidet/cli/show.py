@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BAR: Final = 24
 WIDE: Final = 90  # columns; on fewer, an id beside a column of reasons would not fit on its line
+ID_WIDTH: Final = 28  # columns of an id that Eidet made; it is copied, so it is never cut or wrapped
 LISTED: Final = 1000  # characters of a text that are shown in a list …
 SHOWN: Final = 4000  # … and of a single record
 # Characters that steer a terminal, or turn the direction of what is read.
