@@ -58,6 +58,14 @@ def style_text(*parts: str | tuple[str, str]) -> Text:
     )
 
 
+def break_before_id(named: str) -> str:
+    """`acme/ann/0651…` with its id on a line of its own where a terminal is narrow."""
+    scope, slash, id = named.rpartition("/")
+    if not slash or console().width >= WIDE:
+        return named
+    return f"{scope}/\n{id}"
+
+
 def local_time(moment: float | None) -> str:
     if moment is None:
         return ""
