@@ -33,8 +33,7 @@ def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
     async def ready(threads: Threads[Memory], core: Callable[[], object], *args: Any, **kwargs: Any) -> None:
         memory = await threads.open()
         if is_warmable(embedder := memory.parts.embedder):
-            wanted = await threads.run(lambda: texts(memory, core(), *args, **kwargs))
-            if wanted:
+            if wanted := await threads.run(lambda: texts(memory, core(), *args, **kwargs)):
                 await embedder.warm(wanted)
 
     return Hop(ready)
@@ -120,6 +119,7 @@ class AsyncAdmin(Hopping[AdminNamespace]):
     stats: Final = hop(AdminNamespace.stats)
     health: Final = hop(AdminNamespace.health)
     metrics: Final = hop(AdminNamespace.metrics)
+    sessions: Final = hop(AdminNamespace.sessions)
     check: Final = hop(AdminNamespace.check)
     flush: Final = hop(AdminNamespace.flush)
     rebuild: Final = hop(AdminNamespace.rebuild)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
+from ..core.session_summary import SessionSummary
 from ..core.state import dump_state
 from ..core.validate import dump_json
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 BAR: Final = 24
 WIDE: Final = 90  # columns; on fewer, an id beside a column of reasons would not fit on its line
+MINUTE: Final = 16  # columns of a time such as 2026-05-08 09:30
 ID_WIDTH: Final = 28  # columns of an id that Eidet made; it is copied, so it is never cut or wrapped
 LISTED: Final = 1000  # characters of a text that are shown in a list …
 SHOWN: Final = 4000  # … and of a single record
@@ -230,6 +232,26 @@ def tell_scopes(counts: Mapping[str, int]) -> None:
     made.add_column("records", justify="right")
     for scope, count in counts.items():
         made.add_row(plain(scope), f"{count:,}")
+    console().print(made)
+
+
+def tell_sessions(found: Sequence[SessionSummary], *, scopes: bool) -> None:
+    """A line for each; `scopes` says that they may be of several scopes."""
+    if not found:
+        console(stderr=True).print("no sessions")
+        return
+    made = table()
+    made.add_column("session", overflow="fold")
+    if scopes:
+        made.add_column("scope", overflow="fold")
+    made.add_column("records", justify="right")
+    made.add_column("last", width=MINUTE)
+    made.add_column("begins with", ratio=1, overflow="fold")
+    for one in found:
+        named = [plain(one.session)]
+        if scopes:
+            named.append(plain(one.scope))
+        made.add_row(*named, f"{one.count:,}", local_time(one.last), plain(one.title))
     console().print(made)
 
 

@@ -18,6 +18,7 @@ from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from ..core.foreign_verbs import ForeignVerbs
 from . import fact_requests, mark_requests, requests_of
+from .host_only import HostOnly
 from .requests_of import Steps
 from .sending import AsyncSender, Sender, Sending
 
@@ -59,13 +60,13 @@ def _await(verb: Callable[P, Steps[T]]) -> Callable[Concatenate[Async, P], Corou
     return update_wrapper(run, verb)
 
 
-class ClientTrust(Sync):
+class ClientTrust(Sync, HostOnly):
     """`client.trust`: what a forget would take along."""
 
     preview_forget: Final = _ask(requests_of.preview_forget)
 
 
-class ClientUpkeep(Sync):
+class ClientUpkeep(Sync, HostOnly):
     """`client.upkeep`: marks on single records."""
 
     pin: Final = _ask(mark_requests.pin)
@@ -74,7 +75,7 @@ class ClientUpkeep(Sync):
     release: Final = _ask(mark_requests.release)
 
 
-class ClientFacts(Sync):
+class ClientFacts(Sync, HostOnly):
     """`client.facts`: what held when, and who is who."""
 
     add: Final = _ask(fact_requests.add)
@@ -97,11 +98,12 @@ class ClientFacts(Sync):
     export: Final = _ask(fact_requests.export)
 
 
-class ClientAdmin(Sync):
+class ClientAdmin(Sync, HostOnly):
     """`client.admin`: how the memory on the server does."""
 
     stats: Final = _ask(requests_of.stats)
     health: Final = _ask(requests_of.health)
+    sessions: Final = _ask(requests_of.sessions)
 
 
 class Client(Sync, ForeignVerbs):
@@ -149,13 +151,13 @@ class Client(Sync, ForeignVerbs):
         self.close()
 
 
-class AsyncClientTrust(Async):
+class AsyncClientTrust(Async, HostOnly):
     """`client.trust` for asyncio."""
 
     preview_forget: Final = _await(requests_of.preview_forget)
 
 
-class AsyncClientUpkeep(Async):
+class AsyncClientUpkeep(Async, HostOnly):
     """`client.upkeep` for asyncio."""
 
     pin: Final = _await(mark_requests.pin)
@@ -164,7 +166,7 @@ class AsyncClientUpkeep(Async):
     release: Final = _await(mark_requests.release)
 
 
-class AsyncClientFacts(Async):
+class AsyncClientFacts(Async, HostOnly):
     """`client.facts` for asyncio."""
 
     add: Final = _await(fact_requests.add)
@@ -187,11 +189,12 @@ class AsyncClientFacts(Async):
     export: Final = _await(fact_requests.export)
 
 
-class AsyncClientAdmin(Async):
+class AsyncClientAdmin(Async, HostOnly):
     """`client.admin` for asyncio."""
 
     stats: Final = _await(requests_of.stats)
     health: Final = _await(requests_of.health)
+    sessions: Final = _await(requests_of.sessions)
 
 
 class AsyncClient(Async, ForeignVerbs):

@@ -18,6 +18,7 @@ from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
 from ..core.remembered import RememberedList
 from ..core.scope import ALL, Scope
+from ..core.session_summary import SessionSummary
 from ..core.validate import Json, Moment, clean_json, clean_text, moment
 from ..memory.records import check_unchanged
 from ..recall.options import FilterOptions, FindOptions, RecallOptions
@@ -34,6 +35,7 @@ from .unpacking import (
     unpack_record,
     unpack_records,
     unpack_remembered,
+    unpack_session,
 )
 
 if TYPE_CHECKING:
@@ -375,3 +377,10 @@ def health() -> Steps[dict[str, Any]]:
     """How the servers do that the memory on the server stands on."""
     found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/health")
     return found
+
+
+def sessions(scope: str | Scope = "default", *, limit: int = 100) -> Steps[list[SessionSummary]]:
+    """The sessions of a scope, those that were active last first, each with its first words."""
+    params = pack_scope(scope) | {"limit": limit}
+    answer = yield WireRequest(method="GET", path="/v1/sessions", params=params)
+    return [unpack_session(one) for one in answer["sessions"]]
