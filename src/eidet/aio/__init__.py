@@ -33,8 +33,8 @@ def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
     async def ready(threads: Threads[Memory], core: Callable[[], object], *args: Any, **kwargs: Any) -> None:
         memory = await threads.open()
         if is_warmable(embedder := memory.parts.embedder):
-            if wanted := await threads.run(lambda: texts(memory, core(), *args, **kwargs)):
-                await embedder.warm(wanted)
+            wanted = await threads.run(lambda: texts(memory, core(), *args, **kwargs))
+            await embedder.warm(wanted)
 
     return Hop(ready)
 

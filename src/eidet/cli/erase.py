@@ -160,8 +160,7 @@ def _tell_preview(found: Preview, json: bool) -> None:
         for record in group[:SHOWN]:
             made.add_row(_TOLD[name], show_record(record))
     console().print(made)
-    further = len(found.copies) + len(found.dropped)
-    typer.echo(f"would forget {found.count:,}, {further:,} more with them, and rebuild {len(found.anew):,}")
+    typer.echo(str(found))
 
 
 _TOLD: Final = {

@@ -173,7 +173,7 @@ def find(
     if on.json:
         emit_each(record.to_dict(vectors=vectors) for record in records)
     else:
-        shown.tell_records(records)
+        shown.tell_records(records, scopes=on.reach(below).below)
 
 
 def show(

@@ -103,7 +103,7 @@ def tell_hits(hits: Hits) -> None:
 
 def hits_table(hits: Iterable[Hit]) -> Table:
     made = table("score")
-    made.add_column("when", width=10)
+    made.add_column("when", width=MINUTE)
     add_reasons(made)
     for hit in hits:
         made.add_row(
@@ -153,16 +153,22 @@ def tell_context(context: Context) -> None:
     console(stderr=True).print(f"({used}; {len(context.left_out):,} left out)", style="dim")
 
 
-def tell_records(records: Sequence[Record]) -> None:
+def tell_records(records: Sequence[Record], *, scopes: bool = False) -> None:
+    """A row for each; `scopes` says that they may be of several scopes."""
     if not records:
         console(stderr=True).print("nothing found")
         return
     made = table()
-    made.add_column("when", width=10)
+    made.add_column("when", width=MINUTE)
     made.add_column("kind")
-    made.add_column("what", ratio=1, overflow="fold")
+    if scopes:
+        made.add_column("scope", overflow="fold", max_width=24)
+    made.add_column("what", ratio=1, overflow="fold", min_width=ID_WIDTH)
     for record in records:
-        made.add_row(local_time(record.occurred), record.kind, show_record(record))
+        labels = [local_time(record.occurred), str(record.kind)]
+        if scopes:
+            labels.append(plain(record.scope))
+        made.add_row(*labels, show_record(record))
     console().print(made)
 
 

@@ -78,7 +78,7 @@ def _make_scope(path: str) -> Scope:
 
 
 def check_scope(path: str) -> None:
-    """Labels are any printable text without '/', 1 to 200 characters each, 1,000 in all, but no `*` or `**`."""
+    """Labels are any printable text without '/', 1 to 200 characters each, 1,000 in all; not `*` or `**`."""
     if not isinstance(path, str):
         raise BadInput(f"a scope must be a string such as 'acme/ann', not {type(path).__name__}")
     if len(path) > 1000:

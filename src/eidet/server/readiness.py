@@ -1,4 +1,4 @@
-"""Whether the memory answers, asked so that a probe never waits long and a store that is away is asked once."""
+"""Whether the memory answers: a probe never waits long, and a store that is away is asked once."""
 
 from __future__ import annotations
 

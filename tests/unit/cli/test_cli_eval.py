@@ -98,3 +98,18 @@ def test_a_bad_file_is_told_before_anything_runs(eidet: Shell) -> None:
     said = eidet("eval", str(file), "--place", str(eidet.file))
     assert (said.code, said.err) == (2, "error: lines.jsonl, line 2: the field question is missing\n")
     assert not eidet.file.exists()
+
+
+def test_the_worst_questions_are_named_with_what_came_and_what_was_expected(eidet: Shell, own: str) -> None:
+    said = eidet("eval", own, COLUMNS="80").out
+    worst = said.partition("worst questions\n")[2]
+    assert re.search(r"came first +\S+: \S", worst)
+    assert re.search(r"expected +\S+: .*  came at 2", worst)
+    assert "95 % of R@10" in " ".join(said.split())
+
+
+def test_what_needs_wrong_answers_is_left_out_where_there_are_few(eidet: Shell) -> None:
+    talk = written(eidet.folder / "talk.json", locomo())
+    said = eidet("eval", str(talk), COLUMNS="120").out
+    assert "right-AUROC" not in said
+    assert "calibration" not in said

@@ -207,7 +207,10 @@ def test_sessions_are_listed_newest_first(eidet: Shell) -> None:
     assert "office" not in told.out
     below = eidet("sessions", "--scope", "ann/**", COLUMNS="80")
     assert "ann/office" in below.out
-    assert [one["session"] for one in eidet("sessions", "--scope", "ann", "--json").lines] == ["garden", "trip"]
+    assert [one["session"] for one in eidet("sessions", "--scope", "ann", "--json").lines] == [
+        "garden",
+        "trip",
+    ]
     nothing = eidet("sessions")
     assert nothing.code == 0
     assert "no sessions" in nothing.err

@@ -198,7 +198,11 @@ BAD: dict[str, tuple[str, str, str]] = {
         '{"role": "user", "content": "hi"}\n',
         "is not a ChatGPT export: .*; it looks like JSON lines: `eidet import jsonl`",
     ),
-    "mem0 for claude": ("claude", '{"results": []}', "not a Claude export: .*; it looks like an export of mem0"),
+    "mem0 for claude": (
+        "claude",
+        '{"results": []}',
+        "not a Claude export: .*; it looks like an export of mem0",
+    ),
     "chatgpt for mem0": ("mem0", '[{"mapping": {}, "id": 1}]', "it looks like a ChatGPT export"),
     "no sender": ("claude", '[{"chat_messages": [{}]}]', "message 1 has no sender"),
     "no results": ("mem0", '{"a": 1}', 'there is no list of "results"'),

@@ -23,7 +23,11 @@ def memory() -> Iterator[Memory]:
 
 def fill(memory: Memory) -> None:
     for at, session, text in (
-        (MAY + DAY, "garden", "The oak needs water\nevery second day, and so do the roses beside the old gate wall"),
+        (
+            MAY + DAY,
+            "garden",
+            "The oak needs water\nevery second day, and so do the roses beside the old gate wall",
+        ),
         (MAY, "garden", "Shall we talk of the garden?"),
         (MAY + 2 * DAY, "boat", "The boat leaks"),
     ):

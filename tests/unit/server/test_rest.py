@@ -425,7 +425,7 @@ def test_the_lines_for_curl_in_the_guide_work(server: Running) -> None:
     answers = []
     for line in block.splitlines():
         words = shlex.split(line.replace("http://127.0.0.1:8765", server.url))
-        done = subprocess.run(words, capture_output=True, check=True, timeout=30)  # noqa: S603
+        done = subprocess.run(words, capture_output=True, check=True, timeout=30)
         answers.append(json.loads(done.stdout))
     ready, stored, recalled, sessions = answers
     assert ready == {"status": "ok"}
