@@ -100,11 +100,13 @@ def test_a_bad_file_is_told_before_anything_runs(eidet: Shell) -> None:
     assert not eidet.file.exists()
 
 
-def test_the_worst_questions_are_named_with_what_came_and_what_was_expected(eidet: Shell, own: str) -> None:
-    said = eidet("eval", own, COLUMNS="80").out
+def test_the_worst_questions_are_named_with_what_came_and_what_was_expected(eidet: Shell) -> None:
+    wrong = {"type": "question", "question": "Ann lives in Lisbon", "gold": ["b"], "scope": "ann"}
+    asked = written(eidet.folder / "wrong.jsonl", [*lines(), wrong])
+    said = eidet("eval", str(asked), COLUMNS="80").out
     worst = said.partition("worst questions\n")[2]
-    assert re.search(r"came first +\S+: \S", worst)
-    assert re.search(r"expected +\S+: .*  came at 2", worst)
+    assert "came first  a: Ann lives in Lisbon." in worst
+    assert re.search(r"expected    b: She restores oak tables\.  (came at|did not come)", worst)
     assert "95 % of R@10" in " ".join(said.split())
 
 
