@@ -284,5 +284,10 @@ def _make(group: str, name: str, *given: Any, **named: Any) -> Any:
     """What an installed package makes under a name."""
     if (make := load_plugin(group, name)) is None:
         known = ", ".join(list_plugins(group))
+        if group == "eidet.stores":
+            raise Misconfigured(
+                f"no store has addresses that begin with {name!r} (no entry point {name!r} of {group}; there "
+                f"are {known}): name a file such as agent.db, or a URL such as postgresql://user@host/name"
+            )
         raise Misconfigured(f"there is no entry point {name!r} of {group}; there are {known}")
     return call_plugin(group, name, make, given, **named)

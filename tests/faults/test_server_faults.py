@@ -272,6 +272,29 @@ def test_without_its_database_it_says_so_and_recovers(proxy: Proxy, postgres_emp
         assert http.get("/v1/health/ready").status_code == 200
 
 
+def test_a_probe_of_a_database_that_hangs_is_answered_within_two_seconds(
+    proxy: Proxy, postgres_emptied: str
+) -> None:
+    name = postgres_emptied.rpartition("/")[2]
+    place = f"postgresql://postgres@127.0.0.1:{proxy.port}/{name}?eidet_deadline_seconds=5"
+    with serve_in_thread(place) as running:
+        http = running.shared
+        assert http.get("/v1/health/ready").status_code == 200
+        proxy.refuse()
+        proxy.cut()
+        for _ in range(2):  # the second waits for the same answer of the store
+            start = time.monotonic()
+            away = http.get("/v1/health/ready")
+            assert time.monotonic() - start < 2
+            assert (away.status_code, away.json()["type"]) == (503, "unavailable")
+        assert http.get("/v1/health/live").status_code == 200
+        proxy.heal()
+        deadline = time.monotonic() + 20
+        while http.get("/v1/health/ready").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
 def workers_of(server: ServerProcess) -> list[int]:
     """The processes of its workers, by what they listen on."""
     parent = server.child.pid

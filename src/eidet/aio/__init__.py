@@ -34,8 +34,7 @@ def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
         memory = await threads.open()
         if is_warmable(embedder := memory.parts.embedder):
             wanted = await threads.run(lambda: texts(memory, core(), *args, **kwargs))
-            if wanted:
-                await embedder.warm(wanted)
+            await embedder.warm(wanted)
 
     return Hop(ready)
 
@@ -120,6 +119,7 @@ class AsyncAdmin(Hopping[AdminNamespace]):
     stats: ClassVar = hop(AdminNamespace.stats)
     health: ClassVar = hop(AdminNamespace.health)
     metrics: ClassVar = hop(AdminNamespace.metrics)
+    sessions: ClassVar = hop(AdminNamespace.sessions)
     check: ClassVar = hop(AdminNamespace.check)
     flush: ClassVar = hop(AdminNamespace.flush)
     rebuild: ClassVar = hop(AdminNamespace.rebuild)

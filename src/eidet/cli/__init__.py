@@ -3,7 +3,7 @@
     memory_options.py    which memory is meant, and opening it; configuration.py: eidet.toml
     init_command.py      init, which writes eidet.toml; tour_command.py: tour
     write_commands.py    remember
-    read_commands.py     recall, context, find, show, history, scopes, stats
+    read_commands.py     recall, context, find, show, history, scopes, sessions, stats
     fact_commands.py     facts about, timeline, match, why …
     upkeep_commands.py   maintain, detail, restore, pin, hold, fit …
     review.py            review, quarantine, approve, reveal, forget-value
@@ -47,7 +47,7 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "serve_command": ("serve",),
     "write_commands": ("remember",),
     "erase": ("forget", "verify-forgotten", "verify-receipt"),
-    "read_commands": ("recall", "context", "find", "show", "history", "stats", "scopes"),
+    "read_commands": ("recall", "context", "find", "show", "history", "stats", "scopes", "sessions"),
     "fact_commands": ("facts",),
     "upkeep_commands": (
         *("maintain", "detail", "restore", "pin", "unpin", "hold", "release", "end-session"),

@@ -15,7 +15,7 @@ from ..core.validate import moment
 from .configuration import read_settings_here
 from .json_output import emit, emit_each
 from .panels import ACCOUNT
-from .show import console, local_time, style_text, table
+from .show import MINUTE, console, local_time, style_text, table
 
 if TYPE_CHECKING:
     from ..trust.audit import AuditEntry, AuditHead
@@ -184,7 +184,10 @@ def _within(pattern: str, scope: str | None) -> bool:
 
 
 def _table(found: Iterable[AuditEntry]) -> Any:
-    made = table("n", "when", "verb", "scope")
+    made = table("n")
+    made.add_column("when", min_width=MINUTE)
+    made.add_column("verb")
+    made.add_column("scope", overflow="fold")
     made.add_column("what", ratio=3)
     made.add_column("by")
     made.add_column("from")

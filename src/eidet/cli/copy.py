@@ -21,6 +21,7 @@ from .show import console, progress_bar, style_text, table
 
 if TYPE_CHECKING:
     from ..copy import Copied
+    from ..copy.verify import Compared
 
 DIGEST: Final = 12  # characters of a digest that are shown
 SHOWN: Final = 10
@@ -148,17 +149,14 @@ class ProgressLines:
 def _tell(copied: Copied) -> None:
     out, err = console(), console(stderr=True)
     if copied.scopes:
-        made = table("scope", "source", "target", "digest", "left out", "only there", "")
+        made = table()
+        made.add_column("scope", overflow="fold")
+        for name in ("source", "target", "digest", "left out", "only in target", "result"):
+            made.add_column(name)
         for one in copied.scopes:
-            same = one.source_digest == one.target_digest
-            digests = [one.source_digest[:DIGEST]] + ([] if same else [one.target_digest[:DIGEST]])
-            if one.equal:
-                verdict = ("same", "green")
-            else:
-                verdict = ("differs", "bold red")
             made.add_row(
-                style_text(one.scope), f"{one.source:,}", f"{one.target:,}", " ≠ ".join(digests),
-                f"{one.left_out or ''}", f"{one.more or ''}", style_text(verdict),
+                style_text(one.scope), f"{one.source:,}", f"{one.target:,}", _tell_digests(one),
+                f"{one.left_out or ''}", f"{one.more or ''}", style_text(_judge(one)),
             )  # fmt: skip
         out.print(made)
     out.print(style_text(_sentence(copied)))
@@ -171,6 +169,24 @@ def _tell(copied: Copied) -> None:
         )
     for note in copied.notes:
         err.print(style_text(("note ", "yellow"), note), soft_wrap=True)
+
+
+def _tell_digests(one: Compared) -> str:
+    if not one.source and not one.target:
+        return "-"  # nothing to compare
+    source, target = one.source_digest[:DIGEST], one.target_digest[:DIGEST]
+    if one.source_digest == one.target_digest:
+        return source
+    return f"{source} ≠ {target}"
+
+
+def _judge(one: Compared) -> tuple[str, str]:
+    """What the table says of a scope, and in which style."""
+    if not one.equal:
+        return "differs", "bold red"
+    if one.more and not one.source:
+        return "not in source", "dim"
+    return "same", "green"
 
 
 def _sentence(copied: Copied) -> str:

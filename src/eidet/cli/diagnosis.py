@@ -14,7 +14,7 @@ class CheckResult:
     level: Literal["ok", "warning", "fault"]
     message: str
     todo: str = ""
-    concern: Literal["", "slow", "unsafe"] = ""  # of a warning: what it costs to leave it
+    concern: Literal["", "slow", "unsafe", "new"] = ""  # of a warning: what it costs to leave it
 
 
 def ok(check: str, message: str) -> CheckResult:
@@ -23,6 +23,11 @@ def ok(check: str, message: str) -> CheckResult:
 
 def warning(check: str, message: str, todo: str, concern: Literal["", "slow", "unsafe"] = "") -> CheckResult:
     return CheckResult(check=check, level="warning", message=message, todo=todo, concern=concern)
+
+
+def new(check: str, message: str, todo: str) -> CheckResult:
+    """Nothing is wrong: there is nothing yet."""
+    return CheckResult(check=check, level="warning", message=message, todo=todo, concern="new")
 
 
 def fault(check: str, message: str, todo: str) -> CheckResult:

@@ -23,9 +23,11 @@ from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, le
 from ..store.traits import path_of
 from ..text import analyzer_of
 from .advice import advice
-from .diagnosis import CheckResult, fault, ok, warning
+from .diagnosis import CheckResult, fault, new, ok, warning
 from .installed_checks import describe_machine
-from .memory_options import Which
+from .memory_options import USUAL, Which
+from .opening_cures import find_cure
+from .postgres_checks import check_postgres
 from .safety_checks import check_files, check_line, check_protection
 from .server_checks import check_served, servers
 from .show import size_text
@@ -47,7 +49,7 @@ def examine(on: Which, *, thorough: bool) -> Iterator[CheckResult]:
     for check in checks:
         found = list(_run_check(check, Subject(on, file, thorough)))
         yield from found
-        if any(finding.level == "fault" for finding in found):
+        if any(finding.level == "fault" or finding.concern == "new" for finding in found):
             return
 
 
@@ -74,7 +76,7 @@ def _run_check(check: Check, case: Subject) -> Iterator[CheckResult]:
     except Corrupt as error:
         yield fault("damage", str(error), RESTORE)
     except EidetError as error:
-        yield fault("opening", str(error), "do what the message says, then run `eidet doctor` again")
+        yield fault("opening", str(error), find_cure(error))
 
 
 def _machine(case: Subject) -> Iterator[CheckResult]:
@@ -90,7 +92,9 @@ def _line(case: Subject) -> Iterator[CheckResult]:
 
 def _file(case: Subject) -> Iterator[CheckResult]:
     path = case.path
-    if not path.is_file():
+    if not path.exists() and case.on.at == USUAL:
+        yield new("file", f"{path} is not there yet", _how_to_begin(path))
+    elif not path.is_file():
         what = "does not exist"
         if path.is_dir():
             what = "is a folder"
@@ -183,6 +187,7 @@ def _memory(case: Subject) -> Iterator[CheckResult]:
         yield from _language(case.on, store)
         yield from _caches(store)
         yield from servers(memory)
+        yield from check_postgres(case.on.at, store)
         yield from _index(memory)
         yield from check_index(memory, on_server=case.file is None)
         yield from check_recalls(memory.admin.stats()["retrieval"])

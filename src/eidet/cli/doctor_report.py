@@ -18,6 +18,7 @@ ALWAYS: Final = (
     "settings",
     "file",
     "store",
+    "server",
     "disk",
     "embedder",
     "protection",
@@ -65,6 +66,8 @@ def list_once(names: Iterable[str]) -> list[str]:
 def sum_up(problems: Sequence[CheckResult]) -> str:
     if not problems:
         return "All is well."
+    if [problem.concern for problem in problems] == ["new"]:
+        return "Nothing is wrong: there is no memory here yet; the arrow says how to begin."
     if len(problems) == 1:
         return "One thing to look at; the arrow says what to do."
     return f"{len(problems)} things to look at; the arrows say what to do."

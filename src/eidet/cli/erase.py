@@ -17,11 +17,12 @@ from .json_output import emit
 from .memory_options import Below, Which, command
 from .panels import FORGET
 from .parse import json_of
-from .show import console, show_record, size_text, style_text, table
+from .show import ID_WIDTH, break_before_id, console, show_record, size_text, style_text, table
 
 if TYPE_CHECKING:
     from ..memory import Memory
     from ..trust.erase import Absence, Forgotten, Preview
+    from ..trust.erase.absence import Place
 
 SHOWN: Final = 50  # records of a dry run that are shown one by one
 
@@ -79,9 +80,10 @@ def forget(
             count = _how_many(memory, ids, where, on.reach(below))
             typer.confirm(f"Forget {count} of scope {on.reach(below)} for good?", abort=True, err=True)
         forgotten = memory.forget(**what, by=by, why=why)
+    _tell_forgotten(forgotten, len(ids or ()), on.json)
     if receipt is not None and forgotten.receipt is not None:
         forgotten.receipt.save(receipt)
-    _tell_forgotten(forgotten, len(ids or ()), on.json)
+        typer.echo(f"receipt: {receipt}", err=True)
 
 
 def _check(
@@ -158,8 +160,7 @@ def _tell_preview(found: Preview, json: bool) -> None:
         for record in group[:SHOWN]:
             made.add_row(_TOLD[name], show_record(record))
     console().print(made)
-    further = len(found.copies) + len(found.dropped)
-    typer.echo(f"would forget {found.count:,}, {further:,} more with them, and rebuild {len(found.anew):,}")
+    typer.echo(str(found))
 
 
 _TOLD: Final = {
@@ -205,14 +206,31 @@ def _tell_absence(absence: Absence, json: bool) -> None:
     made = table("place")
     made.add_column("looked at", justify="right")
     made.add_column("found", justify="right")
-    made.add_column("which", ratio=1)
+    made.add_column("which", ratio=1, overflow="fold", min_width=ID_WIDTH)
     for place in absence.places:
-        told = style_text(", ".join(place.told))
-        made.add_row(place.name, f"{place.looked_at:,}", f"{place.found:,}" if place.found else "-", told)
+        told = ", ".join(map(break_before_id, place.told))
+        if place.note:
+            told = f"{told} ({place.note})"
+        made.add_row(place.name, f"{place.looked_at:,}", _tell_found(place), style_text(told))
     console().print(made)
-    typer.echo(
-        "not found anywhere" if absence else f"found in {sum(p.found > 0 for p in absence.places)} places"
-    )
+    typer.echo(_sum_up(absence))
+
+
+def _tell_found(place: Place) -> str:
+    if not place.searched:
+        return "not searched"
+    if place.found:
+        return f"{place.found:,}"
+    return "-"
+
+
+def _sum_up(absence: Absence) -> str:
+    if absence:
+        return "not found anywhere"
+    places = sum(place.found > 0 for place in absence.places)
+    if places == 1:
+        return "found in 1 place"
+    return f"found in {places} places"
 
 
 def verify_receipt(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:

@@ -15,6 +15,7 @@ from ..core.validate import dump_json
 from .configuration import read_choices_here
 from .panels import MEASURE
 from .show import console, plain, progress_bar, style_text, table
+from .worst_questions import tell_worst
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 OUTPUT: Final = "What comes out"
 DATA: Final = "What is asked"
 DEFAULT: Final = "wordllama"
+FEWEST_WRONG: Final = 10  # wrong first hits below which the last two of TRUST say nothing
 TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # what the best scores are worth
 
 
@@ -155,6 +157,8 @@ def tell_report(report: Report) -> None:
         out.print(style_text((comparison.name, "bold"), " against ", (comparison.base, "bold")))
         out.print(differences_table(comparison, report))
         out.print()
+    for line in tell_worst(report):
+        out.print(line, soft_wrap=True)
     out.print(data_line(report.cases, report), style="dim")
 
 
@@ -164,7 +168,7 @@ def figures_table(run: Run, report: Report) -> Table:
     for name in ("n", *names):
         made.add_column(name, justify="right")
         if name == main:
-            made.add_column("95 %", justify="right", style="dim", no_wrap=True)
+            made.add_column(f"95 % of {main}", justify="right", style="dim", no_wrap=True)
     for label, figures in (("overall", run.overall), *run.categories.items()):
         count = figures[main].questions
         cells: list[str] = []
@@ -195,7 +199,7 @@ def tell_rest(run: Run, report: Report) -> Iterator[Text]:
     yield style_text(
         ", ".join(f"{name} {run.overall[name].value:.3f}" for name in names if name in run.overall)
     )
-    if trust := ", ".join(f"{name} {run.overall[name].value:.3f}" for name in TRUST if name in run.overall):
+    if trust := ", ".join(f"{name} {run.overall[name].value:.3f}" for name in names_of_trust(run)):
         yield style_text(f"best scores: {trust}")
     p50, p95, p99 = (run.latency[name] for name in ("p50", "p95", "p99"))
     leaks = (f"{run.leaks:,} leaks between scopes", "bold red") if run.leaks else "no leaks between scopes"
@@ -203,6 +207,16 @@ def tell_rest(run: Run, report: Report) -> Iterator[Text]:
     if run.tokens is not None and run.context_gold is not None:
         held = f"{run.tokens:,.0f} tokens, {run.context_gold:.0%} of the gold"
         yield style_text(f"a context of {report.budget:,} holds {held}")
+
+
+def names_of_trust(run: Run) -> list[str]:
+    """What tells whether a good score means a right answer; left out where too few answers are wrong."""
+    wrong = sum(not (answer.found and answer.found[0].gold) for answer in run.answers)
+    names = []
+    for name in TRUST:
+        if name in run.overall and (name == "AUROC" or wrong >= FEWEST_WRONG):
+            names.append(name)
+    return names
 
 
 def differences_table(comparison: Comparison, report: Report) -> Table:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from ..core.errors import BadInput
+from ..core.errors import BadInput, EidetError
 from ..core.private_files import write_private
 from .configuration import FILE
 from .configuration_text import Choices, make_text
@@ -56,16 +57,24 @@ def init(
     """
     check_target(file, yes=yes, overwrite=overwrite)
     choices = Choices(
-        memory=answer(at, USUAL.memory, "1/3  Where should memories live?", WHERE, yes=yes),
+        memory=answer(at, USUAL.memory, "1/3  Where should memories live?", WHERE, check_memory, yes=yes),
         language=answer(
-            language, USUAL.language, "2/3  Which language are your texts in?", LANGUAGE, yes=yes
+            language,
+            USUAL.language,
+            "2/3  Which language are your texts in?",
+            LANGUAGE,
+            check_language,
+            yes=yes,
         ),
-        guard=answer(guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, yes=yes),
+        guard=answer(
+            guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, check_guard, yes=yes
+        ),
         embedder=embedder,
     )
     if not yes:
         typer.echo(err=True)
-    check_choices(choices)
+    if embedder is not None:
+        check_embedder(embedder)
     write_private(file, make_text(choices))
     tell_next(file, choices)
 
@@ -81,18 +90,33 @@ def check_target(file: Path, *, yes: bool, overwrite: bool) -> None:
         raise typer.Exit(1)
 
 
-def answer(given: str | None, usual: str, question: str, hint: str, *, yes: bool) -> str:
-    """What an option said, or else what somebody answers; with `yes`, the default."""
+def answer(
+    given: str | None, usual: str, question: str, hint: str, check: Callable[[str], None], *, yes: bool
+) -> str:
+    """What an option said, or else what somebody answers, until it can be used; with `yes`, the default."""
     if given is not None:
+        check(given.strip())
         return given.strip()
     if yes:
         return usual
     err = console(stderr=True)
     err.print(style_text((f"\n{question}", "bold")))
     err.print(style_text((f"     {hint}", "dim")))
+    while True:
+        said = prompt(usual)
+        try:
+            check(said)
+        except EidetError as error:
+            err.print(style_text((f"     {error}", "yellow")), soft_wrap=True)
+        else:
+            return said
+
+
+def prompt(usual: str) -> str:
     try:
         said: str = typer.prompt("    ", default=usual, err=True)
     except typer.Abort as error:
+        typer.echo(err=True)  # the prompt has left the cursor on its line
         raise no_answer(error) from error
     return said.strip()
 
@@ -111,19 +135,29 @@ def no_answer(error: typer.Abort) -> Exception:
     return BadInput(f"no answer on stdin: {ADVICE}")
 
 
-def check_choices(choices: Choices) -> None:
-    """Refuses what the other commands would refuse later, before anything is written."""
-    from ..core.settings import Settings
-    from ..models.embed import embedder_of
+def check_memory(place: str) -> None:
+    """Refuses what other commands would refuse later, before anything is written; so do the next three."""
+    if not place:
+        raise BadInput("name a file or a URL for the memory")
+
+
+def check_language(language: str) -> None:
     from ..text import analyzer_of
+
+    analyzer_of(language)
+
+
+def check_guard(guard: str) -> None:
+    from ..core.settings import Settings
     from ..trust.privacy.fields import Guard
 
-    if not choices.memory:
-        raise BadInput("name a file or a URL for the memory")
-    analyzer_of(choices.language)
-    Guard.of(Settings(guard=choices.guard))
-    if choices.embedder is not None:
-        embedder_of(choices.embedder)
+    Guard.of(Settings(guard=guard))
+
+
+def check_embedder(embedder: str) -> None:
+    from ..models.embed import embedder_of
+
+    embedder_of(embedder)
 
 
 def find_missing_extra(place: str) -> str | None:

@@ -1,4 +1,4 @@
-"""`eidet recall`, `context`, `find`, `show`, `history`, `scopes` and `stats`."""
+"""`eidet recall`, `context`, `find`, `show`, `history`, `scopes`, `sessions` and `stats`."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def add_to(app: typer.Typer) -> None:
         command(app, USE)(run)
     command(app, CARE)(stats)
     command(app, CARE)(scopes)
+    command(app, CARE)(sessions)
 
 
 def recall(
@@ -172,7 +173,7 @@ def find(
     if on.json:
         emit_each(record.to_dict(vectors=vectors) for record in records)
     else:
-        shown.tell_records(records)
+        shown.tell_records(records, scopes=on.reach(below).below)
 
 
 def show(
@@ -230,6 +231,25 @@ def scopes(on: Which) -> None:
         emit(counts)
     else:
         shown.tell_scopes(counts)
+
+
+def sessions(
+    on: Which,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 20,
+    below: Below = False,
+) -> None:
+    """The sessions of a scope, those that were active last first.
+
+    With --json one a line.
+    """
+    with on.open_memory() as memory:
+        found = memory.admin.sessions(on.reach(below), limit=limit)
+        if not found:
+            tell_elsewhere(on, memory)
+    if on.json:
+        emit_each(one.to_dict() for one in found)
+    else:
+        shown.tell_sessions(found, scopes=on.reach(below).below)
 
 
 def stats(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
+from ..core.session_summary import SessionSummary
 from ..core.state import dump_state
 from ..core.validate import dump_json
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 BAR: Final = 24
 WIDE: Final = 90  # columns; on fewer, an id beside a column of reasons would not fit on its line
+MINUTE: Final = 16  # columns of a time such as 2026-05-08 09:30
+ID_WIDTH: Final = 28  # columns of an id that Eidet made; it is copied, so it is never cut or wrapped
 LISTED: Final = 1000  # characters of a text that are shown in a list …
 SHOWN: Final = 4000  # … and of a single record
 # Characters that steer a terminal, or turn the direction of what is read.
@@ -55,6 +58,14 @@ def style_text(*parts: str | tuple[str, str]) -> Text:
     return Text.assemble(
         *(plain(part) if isinstance(part, str) else (plain(part[0]), part[1]) for part in parts)
     )
+
+
+def break_before_id(named: str) -> str:
+    """`acme/ann/0651…` with its id on a line of its own where a terminal is narrow."""
+    scope, slash, id = named.rpartition("/")
+    if not slash or console().width >= WIDE:
+        return named
+    return f"{scope}/\n{id}"
 
 
 def local_time(moment: float | None) -> str:
@@ -92,7 +103,7 @@ def tell_hits(hits: Hits) -> None:
 
 def hits_table(hits: Iterable[Hit]) -> Table:
     made = table("score")
-    made.add_column("when", width=10)
+    made.add_column("when", width=MINUTE)
     add_reasons(made)
     for hit in hits:
         made.add_row(
@@ -142,16 +153,22 @@ def tell_context(context: Context) -> None:
     console(stderr=True).print(f"({used}; {len(context.left_out):,} left out)", style="dim")
 
 
-def tell_records(records: Sequence[Record]) -> None:
+def tell_records(records: Sequence[Record], *, scopes: bool = False) -> None:
+    """A row for each; `scopes` says that they may be of several scopes."""
     if not records:
         console(stderr=True).print("nothing found")
         return
     made = table()
-    made.add_column("when", width=10)
+    made.add_column("when", width=MINUTE)
     made.add_column("kind")
-    made.add_column("what", ratio=1, overflow="fold")
+    if scopes:
+        made.add_column("scope", overflow="fold", max_width=24)
+    made.add_column("what", ratio=1, overflow="fold", min_width=ID_WIDTH)
     for record in records:
-        made.add_row(local_time(record.occurred), record.kind, show_record(record))
+        labels = [local_time(record.occurred), str(record.kind)]
+        if scopes:
+            labels.append(plain(record.scope))
+        made.add_row(*labels, show_record(record))
     console().print(made)
 
 
@@ -221,6 +238,26 @@ def tell_scopes(counts: Mapping[str, int]) -> None:
     made.add_column("records", justify="right")
     for scope, count in counts.items():
         made.add_row(plain(scope), f"{count:,}")
+    console().print(made)
+
+
+def tell_sessions(found: Sequence[SessionSummary], *, scopes: bool) -> None:
+    """A line for each; `scopes` says that they may be of several scopes."""
+    if not found:
+        console(stderr=True).print("no sessions")
+        return
+    made = table()
+    made.add_column("session", overflow="fold")
+    if scopes:
+        made.add_column("scope", overflow="fold")
+    made.add_column("records", justify="right")
+    made.add_column("last", width=MINUTE)
+    made.add_column("begins with", ratio=1, overflow="fold")
+    for one in found:
+        named = [plain(one.session)]
+        if scopes:
+            named.append(plain(one.scope))
+        made.add_row(*named, f"{one.count:,}", local_time(one.last), plain(one.title))
     console().print(made)
 
 

@@ -16,7 +16,7 @@ from ..upkeep.archive import archive_of
 from .json_output import emit, emit_or_tell
 from .memory_options import Below, Which, command
 from .panels import LIFE
-from .show import LISTED, console, local_time, show_record, style_text, table
+from .show import ID_WIDTH, LISTED, console, local_time, show_record, style_text, table
 
 if TYPE_CHECKING:
     from ..upkeep import Maintained
@@ -78,9 +78,13 @@ def maintain(
 def _tell_maintained(done: Maintained) -> None:
     out = console()
     if done.changes and (done.dry_run or len(done.changes) <= SHOWN):
-        made = table("what", "which", "why")
+        made = table("what")
+        made.add_column("which", overflow="fold", min_width=ID_WIDTH)
+        made.add_column("why", ratio=1, overflow="fold")
         for change in done.changes:
-            made.add_row(change.what, style_text(f"{change.scope}/{change.id}"), style_text(change.because))
+            made.add_row(
+                change.what, style_text(f"{change.id}\n", (change.scope, "dim")), style_text(change.because)
+            )
         out.print(made)
     out.print(style_text(str(done)))
     for failure in done.failed:

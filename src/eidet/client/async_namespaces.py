@@ -103,6 +103,7 @@ class AsyncClientAdmin(Async, AsyncAdmin):
 
     stats: ClassVar = await_answer(AsyncAdmin.stats, transfer_requests.stats)
     health: ClassVar = await_answer(AsyncAdmin.health, transfer_requests.health)
+    sessions: ClassVar = await_answer(AsyncAdmin.sessions, requests_of.sessions)
     metrics: ClassVar = await_refusal(AsyncAdmin.metrics, refusals.ADMIN["metrics"])
     check: ClassVar = await_refusal(AsyncAdmin.check, refusals.ADMIN["check"])
     flush: ClassVar = await_refusal(AsyncAdmin.flush, refusals.ADMIN["flush"])

@@ -105,6 +105,7 @@ class ClientAdmin(Sync, AdminNamespace):
 
     stats = ask(AdminNamespace.stats, transfer_requests.stats)
     health = ask(AdminNamespace.health, transfer_requests.health)
+    sessions = ask(AdminNamespace.sessions, requests_of.sessions)
     metrics = refuse(AdminNamespace.metrics, refusals.ADMIN["metrics"])
     check = refuse(AdminNamespace.check, refusals.ADMIN["check"])
     flush = refuse(AdminNamespace.flush, refusals.ADMIN["flush"])

@@ -16,6 +16,7 @@ from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
 from ..core.remembered import RememberedList
 from ..core.scope import Scope
+from ..core.session_summary import SessionSummary
 from ..core.validate import Json, Moment, clean_json, clean_text, moment
 from ..memory.records import check_unchanged
 from ..recall import Recipe
@@ -35,6 +36,7 @@ from .unpacking import (
     unpack_record,
     unpack_records,
     unpack_remembered,
+    unpack_session,
 )
 
 if TYPE_CHECKING:
@@ -341,3 +343,10 @@ def scopes(under: str | None = None) -> Steps[dict[str, int]]:
         if answer["cursor"] is None:
             return counts
         params = params | {"cursor": answer["cursor"]}
+
+
+def sessions(scope: str | Scope = "default", *, limit: int = 100) -> Steps[list[SessionSummary]]:
+    """The sessions of a scope, those that were active last first, each with its first words."""
+    params = pack_scope(scope) | {"limit": limit}
+    answer = yield WireRequest(method="GET", path="/v1/sessions", params=params)
+    return [unpack_session(one) for one in answer["sessions"]]

@@ -10,6 +10,7 @@ from ..core.event import Event
 from ..core.hit import Hit, Hits, Reasons, Signal, Trace
 from ..core.record import Kind, Record, Tier, Trust
 from ..core.remembered import Rejected, RememberedList
+from ..core.session_summary import SessionSummary
 from ..core.state import State
 from ..recall.pack import Context
 
@@ -23,6 +24,11 @@ def unpack_time(text: str | None) -> float | None:
     if text is None:
         return None
     return datetime.fromisoformat(text).timestamp()
+
+
+def unpack_session(said: Said) -> SessionSummary:
+    times = {name: unpack_time(said[name]) or 0.0 for name in ("first", "last")}
+    return SessionSummary(**{**said, **times})
 
 
 def unpack_record(said: Said) -> Record:

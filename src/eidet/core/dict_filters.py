@@ -197,6 +197,11 @@ def _any_of(parts: Sequence[Where]) -> Where:
 def _make_unknown(key: str) -> BadInput:
     if key in ("user_id", "user", "namespace", "collection"):
         return BadInput(f"{key!r} is the scope of a memory: give it as scope=…, beside the filter")
+    if key in ("text", "content", "memory", "document", "$contains"):
+        return BadInput(
+            f"a filter does not search texts, so it knows no {key!r}: recall(words, recipe='exact') finds "
+            "records by their words, and record.text of what find(…) returns can be compared"
+        )
     if key.startswith("$"):
         known = ", ".join((*_JOINS, *_NOTS))
         return BadInput(f"unknown operator {key!r}; filters are joined with {known}")

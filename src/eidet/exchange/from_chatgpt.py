@@ -12,6 +12,7 @@ from typing import Any, Final
 from ..core.errors import BadInput
 from .foreign_messages import ForeignMessage
 from .foreign_values import read_time
+from .format_guess import check_array, make_foreign
 from .json_source import SourceFiles, find_source, open_members, read_array
 from .source_items import Notes, ReadOptions, SourceItem, keep_present, make_labels
 
@@ -25,10 +26,11 @@ def read_chatgpt(source: str, options: ReadOptions, notes: Notes) -> Iterator[So
     with open_members(find_source(source)) as members:
         names = members.list_names() if members.is_single else members.find(FILES)
         if not names:
-            raise BadInput(f"{source} holds no conversations.json: it is not an export of ChatGPT")
+            raise BadInput(f"{source} holds no conversations.json: it is not a ChatGPT export")
         _note_others(members, notes)
         for name in names:
             with members.open(name) as file:
+                check_array(file, name, "chatgpt")
                 for number, found in enumerate(read_array(file, name), 1):
                     yield from _read_conversation(found, f"{name}, conversation {number:,}", options, notes)
 
@@ -42,7 +44,7 @@ def _note_others(members: SourceFiles, notes: Notes) -> None:
 def _read_conversation(found: Any, where: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
     nodes = found.get("mapping") if isinstance(found, dict) else None
     if not isinstance(nodes, dict):
-        raise BadInput(f"{where} is not a conversation of ChatGPT: it has no mapping")
+        raise make_foreign("chatgpt", where, "it has no mapping", found)
     last = read_time(found.get("create_time"), f"{where}: create_time") or 0.0
     for id, message in _list_messages(nodes, found.get("current_node"), where, options, notes):
         place = f"{where}, message {id}"

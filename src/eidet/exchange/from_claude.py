@@ -9,6 +9,7 @@ from ..core.draft import Draft
 from ..core.errors import BadInput
 from .foreign_messages import ForeignMessage
 from .foreign_values import read_time, with_origin
+from .format_guess import check_array, make_foreign
 from .json_source import SourceFiles, find_source, open_members, read_array, read_document
 from .source_items import Notes, ReadOptions, SourceItem, keep_present, make_labels
 
@@ -20,9 +21,10 @@ def read_claude(source: str, options: ReadOptions, notes: Notes) -> Iterator[Sou
     with open_members(find_source(source)) as members:
         names = members.list_names() if members.is_single else members.find(FILES)
         if not names:
-            raise BadInput(f"{source} holds no conversations.json: it is not an export of Claude")
+            raise BadInput(f"{source} holds no conversations.json: it is not a Claude export")
         for name in names:
             with members.open(name) as file:
+                check_array(file, name, "claude")
                 for number, found in enumerate(read_array(file, name), 1):
                     yield from _read_conversation(found, f"{name}, conversation {number:,}", options, notes)
         if not members.is_single:
@@ -33,7 +35,7 @@ def read_claude(source: str, options: ReadOptions, notes: Notes) -> Iterator[Sou
 def _read_conversation(found: Any, where: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
     messages = found.get("chat_messages") if isinstance(found, dict) else None
     if not isinstance(messages, list):
-        raise BadInput(f"{where} is not a conversation of Claude: it has no chat_messages")
+        raise make_foreign("claude", where, "it has no chat_messages", found)
     if found.get("summary"):
         notes.drop("summary of a conversation", "Eidet makes its own")
     for number, message in enumerate(messages, 1):

@@ -14,6 +14,7 @@ from ..core.draft import Draft
 from ..core.errors import BadInput
 from .foreign_sqlite import ForeignDatabase, is_sqlite, open_database
 from .foreign_values import end_of_day, plain_json, read_time, with_origin
+from .format_guess import make_foreign
 from .json_source import find_source, open_text, read_array, read_document
 from .safe_pickles import QdrantPoint, read_pickle
 from .source_items import Notes, ReadOptions, SourceItem, identify, keep_present, make_labels
@@ -176,7 +177,7 @@ def _find_results(found: Any, path: Path) -> list[Any]:
     if isinstance(found, dict):
         rows = found.get("results", found.get("memories"))
     if not isinstance(rows, list):
-        raise BadInput(f'{path} is not an export of mem0: there is no list of "results"')
+        raise make_foreign("mem0", str(path), 'there is no list of "results"', found)
     return rows
 
 
@@ -184,7 +185,7 @@ def _number_rows(rows: Iterator[Any], path: Path) -> Iterator[Row]:
     for number, row in enumerate(rows, 1):
         where = f"{path.name}, memory {number:,}"
         if not isinstance(row, dict) or "memory" not in row or "id" not in row:
-            raise BadInput(f'{where} is not a memory of mem0: it needs an "id" and a "memory"')
+            raise make_foreign("mem0", where, 'a memory needs an "id" and a "memory"', row)
         yield where, str(row["id"]), {**(row.get("metadata") or {}), **row, "data": row["memory"]}
 
 

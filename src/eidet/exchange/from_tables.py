@@ -26,20 +26,49 @@ def read_jsonl(source: str, options: ReadOptions, notes: Notes) -> Iterator[Sour
             if not line.strip():
                 continue
             where = f"{path.name}, line {number:,}"
-            item = mapping.make_item(_parse_line(line, where, number), where)
+            try:
+                row = _parse_line(line, where, number)
+            except BadLine as error:
+                _refuse(where, str(error), options, notes)
+                continue
+            item = _make_item(mapping, row, where, options, notes)
             if item is not None:
                 yield item
+
+
+class BadLine(Exception):  # read_jsonl makes a BadInput or a note of it
+    """A line that is no row of a table."""
+
+
+def _refuse(where: str, why: str, options: ReadOptions, notes: Notes) -> None:
+    """Notes a line that cannot be read, if that is asked for."""
+    if not options.skip_bad:
+        raise BadInput(f"{where} {why}; nothing was imported. --skip-bad leaves such lines out") from None
+    notes.skip(where, why)
+
+
+def _make_item(
+    mapping: RowMapping, row: dict[str, Any], where: str, options: ReadOptions, notes: Notes
+) -> SourceItem | None:
+    """The memory of a row; None where the row holds none, or is bad and such rows are left out."""
+    try:
+        return mapping.make_item(row, where)
+    except BadInput as error:
+        if not options.skip_bad:
+            raise
+        notes.skip(where, str(error).removeprefix(where).lstrip(" :,"))
+        return None
 
 
 def _parse_line(line: str, where: str, number: int) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
-        raise BadInput(f"{where} is not JSON") from None
+        raise BadLine("is not JSON") from None
     if isinstance(row, str):
         return {"text": row}
     if not isinstance(row, dict):
-        raise BadInput(f"{where} is neither a JSON object nor a text")
+        raise BadLine("is neither a JSON object nor a text")
     if number == 1 and row.get("eidet") == "export":
         raise BadInput(f"{where}: this is a lossless export of Eidet; `eidet load` reads it")
     return row
@@ -55,8 +84,9 @@ def read_csv(source: str, options: ReadOptions, notes: Notes) -> Iterator[Source
         for number, row in _read_cells(file, path, options.delimiter, mapping):
             where = f"{path.name}, line {number:,}"
             if None in row or None in row.values():
-                raise BadInput(f"{where} has not as many cells as the first row has names")
-            item = mapping.make_item(row, where)
+                _refuse(where, "has not as many cells as the first row has names", options, notes)
+                continue
+            item = _make_item(mapping, row, where, options, notes)
             if item is not None:
                 yield item
 
@@ -88,6 +118,6 @@ def read_parquet(source: str, options: ReadOptions, notes: Notes) -> Iterator[So
         if number == 1:
             mapping.check_columns(row)
         where = f"{path.name}, row {number:,}"
-        item = mapping.make_item(row, where)
+        item = _make_item(mapping, row, where, options, notes)
         if item is not None:
             yield item

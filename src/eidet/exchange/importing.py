@@ -120,7 +120,8 @@ class Importer:
 
     def _read(self, settings: Settings, now: float, notes: Notes) -> Iterator[ReadyItem]:
         seen: dict[tuple[str, str], str] = {}
-        for item in self._form.read(self._source, self._options.read, notes):
+        how = replace(self._options.read, skip_bad=self._options.skip_bad)
+        for item in self._form.read(self._source, how, notes):
             scope = fill_scope(self._template, item.labels)
             if _has_expired(item.draft, now):
                 notes.skip(item.where, "has expired")

@@ -32,6 +32,7 @@ class ReadOptions:
     delimiter: str = ","
     history: Path | None = None  # where mem0 keeps what it changed
     everything: bool = False  # also what is superseded, hidden, or on another branch
+    skip_bad: bool = False  # note a line that cannot be read, and go on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,6 +103,9 @@ class Contradiction:
     relation: str
     facts: tuple[Fact, ...]
 
+    def __str__(self) -> str:
+        return " / ".join(fact.text for fact in self.facts)
+
     def to_dict(self) -> dict[str, Any]:
         """The contradiction as plain values for JSON."""
         facts = [fact.to_dict() for fact in self.facts]

@@ -10,6 +10,7 @@ from ..core.dict_filters import Filter
 from ..core.errors import EidetError
 from ..core.record import Trust
 from ..core.scope import Scope
+from ..core.session_summary import SessionSummary
 from ..core.validate import Json, Moment, moment
 from ..core.where import Where
 from ..models.embed import embedder_of
@@ -81,6 +82,13 @@ class AdminNamespace:
             now=now,
             windows=self._windows,
         )
+
+    def sessions(self, scope: str | Scope = "default", *, limit: int = 100) -> list[SessionSummary]:
+        """The sessions of a scope, those that were active last first, each with its first words.
+
+        Reads every record of the scope; without those in quarantine.
+        """
+        return self._reads.list_sessions(scope, limit)
 
     def check(self) -> list[str]:
         """What is wrong with the index against the store, in words; nothing if all is well.

@@ -95,6 +95,16 @@ _NAMES: Final = {
     "find": frozenset(FindOptions.__annotations__),
     "recall": frozenset(RecallOptions.__annotations__),
 }
+# What a verb takes by name in its own signature.
+_BESIDE: Final[dict[str, frozenset[str]]] = {
+    "count": frozenset(("scope", "where")),
+    "find": frozenset(("scope", "limit", "where")),
+    "recall": frozenset(("scope", "limit", "where")),
+    "forget": frozenset(("scope", "where", "everything", "for_good", "by", "why")),
+    "context": frozenset(
+        ("scope", "limit", "where", "budget", "counter", "neighbours", "headings", "recipe")
+    ),
+}
 _FILTERS: Final = ("kinds", "tiers", "session", "agent", "who", "trust", "since", "until", "near", "box")
 _SAID: Final = ("kinds", "session", "who", "since", "until", "near", "box")
 
@@ -103,7 +113,7 @@ def check_options(verb: str, options: Mapping[str, Any]) -> None:
     """Raises `BadInput` for an option that the verb does not know, and names those that it knows."""
     unknown = options.keys() - _NAMES[verb]
     if unknown:
-        raise make_unknown(verb, unknown, _NAMES[verb])
+        raise make_unknown(verb, unknown, _NAMES[verb] | _BESIDE[verb])
 
 
 def filters_in(options: Mapping[str, Any]) -> dict[str, Any]:

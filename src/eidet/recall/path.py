@@ -21,6 +21,7 @@ from ..core.dict_filters import Filter
 from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.scope import Scope
+from ..core.session_summary import SessionSummary, gather_sessions
 from ..core.validate import Json, clean_json, moment
 from ..core.where import Where
 from ..graph import Graphs
@@ -207,6 +208,14 @@ class ReadPath:
         page = Page(order, check_limit(limit), check_offset(options.get("offset", 0)))
         found = self._source(scope, options).list_page(chosen, page)
         self._auditing.read("find", scope, [record.id for record in found])
+        return found
+
+    def list_sessions(self, scope: str | Scope, limit: int) -> list[SessionSummary]:
+        """The sessions that were active last; reads every record of the scope."""
+        most, chosen = check_limit(limit), self._guarding.filter_visible(None)
+        living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.of(scope))
+        found = gather_sessions(verbs.scan(self._parts.store, living))[:most]
+        self._auditing.read("sessions", scope, [one.session for one in found])
         return found
 
     def graphs_known_at(self, scope: Scope, known_at: float | None) -> Graphs:

@@ -70,6 +70,12 @@ class Caller:
         """Whether a scope, with all below it if that is meant, lies within those of the caller."""
         return self.sees_all or any(Scope.under(prefix).holds(scope.path) for prefix in self.scopes)
 
+    def choose_home(self, home: str = Scope().path) -> str:
+        """The scope of a request that names none: the usual one, or the first of a caller not let into it."""
+        if self.reaches(Scope.of(home)):
+            return home
+        return self.scopes[0]
+
     def act(self, source: str | None = None) -> AbstractContextManager[Acting]:
         """All that is done inside is done by this caller, in history and audit."""
         return acting(by=self.name, source=source)

@@ -26,6 +26,8 @@ from ..core.errors import (
 )
 
 LOG: Final = logging.getLogger("eidet.server")
+JSON: Final = "application/json"
+_NO_OBJECT: Final = ("model_attributes_type", "dict_type")  # what pydantic says of bytes, text and lists
 MEM0: Final = "/mem0/"  # paths below it speak mem0's API
 
 
@@ -112,16 +114,26 @@ def make_not_found(what: str = "there is no such thing here") -> Problem:
     return Problem(404, "not_found", what)
 
 
-def make_invalid(errors: Sequence[Any]) -> Problem:
+def make_invalid(errors: Sequence[Any], content_type: str = JSON) -> Problem:
     """What is wrong with the fields of a request; the first one is named."""
     first = errors[0]
     field = ".".join(str(part) for part in first.get("loc", ()))
+    if first.get("type") in _NO_OBJECT and field == "body":
+        return _make_no_object(content_type)
     message, hint = str(first.get("msg", "the request is not valid")), None
     if first.get("type") == "extra_forbidden":
         message, hint = f"there is no field {field}", FIELDS_AT
         if field == "body.scope":
             hint = SCOPE_AT
     return Problem(422, "bad_input", message, hint=hint, field=field or None)
+
+
+def _make_no_object(content_type: str) -> Problem:
+    """FastAPI reads a body as JSON only if its content type says so; curl says that it is a form."""
+    hint = FIELDS_AT
+    if content_type.partition(";")[0].strip().lower() != JSON:
+        hint = "send the header Content-Type: application/json"
+    return Problem(422, "bad_input", "the body must be a JSON object", hint=hint, field="body")
 
 
 SCOPE_AT: Final = "name the scope in the URL (?scope=acme/ann) or in the header Eidet-Scope"
@@ -151,7 +163,8 @@ def add_handlers(app: FastAPI) -> None:
 
     async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return make_invalid(error.errors()).respond(request.scope["path"])
+        content_type = request.headers.get("content-type", "")
+        return make_invalid(error.errors(), content_type).respond(request.scope["path"])
 
     async def answer_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)

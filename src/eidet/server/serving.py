@@ -17,6 +17,7 @@ from ..core.scope import ALL, Scope
 from ..models.embed import Embedder, WarmableEmbedder
 from .access import Caller, KeyRing, Right
 from .errors import Problem, make_not_found
+from .readiness import Readiness
 from .server_settings import ServerSettings
 
 LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
@@ -29,7 +30,8 @@ ScopeQuery = Annotated[
     str | None,
     Query(
         alias="scope",
-        description="Whose memory, such as acme/ann; acme/** is acme and all below. Default: default.",
+        description="Whose memory, such as acme/ann; acme/** is acme and all below. "
+        "Default: default, or the first scope of a key that may not enter it.",
     ),
 ]
 ScopeHeader = Annotated[str | None, Header(alias="Eidet-Scope", description="The same as a header.")]
@@ -69,6 +71,7 @@ class Serving:
     settings: ServerSettings
     lifespans: list[Callable[[], AbstractAsyncContextManager[Any]]] = field(default_factory=list)
     turns: Turns = field(default_factory=Turns)
+    readiness: Readiness = field(default_factory=Readiness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Grant:
     caller: Caller
     scope: Scope
     serving: Serving
-    named: bool = True  # whether the request names the scope; else it is the default
+    named: bool = True  # whether the request names the scope; else it is the caller's home
 
     @property
     def memory(self) -> AsyncMemory:
@@ -139,7 +142,7 @@ def needs(right: Right) -> Callable[..., Awaitable[Grant]]:
     async def grant(request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None) -> Grant:
         caller = caller_of(request)
         check_right(caller, right)
-        named = Scope.of(scope or scope_header or Scope().path)
+        named = Scope.of(scope or scope_header or caller.choose_home())
         check_reach(caller, named)
         return Grant(caller, named, serving_of(request), bool(scope or scope_header))
 
@@ -167,7 +170,7 @@ def needs_widely(right: Right) -> Callable[..., Awaitable[WideGrant]]:
     ) -> WideGrant:
         caller = caller_of(request)
         check_right(caller, right)
-        said = scope or scope_header or Scope().path
+        said = scope or scope_header or caller.choose_home()
         if said == ALL:
             if not caller.sees_all:
                 raise make_not_found()

@@ -23,7 +23,7 @@ SCOPES: Final = (
     "b",
     "a/b/c",
     "aa",
-    "*",
+    "a*",
     "a\\b",
     'a"b',
     "é",
@@ -45,6 +45,9 @@ SCOPES: Final = (
 )
 INVALID: Final = (
     "",
+    "*",
+    "a/*",
+    "a/**/b",
     "/",
     "a/",
     "/a",

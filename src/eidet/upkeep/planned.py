@@ -15,6 +15,21 @@ WORKS: Final = (
     *("summarise", "consolidate", "read_facts"),
 )
 
+# What upkeep would do and what it did, in the words of a person.
+_SAYS: Final[dict[str, tuple[str, str]]] = {
+    "expire": ("expire {}", "expired {}"),
+    "retain": ("delete {} by retention", "deleted {} by retention"),
+    "stays": ("leave {} alone", "left {} alone"),
+    "forget": ("forget {}", "forgot {}"),
+    "merge": ("merge {}", "merged {}"),
+    "weigh": ("weigh {}", "weighed {}"),
+    "promote": ("promote {}", "promoted {}"),
+    "move": ("move {}", "moved {}"),
+    "summarise": ("summarise {}", "summarised {}"),
+    "consolidate": ("consolidate {}", "consolidated {}"),
+    "read_facts": ("read the facts of {}", "read the facts of {}"),
+}
+
 PINNED: Final = "pinned"
 HOLD: Final = "hold"
 
@@ -98,11 +113,16 @@ class Maintained:
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        done = ", ".join(f"{what} {count:,}" for what, count in self.counts.items())
-        told = "nothing to do"
-        if done:
-            told = f"{'would ' if self.dry_run else ''}{done}"
-        return f"{told} ({self.examined:,} examined)"
+        parts: list[str] = []
+        for what, count in self.counts.items():
+            would, did = _SAYS.get(what, (f"{what} {{}}", f"{what} {{}}"))
+            parts.append((would if self.dry_run else did).format(f"{count:,}"))
+        if not parts:
+            return f"nothing to do ({self.examined:,} examined)"
+        if self.archived:
+            parts.append(f"archived {self.archived:,}")
+        before = "would " if self.dry_run else ""
+        return f"{before}{', '.join(parts)} ({self.examined:,} examined)"
 
 
 def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -83,6 +83,8 @@ def _draft(thing: object) -> Draft:
             return _from_message(thing)
         case Mapping() if "role" in thing and not thing.keys().isdisjoint(("content", "tool_calls")):
             return _from_dict(thing)
+        case Mapping() if "role" in thing and thing.keys() <= _MESSAGE:
+            raise BadInput(f"a message needs content or tool_calls; this one has only {sorted(thing)}")
         case Mapping():
             return Draft(data=thing, kind=Kind.STATE)
     raise BadInput(f"a memory must be a text, a message or a dict, not {type(thing).__name__}")

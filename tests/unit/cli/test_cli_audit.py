@@ -172,8 +172,22 @@ def test_policies_are_shown_with_what_they_would_do(eidet: Shell) -> None:
     assert "keep all of acme/** for good" in shown.out
     dry = eidet("maintain", "--dry-run", "--only", "retain", "--config", str(config), COLUMNS="200")
     assert "40 days since it was stored" in dry.out
-    assert "would retain 2 (3 examined)" in dry.out
+    assert "would delete 2 by retention (3 examined)" in dry.out
     assert eidet("stats", "--json").json["records"] == 3
+    done = eidet("maintain", "--only", "retain", "--config", str(config))
+    assert "\ndeleted 2 by retention (3 examined)\n" in done.out
+    assert eidet("stats", "--json").json["records"] == 1
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_an_id_that_would_go_can_be_copied(eidet: Shell, columns: int) -> None:
+    config = eidet.folder / "eidet.toml"
+    config.write_text(POLICIES)
+    with Memory(eidet.file, embedder="hashing", clock=lambda: time.time() - 40 * DAY) as memory:
+        said = memory.remember("hello", kind="message", scope="acme/hospitals/north/wards/ann-of-the-hills")
+    for words in (("--dry-run",), ()):
+        told = eidet("maintain", *words, "--only", "retain", "--config", str(config), COLUMNS=str(columns))
+        assert f" {said.id} " in told.out
 
 
 def test_without_policies_it_is_said_how_to_write_them(eidet: Shell) -> None:

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sqlite3
 import subprocess
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from tests.unit.cli.shell import Shell
 
+from eidet.cli.opening_cures import find_cure
 from eidet.cli.safety_checks import check_line
 from eidet.cli.speed_checks import check_embedder, check_recalls
+from eidet.core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from eidet.core.settings import Settings
 from eidet.memory import Memory
 from eidet.quality import DAY, Tally, day_of
@@ -349,3 +353,78 @@ def test_records_in_quarantine_are_named_with_the_command(eidet: Shell) -> None:
         memory.remember(text, trust="web")
     (unsafe,) = concerns(eidet, "unsafe")
     assert (unsafe["check"], unsafe["todo"]) == ("quarantine", "eidet review")
+
+
+def test_a_new_folder_has_no_fault(eidet: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(eidet.folder)
+    said = eidet("doctor", EIDET_MEMORY="")
+    assert said.code == 0
+    assert "fault" not in said.out
+    assert "there is no memory here yet; the arrow says how to begin" in " ".join(said.out.split())
+    assert eidet("doctor").code == 1  # a memory that somebody names has to be there
+
+
+def test_of_postgres_version_vectors_and_rights_are_told(eidet: Shell, postgres_emptied: str) -> None:
+    with Memory(postgres_emptied, embedder="hashing") as memory:
+        memory.remember("Ann lives in Lisbon")
+    told = {one["check"]: one for one in eidet("doctor", "--at", postgres_emptied, "--json").json}
+    assert re.match(r"PostgreSQL \d+.*, (pgvector \d|no pgvector)", told["server"]["message"])
+    assert told["rights"]["level"] == "ok"
+    import psycopg
+
+    name = postgres_emptied.rpartition("/")[2]
+    with psycopg.connect(postgres_emptied, autocommit=True) as line:
+        line.execute("DROP ROLE IF EXISTS eidet_reader")
+        line.execute("CREATE ROLE eidet_reader LOGIN")
+        line.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO eidet_reader")
+        try:
+            place = postgres_emptied.replace("postgres@", "eidet_reader@")
+            found = eidet("doctor", "--at", place, "--json").json
+            rights = [one for one in found if one["check"] == "rights"]
+            assert any("may not UPDATE on events, records" in one["message"] for one in rights), found
+            assert rights[0]["todo"].startswith("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES")
+        finally:
+            line.execute("DROP OWNED BY eidet_reader")
+            line.execute("DROP ROLE eidet_reader")
+    away = eidet("doctor", "--at", postgres_emptied.replace(name, "nowhere"), "--json").json[-1]
+    assert away["todo"].startswith("createdb nowhere")
+
+
+def test_the_roles_of_the_guide_suffice(eidet: Shell, postgres_emptied: str) -> None:
+    import psycopg
+
+    page = (Path(__file__).parents[3] / "docs" / "guides" / "postgresql.md").read_text()
+    block = page.partition("```sql\n")[2].partition("```")[0]
+    place = postgres_emptied + "?options=-csearch_path%3Dmemory"
+    with psycopg.connect(postgres_emptied, autocommit=True) as line:
+        line.execute(block.encode())
+        try:
+            Memory(place.replace("postgres@", "eidet_owner@"), embedder="hashing").close()
+            agent = place.replace("postgres@", "eidet_agent@")
+            with Memory(agent, embedder="hashing") as memory:
+                record = memory.remember("Ann lives in Lisbon")
+                memory.revise(record.id, text="Ann lives in Porto")
+                assert memory.forget(record.id) == 1
+            told = {one["check"]: one for one in eidet("doctor", "--at", agent, "--json").json}
+            assert told["rights"]["message"].startswith("eidet_agent reads and writes, but does not own")
+        finally:
+            line.execute("DROP SCHEMA memory CASCADE")
+            line.execute("DROP OWNED BY eidet_owner, eidet_agent")
+            line.execute("DROP ROLE eidet_owner, eidet_agent")
+
+
+@pytest.mark.parametrize(
+    ("error", "cure"),
+    [
+        (MissingExtra("PostgresStore", extra="postgres"), "pip install 'eidet[postgres]'"),
+        (Unavailable("cannot reach db:5432"), "start the server, or check the address"),
+        (Misconfigured("permission denied for schema memory"), "GRANT USAGE, CREATE ON SCHEMA memory"),
+        (Misconfigured("permission denied for table records"), "GRANT SELECT, INSERT, UPDATE, DELETE"),
+        (Misconfigured('FATAL: role "ann" does not exist'), "createuser ann"),
+        (Misconfigured("FATAL: password authentication failed"), "PGPASSWORD"),
+        (Misconfigured("the setting is odd"), "mend what the message names"),
+    ],
+)
+def test_an_error_of_opening_comes_with_a_command(error: EidetError, cure: str) -> None:
+    assert cure in find_cure(error)
+    assert find_cure(error).endswith("then run `eidet doctor` again")

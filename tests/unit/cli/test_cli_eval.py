@@ -98,3 +98,20 @@ def test_a_bad_file_is_told_before_anything_runs(eidet: Shell) -> None:
     said = eidet("eval", str(file), "--place", str(eidet.file))
     assert (said.code, said.err) == (2, "error: lines.jsonl, line 2: the field question is missing\n")
     assert not eidet.file.exists()
+
+
+def test_the_worst_questions_are_named_with_what_came_and_what_was_expected(eidet: Shell) -> None:
+    wrong = {"type": "question", "question": "Ann lives in Lisbon", "gold": ["b"], "scope": "ann"}
+    asked = written(eidet.folder / "wrong.jsonl", [*lines(), wrong])
+    said = eidet("eval", str(asked), COLUMNS="80").out
+    worst = said.partition("worst questions\n")[2]
+    assert "came first  a: Ann lives in Lisbon." in worst
+    assert re.search(r"expected    b: She restores oak tables\.  (came at|did not come)", worst)
+    assert "95 % of R@10" in " ".join(said.split())
+
+
+def test_what_needs_wrong_answers_is_left_out_where_there_are_few(eidet: Shell) -> None:
+    talk = written(eidet.folder / "talk.json", locomo())
+    said = eidet("eval", str(talk), COLUMNS="120").out
+    assert "right-AUROC" not in said
+    assert "calibration" not in said

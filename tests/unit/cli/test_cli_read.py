@@ -197,3 +197,21 @@ def test_an_empty_answer_names_the_scopes_that_hold_records(eidet: Shell, words:
     assert "--scope names another" not in eidet(*words, "--json").err
     eidet("remember", "Cid drinks juice")
     assert "--scope names another" not in eidet(*words).err
+
+
+def test_sessions_are_listed_newest_first(eidet: Shell) -> None:
+    for session, scope in (("trip", "ann"), ("garden", "ann"), ("work", "ann/office")):
+        eidet("remember", f"we talk of the {session}", "--session", session, "--scope", scope)
+    told = eidet("sessions", "--scope", "ann", COLUMNS="80")
+    assert told.out.index("we talk of the garden") < told.out.index("we talk of the trip")
+    assert "office" not in told.out
+    below = eidet("sessions", "--scope", "ann/**", COLUMNS="80")
+    assert "ann/office" in below.out
+    assert [one["session"] for one in eidet("sessions", "--scope", "ann", "--json").lines] == [
+        "garden",
+        "trip",
+    ]
+    nothing = eidet("sessions")
+    assert nothing.code == 0
+    assert "no sessions" in nothing.err
+    assert "--scope names another one: ann" in nothing.err

@@ -101,6 +101,10 @@ def test_a_dict_means_the_same_in_every_verb(memory: Memory, where: dict[str, An
 WRONG: list[tuple[Any, str]] = [
     ({"health": 1}, "'meta.health', structured content is 'data.health'"),
     ({"user_id": "ann"}, "scope="),
+    (
+        {"text": {"$contains": "Ilse"}},
+        r"does not search texts.*recall\(words, recipe='exact'\).*record\.text",
+    ),
     ({"data.a": {"$near": 1}}, r"unknown operator '\$near' for data.a; there are \$eq"),
     ({"data.a": {"x": 1}}, "unknown operator 'x'"),
     ({"data.a": {}}, "compared with nothing"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -184,13 +185,28 @@ BAD: dict[str, tuple[str, str, str]] = {
     "a column twice": ("csv", "text,text\nx,y\n", "names a column twice"),
     "open quotes": ("csv", 'text\n"x', "is not CSV"),
     "a bad number": ("csv", "text,importance\nx,much\n", "line 2: importance cannot be read: 'much'"),
-    "no array": ("chatgpt", '{"a": 1}', "is not a JSON array"),
+    "no array": ("chatgpt", '{"a": 1}', "is not a ChatGPT export: it is not a list of conversations$"),
     "cut off": ("chatgpt", '[{"mapping": {}}, {"map', "item 2 is not JSON, or was cut off"),
-    "another's": ("chatgpt", '[{"chat_messages": []}]', "is not a conversation of ChatGPT"),
-    "ChatGPT's": ("claude", '[{"mapping": {}}]', "is not a conversation of Claude"),
+    "another's": (
+        "chatgpt",
+        '[{"chat_messages": []}]',
+        "is not a ChatGPT export: it has no mapping; it looks like a Claude export: `eidet import claude`",
+    ),
+    "ChatGPT's": ("claude", '[{"mapping": {}}]', "is not a Claude export: .*: `eidet import chatgpt`"),
+    "lines for a list": (
+        "chatgpt",
+        '{"role": "user", "content": "hi"}\n',
+        "is not a ChatGPT export: .*; it looks like JSON lines: `eidet import jsonl`",
+    ),
+    "mem0 for claude": (
+        "claude",
+        '{"results": []}',
+        "not a Claude export: .*; it looks like an export of mem0",
+    ),
+    "chatgpt for mem0": ("mem0", '[{"mapping": {}, "id": 1}]', "it looks like a ChatGPT export"),
     "no sender": ("claude", '[{"chat_messages": [{}]}]', "message 1 has no sender"),
     "no results": ("mem0", '{"a": 1}', 'there is no list of "results"'),
-    "no memory": ("mem0", '[{"id": 1}]', "memory 1 is not a memory of mem0"),
+    "no memory": ("mem0", '[{"id": 1}]', "memory 1 is not an export of mem0: a memory needs"),
     "no agent": ("letta", '{"a": 1}', "is not an agent file of Letta"),
     "no graph": ("mcp", '{"type": "entity"}\n', "line 1 is no entity or relation"),
     "no schema": ("pam", '{"memories": []}', "holds no document of Portable AI Memory"),
@@ -229,6 +245,24 @@ def test_what_cannot_be_stored_is_left_out_if_the_caller_says_so(tmp_path: Path)
         assert sum(done.skipped.values()) == 2
 
 
+LINES = {
+    "jsonl": '{"text": "fine"}\n{"text": \n[1]\n{"text": "x", "occurred": "noon"}\n{"text": "good"}\n',
+    "csv": "text,occurred\nfine,2026-05-01\nx\nx,noon\ny,,\ngood,2026-05-02\n",
+}
+
+
+@pytest.mark.parametrize("format", LINES)
+def test_a_line_that_cannot_be_read_is_left_out_if_the_caller_says_so(format: str, tmp_path: Path) -> None:
+    source = tmp_path / "notes"
+    source.write_text(LINES[format])
+    with open_memory() as memory:
+        with pytest.raises(BadInput, match="--skip-bad leaves such lines out"):
+            import_memories(memory, format, source)
+        done = import_memories(memory, format, source, skip_bad=True)
+        assert (done.created, sum(done.skipped.values()), len(done.examples)) == (2, 3, 3)
+        assert {record.text for record in memory.find()} == {"fine", "good"}
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -265,3 +299,15 @@ def test_trust_is_said_of_what_does_not_say_it(tmp_path: Path) -> None:
     with open_memory() as memory:
         import_memories(memory, "jsonl", source, trust="web")
         assert {str(one.trust) for one in memory.find()} == {"web", "tool"}
+
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "importing.md"
+
+
+@pytest.mark.parametrize(("number", "format"), [(0, "mem0"), (1, "chatgpt")])
+def test_the_files_that_the_guide_shows_can_be_imported(number: int, format: str, tmp_path: Path) -> None:
+    shown = re.findall(r"^```json\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)[number]
+    source = tmp_path / "export.json"
+    source.write_text(shown)
+    with open_memory() as memory:
+        assert import_memories(memory, format, source).created == 2

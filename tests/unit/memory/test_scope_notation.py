@@ -80,9 +80,7 @@ WRITES: list[Callable[[Memory], object]] = [
     lambda memory: memory.revise("x", scope="acme/**", text="y"),
     lambda memory: memory.history("x", scope="acme/**"),
     lambda memory: memory.upkeep.pin("x", scope="acme/**"),
-    lambda memory: memory.find(scope="**"),
     lambda memory: memory.find(scope="a/**/**"),
-    lambda memory: memory.forget(everything=True, scope="**"),
 ]
 
 
@@ -90,6 +88,28 @@ WRITES: list[Callable[[Memory], object]] = [
 def test_what_needs_one_scope_says_so(memory: Memory, write: Callable[[Memory], object]) -> None:
     with pytest.raises(BadInput, match=r"names several|once at the end of a scope"):
         write(memory)
+    assert len(memory.scopes()) == len(SCOPES)
+
+
+REACHES: list[Callable[[Memory, str], object]] = [
+    lambda memory, scope: memory.find(scope=scope),
+    lambda memory, scope: memory.recall("gate", scope=scope),
+    lambda memory, scope: memory.context("gate", scope=scope),
+    lambda memory, scope: memory.count(scope=scope),
+    lambda memory, scope: memory.forget(everything=True, scope=scope),
+    lambda memory, scope: memory.trust.verify_forgotten("gate", scope=scope),
+]
+
+
+@pytest.mark.parametrize("reach", REACHES, ids=range(len(REACHES)))
+def test_a_pattern_that_is_none_says_what_to_write(
+    memory: Memory, reach: Callable[[Memory, str], object]
+) -> None:
+    with pytest.raises(BadInput, match=r"not reach over every scope; .*'acme/\*\*'.* memory\.scopes\(\)"):
+        reach(memory, "**")
+    for scope in ("acme/*", "*", "*/ann"):
+        with pytest.raises(BadInput, match=r"'\*' is no pattern; 'acme/\*\*' is acme and all below it"):
+            reach(memory, scope)
     assert len(memory.scopes()) == len(SCOPES)
 
 
@@ -144,10 +164,24 @@ def test_a_name_of_a_stranger_cannot_reach_others(memory: Memory) -> None:
             memory.recall("gate", scope=Scope.exactly(f"acme/{name}"))
 
 
-def test_an_agent_of_the_api_may_be_called_two_stars() -> None:
+def test_a_scope_is_joined_of_labels_that_strangers_choose(memory: Memory) -> None:
+    assert Scope.join("acme", "ann") == Scope.exactly("acme/ann")
+    assert memory.count(scope=Scope.join("acme", "ann")) == 1
+    assert Scope.join("acme", "Ann B. (*)").path == "acme/Ann B. (*)"
+    for name in ("ann/b", "../acme", "..", ".", "*", "**", "ann/**", "", " ann", "a\nb", "x" * 201):
+        with pytest.raises(BadInput):
+            Scope.join("acme", name)
+    odd: list[Any] = [(), ("acme", 5)]
+    for labels in odd:
+        with pytest.raises(BadInput):
+            Scope.join(*labels)
+
+
+@pytest.mark.parametrize("name", ["*", "**"])
+def test_an_agent_of_the_api_may_be_called_by_stars(name: str) -> None:
     with Memory(embedder="hashing:16") as memory:
         api = AgentMemoryAPI(memory=memory)
-        api.store_agent_state("**", {"health": 1}, 1)
+        api.store_agent_state(name, {"health": 1}, 1)
         api.store_agent_state("ann", {"health": 2}, 1)
-        assert len(api.retrieve_similar_states("**", {"health": 1}, 10)) == 1
-        assert sorted(api.agents()) == ["**", "ann"]
+        assert len(api.retrieve_similar_states(name, {"health": 1}, 10)) == 1
+        assert sorted(api.agents()) == [name, "ann"]

@@ -53,6 +53,7 @@ DOORS = (
     Door("POST", "/v1/feedback", Right.WRITE, {"useful": True}),
     Door("GET", "/v1/scopes", Right.READ, scoped=False),
     Door("GET", "/v1/stats", Right.READ),
+    Door("GET", "/v1/sessions", Right.READ),
     Door("GET", "/v1/health", Right.ADMIN, scoped=False),
     Door("GET", "/v1/export", Right.ADMIN),
     Door("POST", "/v1/load", Right.ADMIN, b""),
@@ -145,8 +146,8 @@ def test_without_a_key_there_is_nothing(keyed: Keyed, door: Door) -> None:
 
 
 @each_door
-@pytest.mark.parametrize("scope", [None, "default", "other", "acmes", "**", "other/**", "nowhere"])
-def test_a_foreign_scope_is_not_there(keyed: Keyed, door: Door, scope: str | None) -> None:
+@pytest.mark.parametrize("scope", ["default", "other", "acmes", "**", "other/**", "nowhere"])
+def test_a_foreign_scope_is_not_there(keyed: Keyed, door: Door, scope: str) -> None:
     """The same answer whether it exists or not."""
     answer = keyed.ask(door, "all", scope)
     if not door.scoped:
@@ -156,6 +157,46 @@ def test_a_foreign_scope_is_not_there(keyed: Keyed, door: Door, scope: str | Non
     if answer.status_code == 404:
         assert answer.json()["message"] == "there is no such thing here"
         assert answer.json() == keyed.ask(door, "all", "nowhere").json()
+
+
+@each_door
+def test_without_a_scope_a_key_works_in_its_first_one(keyed: Keyed, door: Door) -> None:
+    """As in `acme`, which is its first; `default` and the scopes of others stay as they are."""
+    memory = keyed.server.memory.core
+    memory.remember("Ann lives in Lisbon", id="home", scope="acme", again=True)
+    before = {scope: memory.find(scope=scope) for scope in ("default", "other")}
+    assert keyed.ask(door, "all", None).status_code in door.accepted
+    assert {scope: memory.find(scope=scope) for scope in ("default", "other")} == before
+    if memory.get("home", scope="acme") is not None:
+        memory.upkeep.release("home", scope="acme")
+    restore(keyed)
+
+
+def test_without_a_scope_nothing_of_others_is_told(keyed: Keyed) -> None:
+    memory = keyed.server.memory.core
+    memory.remember("The safe opens with 4711", id="safe", scope="default")
+    try:
+        for door in (
+            Door("POST", "/v1/recall", Right.READ, {"query": "safe 4711"}),
+            Door("POST", "/v1/find", Right.READ, {}),
+            Door("GET", "/v1/memories/safe", Right.READ),
+            Door("GET", "/v1/export", Right.ADMIN),
+            Door("GET", "/v1/stats", Right.READ),
+            Door("POST", "/v1/forget", Right.FORGET, {"ids": ["safe"]}),
+        ):
+            unnamed, named = keyed.ask(door, "all", None), keyed.ask(door, "all", "acme")
+            assert unnamed.status_code == named.status_code
+            assert "4711" not in unnamed.text
+        assert memory.get("safe", scope="default") is not None
+    finally:
+        memory.forget("safe", scope="default", for_good=False)
+
+
+def test_a_whole_scope_must_be_named_to_go(keyed: Keyed) -> None:
+    door = Door("POST", "/v1/forget", Right.FORGET, {"everything": True})
+    for who in ("all", "root"):
+        answer = keyed.ask(door, who, None)
+        assert (answer.status_code, answer.json()["type"]) == (403, "refused")
 
 
 @each_door

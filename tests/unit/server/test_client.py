@@ -106,6 +106,8 @@ WORLDS: dict[str, Callable[[Any], Any]] = {
     ],
     "stats": lambda m: m.admin.stats()["kinds"],
     "health": lambda m: m.admin.health()["state"],
+    "sessions": lambda m: [(one.session, one.scope, one.count, one.title) for one in m.admin.sessions()],
+    "sessions below": lambda m: [one.scope for one in m.admin.sessions("acme/**", limit=1)],
 }
 
 
@@ -122,6 +124,19 @@ def told() -> Iterator[tuple[Client, Memory]]:
 def test_a_client_answers_what_a_memory_answers(told: tuple[Client, Memory], question: str) -> None:
     client, memory = told
     assert WORLDS[question](client) == WORLDS[question](memory)
+
+
+@pytest.mark.parametrize(
+    ("space", "verb"), [("trust", "verify_forgotten"), ("upkeep", "maintain"), ("admin", "rebuild")]
+)
+def test_a_verb_that_needs_the_memory_itself_says_so(
+    told: tuple[Client, Memory], space: str, verb: str
+) -> None:
+    client, memory = told
+    assert callable(getattr(getattr(memory, space), verb))
+    with pytest.raises(AttributeError, match=rf"has no '{verb}': .*open the memory where its store is"):
+        getattr(getattr(client, space), verb)
+    assert not hasattr(client.trust, "__deepcopy__")
 
 
 def test_a_client_changes_what_a_memory_changes(client: Client, tmp_path: Path) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import shlex
+import shutil
+import subprocess
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -406,3 +409,38 @@ def test_pages_answer_head(running: Running) -> None:
         answer = running.shared.head(page)
         assert (answer.status_code, answer.content) == (200, b"")
         assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("path", ["/v1/memories", "/v1/recall", "/v1/find", "/v1/forget", "/v1/facts/about"])
+@pytest.mark.parametrize(
+    "said", ["application/x-www-form-urlencoded", "text/plain", None], ids=["form", "text", "none"]
+)
+def test_a_body_that_is_not_marked_as_json_is_told_how(
+    http: httpx.Client, path: str, said: str | None
+) -> None:
+    headers = {} if said is None else {"Content-Type": said}
+    answer = http.post(path, content=json.dumps(ONE).encode(), headers=headers)
+    assert answer.status_code == 422
+    assert answer.json() == {
+        "type": "bad_input",
+        "message": "the body must be a JSON object",
+        "hint": "send the header Content-Type: application/json",
+        "field": "body",
+    }
+    listed = http.post(path, json=[1])
+    assert "Content-Type" not in listed.json()["hint"]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl: apt-get install curl")
+def test_the_lines_for_curl_in_the_guide_work(server: Running) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "operate" / "server.md").read_text()
+    block = page.partition("## REST\n\n```sh\n")[2].partition("```")[0]
+    answers = []
+    for line in block.splitlines():
+        words = shlex.split(line.replace("http://127.0.0.1:8765", server.url))
+        done = subprocess.run(words, capture_output=True, check=True, timeout=30)
+        answers.append(json.loads(done.stdout))
+    ready, stored, recalled, sessions = answers
+    assert ready == {"status": "ok"}
+    assert stored["memories"][0]["text"] == recalled["hits"][0]["record"]["text"] == "Ann lives in Lisbon"
+    assert sessions == {"sessions": []}

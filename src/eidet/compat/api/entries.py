@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from ...core.record import Kind, Record, Tier
-from ...core.scope import ALL, check_scope
+from ...core.scope import ALL, ONE, check_scope
 from ...core.validate import Json
 from ...models.embed.quantise import dequantise, quantise
 from .errors import InvalidAgentId, MemoryRetrievalException
@@ -37,7 +37,7 @@ def _encode_id(agent_id: str) -> Iterator[str]:
     last = len(agent_id) - 1
     for at, char in enumerate(agent_id):
         edge = char.isspace() and at in (0, last)
-        if char in "/%" or edge or not char.isprintable() or agent_id == ALL:
+        if char in "/%" or edge or not char.isprintable() or agent_id in (ONE, ALL):
             yield from map(_HEX.format, char.encode(errors="surrogatepass"))
         else:
             yield char

@@ -80,7 +80,7 @@ class AgentAccess:
 
     def _find_scope(self, caller: Caller, scope: str | None) -> str:
         if scope is None:
-            return home_of(caller, self.home)
+            return caller.choose_home(self.home)
         meant = Scope.exactly(scope)
         if not caller.reaches(meant):
             raise NotFound(f"there is no scope {scope!r} here")
@@ -93,10 +93,3 @@ def check_right(caller: Caller, right: Right) -> None:
             f"this needs the right {right.value!r}, which the key does not have. "
             "Do not try again; tell the user that whoever runs the server can add it to the key."
         )
-
-
-def home_of(caller: Caller, home: str) -> str:
-    """The usual scope, or the first one of a caller who is not let into it."""
-    if caller.reaches(Scope.of(home)):
-        return home
-    return caller.scopes[0]

@@ -16,8 +16,9 @@ from ...core.errors import Corrupt
 from ...core.scope import ALL
 from ..access import Caller
 from ..errors import Problem
-from ..serving import AdministersAnywhere, AdministersWidely, ReadsAnywhere, ReadsWidely, Serving
-from .replies import CountReply, ScopesReply
+from ..serving import AdministersAnywhere, AdministersWidely, Reads, ReadsAnywhere, ReadsWidely, Serving
+from .drafts import check_records
+from .replies import CountReply, ScopesReply, SessionsReply
 from .respond import answer, errors
 
 TAGS: Final[list[Any]] = ["memory"]
@@ -50,6 +51,9 @@ def add_to(router: APIRouter) -> None:
     router.get("/scopes", tags=TAGS, operation_id="scopes", response_model=ScopesReply, responses=errors())(
         scopes
     )
+    router.get(
+        "/sessions", tags=TAGS, operation_id="sessions", response_model=SessionsReply, responses=errors()
+    )(sessions)
     router.get("/stats", tags=TAGS, operation_id="stats", response_model=Figures, responses=errors())(stats)
     router.get(
         "/health", tags=["health"], operation_id="health", response_model=HealthReport, responses=errors()
@@ -107,6 +111,15 @@ def _reachable(caller: Caller, under: str | None) -> list[str | None]:
         if prefix.startswith(f"{under}/"):
             inside.append(prefix)
     return inside
+
+
+async def sessions(grant: Reads, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
+    """The sessions of the scope, those that were active last first, each with its first words."""
+    check_records(grant, limit, "limit")
+    found = await grant.memory.admin.sessions(grant.scope, limit=limit)
+    return await answer(
+        grant.serving, lambda: {"sessions": [one.to_dict() for one in found]}, size=len(found)
+    )
 
 
 async def stats(grant: ReadsWidely) -> Response:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Response
 
+from ...core.scope import Scope
 from ..serving import Forgets
 from .bodies import ForgetBody
 from .drafts import read_options, read_where
@@ -30,7 +31,9 @@ async def forget(body: ForgetBody, grant: Forgets) -> Response:
 
     A whole scope goes only if the request names it and `everything` is true.
     """
-    scope = grant.scope if grant.named else None
+    scope: Scope | None = grant.scope
+    if body.everything and not grant.named:
+        scope = None  # refused: a whole scope has to be named
     options = read_options(body)
     if body.preview:
         found = await grant.memory.trust.preview_forget(

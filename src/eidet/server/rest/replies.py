@@ -202,6 +202,23 @@ class ScopesReply(BaseModel):
     cursor: str | None
 
 
+class SessionEntry(BaseModel):
+    """One session of a scope."""
+
+    session: str
+    scope: str
+    count: int = Field(description="How many memories it has.")
+    first: str = Field(description="When the first of them happened.")
+    last: str = Field(description="When the last of them happened.")
+    title: str = Field(description="The first words of the first.")
+
+
+class SessionsReply(BaseModel):
+    """Sessions, those that were active last first."""
+
+    sessions: list[SessionEntry]
+
+
 def etag_of(record: Record) -> str:
     """Names one version of one record; a record that came back under its old id has another one."""
     return f'"{record.version}-{int(record.created * 1e6):x}"'

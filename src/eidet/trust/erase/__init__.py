@@ -62,6 +62,10 @@ class Preview:
     dropped: Sequence[Record]
     anew: Sequence[Record]
 
+    def __str__(self) -> str:
+        more = len(self.copies) + len(self.dropped)
+        return f"would forget {self.count:,}, {more:,} more with them, and rebuild {len(self.anew):,}"
+
 
 class _Words:
     """Episodes worded anew, each once for the messages that are left."""

@@ -24,15 +24,23 @@ from .histories import earlier_versions
 from .receipt import Receipt
 
 NAMED: Final = 5  # findings of a place that are told one by one
+WHOLE_FILE: Final = "whole file: other scopes may hold it too"
 
 
 class Place(NamedTuple):
-    """One place that was looked at: how many things were there, and what was found."""
+    """One place: how many things are there, whether they were searched, and what was found."""
 
     name: str
     looked_at: int
     found: int = 0
     told: tuple[str, ...] = ()
+    searched: bool = True  # False where nothing was given that could be found there, such as words
+    note: str = ""  # what a finding does not prove
+
+    def __str__(self) -> str:
+        if self.note:
+            return f"{self.name} ({self.note}): {self.found} ({', '.join(self.told)})"
+        return f"{self.name}: {self.found} ({', '.join(self.told)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +59,9 @@ class Absence:
 
     def __str__(self) -> str:
         if not self.found:
-            return f"nothing found in {len(self.places)} places of scope {self.scope}"
-        told = (
-            f"{place.name}: {place.found} ({', '.join(place.told)})" for place in self.places if place.found
-        )
+            searched = sum(place.searched for place in self.places)
+            return f"nothing found in {searched} places of scope {self.scope}"
+        told = [str(place) for place in self.places if place.found]
         return f"found in scope {self.scope}: " + "; ".join(told)
 
 
@@ -67,6 +74,11 @@ class Sought:
     text: str | None = None
     data: Json = None
     since: float | None = None  # records with such an id that were created later are others
+
+    @property
+    def words(self) -> bool:
+        """Whether there are words to look for; a receipt and an id have none."""
+        return self.text is not None or self.data is not None
 
     @property
     def forms(self) -> list[bytes]:
@@ -84,9 +96,13 @@ class Search:
     unasked: Sequence[str] = ()  # archives that only the file names
     places: list[Place] = field(default_factory=list)
 
-    def note(self, name: str, looked_at: int, found: Sequence[str] = ()) -> None:
+    def note(
+        self, name: str, looked_at: int, found: Sequence[str] = (), *, searched: bool = True, but: str = ""
+    ) -> None:
         told = tuple(dict.fromkeys(found))
-        self.places.append(Place(name, looked_at, len(told), told[:NAMED]))
+        if not told:
+            but = ""
+        self.places.append(Place(name, looked_at, len(told), told[:NAMED], searched, but))
 
 
 def absence_of(search: Search, what: object) -> Absence:
@@ -140,10 +156,10 @@ def _in_store(search: Search, sought: Sought) -> None:
             revised += 1
             told += [name] if _history_says(search, record, sought, says) else []
     gone = [id for id in sought.ids if _history(search, search.scope.path, id)]
-    search.note("records, by id", count, by_id)
-    search.note("records, by what they say", count, by_mark)
-    search.note("records, by words in them", count, by_word)
-    search.note("records made of it", count, derived)
+    search.note("records, by id", count, by_id, searched=bool(sought.ids))
+    search.note("records, by what they say", count, by_mark, searched=bool(sought.marks))
+    search.note("records, by words in them", count, by_word, searched=sought.words)
+    search.note("records made of it", count, derived, searched=bool(sought.ids))
     search.note("history", revised + len(sought.ids), [*told, *(gone if not by_id else [])])
 
 
@@ -163,7 +179,7 @@ def _in_settings(search: Search, sought: Sought) -> None:
     for name, value in settings.items():
         if says(f"{name}\n{value}"):
             found.append(name)
-    search.note("settings", len(settings), found)
+    search.note("settings", len(settings), found, searched=sought.words)
 
 
 def _in_staged(search: Search) -> None:
@@ -264,20 +280,29 @@ def _is(search: Search, sought: Sought, record: Record, says: Callable[[str], bo
 def _in_files(search: Search, sought: Sought) -> None:
     """The bytes of every file; without words to look for, a receipt is not sought in bytes."""
     store, forms = search.parts.store, sought.forms
-    copies = schema_copies(store)
+    copies, but = schema_copies(store), _doubt_bytes(search)
     for name, files in (
         ("files of the store", store_files(store)),
         ("files of the index", sidecars(store)),
         ("copies of older schemas", copies),
         ("cache of the embedder", _cache_files(search)),
     ):
-        search.note(f"{name}, bytes", len(files), [file.name for file in files if count_in(file, forms)])
+        found = [file.name for file in files if count_in(file, forms)]
+        search.note(f"{name}, bytes", len(files), found, searched=sought.words, but=but)
     says = _says(sought)
     packed = []
     for file in copies:
         if any(map(says, originals_in(file))):
             packed.append(file.name)
-    search.note("copies of older schemas, compressed", len(copies), packed)
+    search.note("copies of older schemas, compressed", len(copies), packed, searched=sought.words, but=but)
+
+
+def _doubt_bytes(search: Search) -> str:
+    """Bytes do not tell their scope: where there are other scopes, what is found may be theirs."""
+    for scope in verbs.count_scopes(search.parts.store):
+        if not search.scope.holds(scope):
+            return WHOLE_FILE
+    return ""
 
 
 def _cache_files(search: Search) -> list[Path]:

@@ -97,7 +97,7 @@ function UpkeepCard({ scope, works, may, say, onDone, go, params }) {
     <p class="small soft">Merges duplicates, moves what is unused to lower tiers, sums up sessions, forgets what policies say. A dry run changes nothing and gives the reasons. Steps: ${works.join(", ")}.</p>
     ${busy && html`<${Progress} ...${busy} />`}
     ${error && html`<${Failure} error=${error} />`}
-    ${done && !busy && html`<div class="stack tight"><div class="row">${Object.entries(done.counts).map(([what, n]) => html`<span class="chip accent">${done.dry_run ? "would " : ""}${what} <b class="num">${count(n)}</b></span>`)}
+    ${done && !busy && html`<div class="stack tight"><div class="row">${Object.entries(done.counts).map(([what, n]) => html`<span class="chip accent">${done.dry_run ? "would " : ""}${what === "retain" ? "delete by retention" : what} <b class="num">${count(n)}</b></span>`)}
         ${Object.keys(done.counts).length === 0 && html`<span class="chip good">nothing to do</span>`}<span class="small soft">${plural(done.examined, "record")} examined in ${millis(done.seconds * 1000)}</span></div>
       ${done.failed.map((line) => html`<div class="note bad">${line}</div>`)}
       ${done.changes.length > 0 && html`<div class="scroll changes" tabindex="0" role="group" aria-label="Changes"><table><caption class="hidden">Changes</caption><thead><tr><th scope="col">What</th><th scope="col">Record</th><th scope="col">Because</th></tr></thead>
