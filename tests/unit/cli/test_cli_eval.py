@@ -102,7 +102,8 @@ def test_a_bad_file_is_told_before_anything_runs(eidet: Shell) -> None:
 
 def test_the_worst_questions_are_named_with_what_came_and_what_was_expected(eidet: Shell) -> None:
     wrong = {"type": "question", "question": "Ann lives in Lisbon", "gold": ["b"], "scope": "ann"}
-    asked = written(eidet.folder / "wrong.jsonl", [*lines()[:2], wrong])
+    asked = eidet.folder / "wrong.jsonl"
+    asked.write_text("\n".join(map(json.dumps, [*lines()[:2], wrong])))
     said = eidet("eval", str(asked), COLUMNS="80").out
     worst = said.partition("worst questions\n")[2]
     assert "came first  a: Ann lives in Lisbon." in worst
