@@ -77,6 +77,8 @@ def introduce(results: dict[str, Any]) -> str:
             "for all, and differ by chance. Compare within a column only, and roughly. "
             "Load does not touch quality."
         )
+    if note := run.get("note"):
+        text += f"\n\n{note}"
     return text
 
 
