@@ -98,6 +98,7 @@ VERBS: dict[str, Verb] = {
     "stats": lambda c, _: c.memory.admin.stats(),
     "health": lambda c, _: c.memory.admin.health(),
     "metrics": lambda c, _: c.memory.admin.metrics(),
+    "sessions": lambda c, _: c.memory.admin.sessions(),
     "export": lambda c, _: c.memory.export(c.file("after.jsonl")),
     "load": lambda c, _: c.memory.load(c.file("before.jsonl")),
     "maintain": lambda c, _: c.memory.upkeep.maintain(**c.how.get("maintain", {})),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import os
+import platform
 import stat
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO
@@ -51,8 +54,29 @@ def write_private(path: Path, text: str) -> None:
 
 
 def name_partial(path: Path) -> Path:
-    """A file beside it that nobody else writes: two writers of one path would publish each other's half."""
-    return path.with_name(f"{path.name[:NAME_CHARS]}.{os.urandom(4).hex()}.partial")
+    """A file beside it that nobody else writes: two writers of one path would publish each other's half.
+
+    The name tells the machine and the process. What killed processes of this machine left there is removed.
+    """
+    stem = f"{path.name[:NAME_CHARS]}.{zlib.crc32(platform.node().encode()):08x}"
+    for left in path.parent.glob(f"{glob.escape(stem)}-*.partial"):
+        process = left.name[len(stem) + 1 :].partition("-")[0]
+        if process.isdecimal() and not _is_running(int(process)):
+            remove_partial(left)
+    return path.with_name(f"{stem}-{os.getpid()}-{os.urandom(4).hex()}.partial")
+
+
+def _is_running(process: int) -> bool:
+    """Whether a process of this machine may still run; where nobody can tell, it may."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def remove_partial(path: Path) -> None:

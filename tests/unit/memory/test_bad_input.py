@@ -254,7 +254,7 @@ EXACT: list[dict[str, Any]] = [
     {"what": "x", "vector": [0.0] * WIDTH},
     {"what": "x", "vector": [3e38, -3e38] * (WIDTH // 2)},
     {"what": "x", "vector": [1e-45] * WIDTH},
-    {"what": "x", "scope": "🙂/a b/%_\\'\"/*/**/." + "/x" * 400},
+    {"what": "x", "scope": "🙂/a b/%_\\'\"/a*/**a/." + "/x" * 400},
 ]
 
 

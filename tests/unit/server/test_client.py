@@ -126,19 +126,6 @@ def test_a_client_answers_what_a_memory_answers(told: tuple[Client, Memory], que
     assert WORLDS[question](client) == WORLDS[question](memory)
 
 
-@pytest.mark.parametrize(
-    ("space", "verb"), [("trust", "verify_forgotten"), ("upkeep", "maintain"), ("admin", "rebuild")]
-)
-def test_a_verb_that_needs_the_memory_itself_says_so(
-    told: tuple[Client, Memory], space: str, verb: str
-) -> None:
-    client, memory = told
-    assert callable(getattr(getattr(memory, space), verb))
-    with pytest.raises(AttributeError, match=rf"has no '{verb}': .*open the memory where its store is"):
-        getattr(getattr(client, space), verb)
-    assert not hasattr(client.trust, "__deepcopy__")
-
-
 def test_a_client_changes_what_a_memory_changes(client: Client, tmp_path: Path) -> None:
     first = client.remember("Ann lives in Lisbon", id="home", ttl=timedelta(days=1), pinned=True)
     assert isinstance(first, eidet.Record)

@@ -140,6 +140,7 @@ QUESTIONS: dict[str, Callable[[Memory, Path], Any]] = {
     "trust.preview_forget": lambda m, _: ids_of(m.trust.preview_forget("work").asked),
     "admin.stats": lambda m, _: m.admin.stats()["kinds"],
     "admin.health": lambda m, _: m.admin.health()["state"],
+    "admin.sessions": lambda m, _: [(one.session, one.count) for one in m.admin.sessions()],
 }
 
 

@@ -177,6 +177,7 @@ LEAVES: dict[str, Verb] = {  # does its work, and leaves the record as it is
     "trust.verify_forgotten": lambda c: c.memory.trust.verify_forgotten("nothing of it", scope=SCOPE),
     "trust.verify_receipt": _verify_receipt,
     "admin.stats": lambda c: c.memory.admin.stats(),
+    "admin.sessions": lambda c: c.memory.admin.sessions(),
     "admin.explain": lambda c: c.memory.admin.explain("Ann", scope=SCOPE),
     "admin.health": lambda c: c.memory.admin.health(),
     "admin.metrics": lambda c: c.memory.admin.metrics(),
