@@ -15,7 +15,7 @@ from ..store import Head
 from .asked_moment import FIRST, LAST
 from .clues import Clues
 from .fact_look import FactQuery, apply_findings, find_facts, read_fact_query
-from .standing import add_standing, list_wishes
+from .standing import add_standing, is_request, list_wishes
 from .understand import Understood
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ def _add_standing(
 ) -> list[Hit]:
     """What the user wants whenever such a thing is asked, behind what was found."""
     moments = Moments(view=View(now=query.now), at=query.asked)
-    wishes = graphs.ask(query.scope.path, partial(list_wishes, moments=moments), head)
+    ask = partial(list_wishes, moments=moments, requested=is_request(query.text))
+    wishes = graphs.ask(query.scope.path, ask, head)
     if not wishes.instructions and not wishes.preferences:
         return hits
     return add_standing(hits, found, wishes, query, recall.read)

@@ -39,8 +39,9 @@ _DIGIT: Final = re.compile(r"\d")
 _CALLABLE: Final = re.compile(r"\d(?:[ ()/-]{0,2}\d){5}")
 _ASKED_COLOUR: Final = re.compile(r"\b(?:what|which) colou?r\b")
 _COLOUR: Final = LazyPattern(
-    r"red|blue|green|yellow|white|black|brown|gr[ae]y|orange|purple|pink|violet|beige|turquoise|silver|gold"
-    r"|navy|cream|ivory|teal|olive|maroon|crimson|scarlet|lilac|blond|dark|light|transparent|colourless",
+    r"\b(?:red|blue|green|yellow|white|black|brown|gr[ae]y|orange|purple|pink|violet|beige|turquoise|silver"
+    r"|gold(?:en)?|navy|cream|ivory|teal|olive|maroon|crimson|scarlet|lilac|blonde?|dark|light|transparent"
+    r"|colou?rless)(?:d?ish)?\b",
     re.IGNORECASE,
 )
 _ADDRESS: Final = re.compile(r"\w[/\\.@]\w")

@@ -195,7 +195,7 @@ def _choose_wishes(
 ) -> list[int]:
     """The seqs of what applies: instructions, and one preference where something is requested."""
     chosen = _choose_alike(hits, found, wishes.instructions, query)
-    if not _REQUEST.search(query):
+    if not wishes.preferences:
         return chosen[:places]
     preferred = _choose_alike(hits, found, wishes.preferences, query)
     if chosen and preferred:
@@ -226,7 +226,7 @@ def _choose_alike(hits: Sequence[Hit], found: Candidates, seqs: Sequence[int], q
     rows = rows[found.dense[rows] >= ALIKE]
     if not len(rows):
         return []
-    if not _REQUEST.search(query):
+    if not is_request(query):
         rows = rows[found.dense[rows] >= MUCH_ALIKE]
     chosen: list[int] = found.seq[rows[np.argsort(-found.dense[rows], kind="stable")]].tolist()
     return chosen
@@ -236,13 +236,18 @@ def _say_standing() -> Reasons:
     return Reasons(words=("a standing instruction that applies",))
 
 
-def list_wishes(graph: ScopeGraph, moments: Moments) -> Wishes:
-    """The seqs of the records that instruct, and of those that say what their speaker prefers."""
+def is_request(query: str) -> bool:
+    """Whether something is requested, and not only asked."""
+    return _REQUEST.search(query) is not None
+
+
+def list_wishes(graph: ScopeGraph, moments: Moments, *, requested: bool) -> Wishes:
+    """The seqs of the records that instruct; for a request, of those that say what their speaker prefers."""
     instructions: dict[int, None] = {}
     for said in _list_stated(graph, Nature.INSTRUCTION.value, moments):
         instructions[said.source.seq] = None
     preferences: dict[int, None] = {}
-    for said in _list_stated(graph, PREFERS, moments):
+    for said in _list_stated(graph, PREFERS, moments) if requested else ():
         if said.subject_mention.reference is Reference.SPEAKER:
             preferences[said.source.seq] = None
     return Wishes(list(instructions), list(preferences))
