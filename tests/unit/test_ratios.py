@@ -41,10 +41,34 @@ def test_a_path_must_be_slower_twice_in_a_row(
     )
     monkeypatch.setattr(ratios, "HISTORY", tmp_path / "history.jsonl")
     monkeypatch.setattr(ratios, "measure", lambda: next(runs))
+    monkeypatch.setattr(ratios, "measure_landed", dict)
     ratios.append({"recall": (2.0, 2.2)})
     monkeypatch.setattr(sys, "argv", ["ratios.py", "--check"])
     assert ratios.main() == 0
     assert ratios.main() == 1
+
+
+@pytest.mark.parametrize(("landed", "status"), [((8.0, 8.0), 0), ((2.1, 2.3), 1)])
+def test_another_machine_is_told_from_a_slower_path(
+    ratios: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    landed: tuple[float, float],
+    status: int,
+) -> None:
+    monkeypatch.setattr(ratios, "HISTORY", tmp_path / "history.jsonl")
+    monkeypatch.setattr(ratios, "measure", lambda: {"recall": (9.0, 9.0)})
+    monkeypatch.setattr(ratios, "measure_landed", lambda: {"recall": landed})
+    ratios.append({"recall": (2.0, 2.2)})
+    monkeypatch.setattr(sys, "argv", ["ratios.py", "--check"])
+    assert ratios.main() == status
+
+
+@pytest.mark.skipif(not (BENCH.parent / ".git").exists(), reason="needs the git history: clone Eidet")
+def test_the_last_landed_tree_comes_from_git(ratios: ModuleType, tmp_path: Path) -> None:
+    assert ratios.unpack_landed(tmp_path)
+    assert (tmp_path / "bench" / "ratios.py").is_file()
+    assert (tmp_path / "src" / "eidet" / "__init__.py").is_file()
 
 
 def test_only_what_the_same_processor_measured_is_compared(
