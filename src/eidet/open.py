@@ -174,14 +174,14 @@ def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
     """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
     from .trust.seal.unsealed import SEAL, check_unsealed
 
-    chosen, told = settings.key or None if key is None else key, verbs.get_setting(store, SEAL)
+    chosen, sealed = settings.key or None if key is None else key, verbs.get_setting(store, SEAL)
     if is_sealed(store):
         return store
     name = path_of(store) or "this memory"
-    if told is None:
+    if sealed is None:
         check_unsealed(store)
     if chosen is None:
-        if told is not None:
+        if sealed is not None:
             from .trust.seal.keyring import read_master
 
             raise Misconfigured(
@@ -190,7 +190,7 @@ def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
                 "--key-file gives the key"
             )
         return store
-    if told is None and (store.head().seq or not store.writable):
+    if sealed is None and (store.head().seq or not store.writable):
         raise Misconfigured(
             f"{name} is not sealed, but a key was given: {_how_to_seal(store)}; or open it without a key "
             "(is EIDET_KEY set?)"

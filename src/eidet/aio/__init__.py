@@ -72,8 +72,8 @@ def texts_to_change(memory: Memory, _of: object, _id: str = "", **changes: Any) 
     """What `revise` embeds."""
     if changes.get("vector") is not None:
         return ()
-    said = {name: value for name, value in changes.items() if name in ("text", "data")}
-    return memory.trust.guarding.texts_of_changes(said)
+    texts = {name: value for name, value in changes.items() if name in ("text", "data")}
+    return memory.trust.guarding.texts_of_changes(texts)
 
 
 class AsyncUpkeep(Hopping[UpkeepNamespace]):

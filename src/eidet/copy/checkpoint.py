@@ -34,10 +34,10 @@ class Mark:
         return max(self._read_seq(name) for name in {self._name, self._all})
 
     def _read_seq(self, name: str) -> int:
-        told = verbs.get_setting(self._target, name)
-        if told is None:
+        text = verbs.get_setting(self._target, name)
+        if text is None:
             return 0
-        seq, witness = json.loads(told)
+        seq, witness = json.loads(text)
         there = verbs.fingerprint(self._source, seq)
         other = witness is not None and there is not None and there != witness
         if other or seq > self._source.head().seq:
@@ -45,9 +45,9 @@ class Mark:
         return int(seq)
 
     def write(self, seq: int) -> None:
-        told = dump_json([seq, verbs.fingerprint(self._source, seq)])
-        if verbs.get_setting(self._target, self._name) != told:
-            verbs.set_settings(self._target, {self._name: told})
+        text = dump_json([seq, verbs.fingerprint(self._source, seq)])
+        if verbs.get_setting(self._target, self._name) != text:
+            verbs.set_settings(self._target, {self._name: text})
 
 
 class CopyLease:
@@ -95,17 +95,17 @@ def carry_settings(source: Store, target: Store) -> None:
 
 def notes_about(source: Store, guarded: bool, where: Where) -> tuple[str, ...]:
     """What a reader of the result should know."""
-    told = []
+    notes = []
     if not verbs.count(source, where):
         place = ""
         if where.scope is not None:
             place = f" in scope {where.scope}"
-        told.append(f"the source holds no memories{place}: is it the one that was meant?")
+        notes.append(f"the source holds no memories{place}: is it the one that was meant?")
     if verbs.get_setting(source, "secret:marks") is not None:
-        told.append(
+        notes.append(
             "the source has forgotten memories for good: the target does not know which, because only "
             "keyed hashes of them are left; what it had of them from an earlier copy is gone there, too"
         )
     if guarded:
-        told.append("the target has a guard, which words records its own way: only ids were compared")
-    return tuple(told)
+        notes.append("the target has a guard, which words records its own way: only ids were compared")
+    return tuple(notes)

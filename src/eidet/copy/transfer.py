@@ -131,8 +131,10 @@ class Carrier:
     def _versions(self, record: Record) -> list[Version]:
         if not self._tells or record.version == 1:
             return [Version(record, self._now, BY)]
-        told = versions_of(record, self._source.store.history(record.scope, record.id))
-        return list(takewhile(lambda one: not is_entombed(self._target, one.record), reversed(told)))[::-1]
+        versions = versions_of(record, self._source.store.history(record.scope, record.id))
+        return list(takewhile(lambda one: not is_entombed(self._target, one.record), reversed(versions)))[
+            ::-1
+        ]
 
     def _write_versions(self, versions: Sequence[Version], done: str) -> str:
         """Writes versions one after the other; `done` unless somebody forgets them at this moment."""

@@ -56,11 +56,11 @@ class Compared:
 
 def print_of(record: Record, own: frozenset[str]) -> int:
     """A number for all that a record says and is, but for what its store (`own`: and that end) makes."""
-    said = as_json(record)
+    fields = as_json(record)
     for name in (*_OF_THE_STORE, *own):
-        said.pop(name, None)
-    told = dump_json(said, sort_keys=True).encode()
-    return int.from_bytes(blake2b(told, digest_size=_BYTES).digest())
+        fields.pop(name, None)
+    packed = dump_json(fields, sort_keys=True).encode()
+    return int.from_bytes(blake2b(packed, digest_size=_BYTES).digest())
 
 
 class EndsComparison:

@@ -36,10 +36,10 @@ def versions_of(record: Record, story: Sequence[Event]) -> list[Version]:
     A version without a word of what changed ends the walk: told anew, it would be none. So does one that
     says the same as the next: it changed a mark that was kept in `meta` at that time.
     """
-    told = {event.version: event for event in story if event.what == "revised"}
+    revisions = {event.version: event for event in story if event.what == "revised"}
     found: list[Version] = []
     earlier = record
-    while len(found) < MOST and (event := told.get(earlier.version)) is not None and event.before:
+    while len(found) < MOST and (event := revisions.get(earlier.version)) is not None and event.before:
         older = before(earlier, event.before)
         if not list_changes(older, earlier):
             break
@@ -49,10 +49,10 @@ def versions_of(record: Record, story: Sequence[Event]) -> list[Version]:
     return [first, *reversed(found)]
 
 
-def before(record: Record, said: Mapping[str, Json]) -> Record:
+def before(record: Record, changes: Mapping[str, Json]) -> Record:
     """The version before, without vectors: it is only there to be followed by the next."""
     values = {}
-    for name, value in said.items():
+    for name, value in changes.items():
         if name != "sealed":
             values[name] = _MAKE.get(name, _as_is)(value)
     bare = record.whole.but(original=None, vector=None, terms=b"", version=record.version - 1)

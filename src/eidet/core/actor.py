@@ -38,8 +38,8 @@ def acting(*, by: str | None = None, source: str | None = None, why: str | None 
     left out is as it was outside. A `by=` of a verb itself wins. Holds for this thread or asyncio task
     and for the tasks it starts; a thread of your own begins with nobody.
     """
-    said = {"by": by, "source": source, "why": why}
-    with _as({name: clean_text(value, name) for name, value in said.items() if value is not None}) as now:
+    given = {"by": by, "source": source, "why": why}
+    with _as({name: clean_text(value, name) for name, value in given.items() if value is not None}) as now:
         yield now
 
 

@@ -46,8 +46,8 @@ def settings_of(given: Settings | None, environment: Mapping[str, str] | None = 
 
 def change_settings(settings: Settings, **changes: str | None) -> Settings:
     """The settings with what was said beside them."""
-    said = {name: value for name, value in changes.items() if value is not None}
-    return replace(settings, **said) if said else settings  # type: ignore[arg-type]
+    given = {name: value for name, value in changes.items() if value is not None}
+    return replace(settings, **given) if given else settings  # type: ignore[arg-type]
 
 
 def read_environment(environment: Mapping[str, str]) -> Settings:
@@ -61,14 +61,14 @@ def read_environment(environment: Mapping[str, str]) -> Settings:
 
 
 def warn_unused(
-    used: Settings, said: Mapping[str, Any], environment: Mapping[str, str] | None = None
+    used: Settings, given: Mapping[str, Any], environment: Mapping[str, str] | None = None
 ) -> None:
     """Warns of security variables that settings of the caller leave unused; `said` are other arguments."""
     known = os.environ if environment is None else environment
-    names = [name for name in SECURITY if f"EIDET_{name.upper()}" in known and said.get(name) is None]
+    names = [name for name in SECURITY if f"EIDET_{name.upper()}" in known and given.get(name) is None]
     usual = Settings()
     unused = [f"EIDET_{name.upper()}" for name in names if getattr(used, name) == getattr(usual, name)]
-    if known.get(KEY_FILE) and used.key is None and said.get("key") is None:
+    if known.get(KEY_FILE) and used.key is None and given.get("key") is None:
         unused.append(KEY_FILE)
     if unused:
         warnings.warn(

@@ -32,8 +32,8 @@ class Reasons:
         """All of it in one line: see `Hit.why`."""
         if self.words and not numbers:
             return "; ".join(self.words)
-        told = [signal for signal in self.signals if abs(signal.share) >= 0.005] or self.signals[:1]
-        parts = [_part(signal, self.matched) for signal in told]
+        signals = [signal for signal in self.signals if abs(signal.share) >= 0.005] or self.signals[:1]
+        parts = [_part(signal, self.matched) for signal in signals]
         return " ".join(parts).removeprefix("+ ") or "matches the filter"
 
 
@@ -139,10 +139,10 @@ class Hits(Sequence[Hit]):
 
     def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
         """The answer as plain values for JSON; with the trace if there is one."""
-        told: dict[str, Any] = {"hits": [hit.to_dict(vectors=vectors) for hit in self._hits]}
+        result: dict[str, Any] = {"hits": [hit.to_dict(vectors=vectors) for hit in self._hits]}
         if self.trace is not None:
-            told["trace"] = asdict(self.trace)
-        return told
+            result["trace"] = asdict(self.trace)
+        return result
 
     def __repr__(self) -> str:
         """One short line: how many hits, and the best of them."""

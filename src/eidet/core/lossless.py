@@ -34,13 +34,13 @@ def pack_original(original: Original) -> bytes | None:
     """The bytes to keep; None if there is nothing to keep."""
     if original == NOTHING:
         return None
-    said: dict[str, Any] = {"text": original.text} if original.text is not None else {}
+    fields: dict[str, Any] = {"text": original.text} if original.text is not None else {}
     if original.data is not None:
-        said["data"] = original.data[0]
+        fields["data"] = original.data[0]
     if original.vector is not None:
-        said["embedder"] = original.embedder
+        fields["embedder"] = original.embedder
     # JSON has no NUL of its own, so the first one is where the vector begins
-    return zlib.compress(dump_json(said).encode() + b"\0" + (original.vector or b""), _LEVEL)
+    return zlib.compress(dump_json(fields).encode() + b"\0" + (original.vector or b""), _LEVEL)
 
 
 def read_original(blob: bytes | None) -> Original:
@@ -48,13 +48,13 @@ def read_original(blob: bytes | None) -> Original:
     if blob is None:
         return NOTHING
     try:
-        told, _, vector = zlib.decompress(blob).partition(b"\0")
-        said = json.loads(told)
+        packed, _, vector = zlib.decompress(blob).partition(b"\0")
+        fields = json.loads(packed)
         return Original(
-            text=said.get("text"),
-            data=(said["data"],) if "data" in said else None,
-            vector=vector if "embedder" in said else None,
-            embedder=said.get("embedder", ""),
+            text=fields.get("text"),
+            data=(fields["data"],) if "data" in fields else None,
+            vector=vector if "embedder" in fields else None,
+            embedder=fields.get("embedder", ""),
         )
     except (zlib.error, ValueError, TypeError, AttributeError) as error:
         raise Corrupt(f"a record's original is damaged ({error}); restore a copy or an export") from error

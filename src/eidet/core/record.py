@@ -136,15 +136,15 @@ class Record:
 
         `vectors` adds the numbers of its vector, if its tier still shows them.
         """
-        told = dict(zip(_TOLD, _read_told(self), strict=True))
+        result = dict(zip(_TOLD, _read_told(self), strict=True))
         for name in _TIMES:
-            told[name] = iso_time(told[name])
-        told["meta"] = dict(self.meta)
-        told["state"] = self.state.to_json()
+            result[name] = iso_time(result[name])
+        result["meta"] = dict(self.meta)
+        result["state"] = self.state.to_json()
         if vectors:
             whole = self.vector is not None and self.level == 0  # else the numbers were lowered
-            told["vector"] = list(array("f", self.vector or b"")) if whole else None
-        return told
+            result["vector"] = list(array("f", self.vector or b"")) if whole else None
+        return result
 
     @staticmethod
     def of(values: Iterable[Any]) -> Record:
@@ -247,8 +247,8 @@ def record_digest(record: Record) -> bytes:
     """Of what it says as a whole, whatever its tier shows of it; sealed content begins with its mark."""
     if record.sealed is not None:
         return record.sealed[:MARK_BYTES]
-    said = record.whole
-    return content_digest(said.text, said.data)
+    whole = record.whole
+    return content_digest(whole.text, whole.data)
 
 
 def content_digest(text: str, data: Json) -> bytes:

@@ -89,17 +89,17 @@ class Retention:
         if self.scope != "**":
             Scope(self.scope.removesuffix("/**") if isinstance(self.scope, str) else self.scope)
         if self.kinds is not None:
-            told = (self.kinds,) if isinstance(self.kinds, str) else self.kinds
-            object.__setattr__(self, "kinds", tuple(kind_of(kind) for kind in told))
+            kinds = (self.kinds,) if isinstance(self.kinds, str) else self.kinds
+            object.__setattr__(self, "kinds", tuple(kind_of(kind) for kind in kinds))
 
     def __str__(self) -> str:
         """In words, such as `delete message of acme/** after 30 days`."""
         which = f"{'/'.join(self.kinds) if self.kinds else 'all'} of {self.scope}"
         ends = {"keep": "for" if self.days is not None else "for good"}.get(self.then, "after")
-        said = f"{self.then} {which} {ends}" + ("" if self.days is None else f" {self.days:g} days")
+        rule = f"{self.then} {which} {ends}" + ("" if self.days is None else f" {self.days:g} days")
         if self.name:
-            return f"{self.name} ({said})"
-        return said
+            return f"{self.name} ({rule})"
+        return rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,15 +167,15 @@ def read_settings(environment: Mapping[str, str], file: Path | None = None) -> S
 
 def read_choices(file: Path) -> dict[str, str]:
     """What a settings file says of `memory` and `embedder`; the command line uses both."""
-    given, said = _table(file), {}
+    given, choices = _table(file), {}
     for name in CHOICES:
         value = given.get(name)
         if value is None:
             continue
         if not isinstance(value, str) or not value:
             raise Misconfigured(f"settings file {file}: {name} must be a text, not {value!r:.80}")
-        said[name] = value
-    return said
+        choices[name] = value
+    return choices
 
 
 def _retention(tables: Any, file: Path | None) -> tuple[Retention, ...]:
@@ -202,10 +202,10 @@ def _choose(
     within: str,
 ) -> T:
     names = {f.name for f in fields(usual)} - {"upkeep", "retention"}
-    told = {
+    chosen = {
         name: environment[prefix + name.upper()] for name in names if prefix + name.upper() in environment
     }
-    values = {**given, **told}
+    values = {**given, **chosen}
     if unknown := values.keys() - names:
         listed = sorted(f"{within}{name}" for name in unknown)
         raise Misconfigured(f"unknown settings {listed}; there are {', '.join(sorted(names))}")

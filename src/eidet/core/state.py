@@ -124,18 +124,18 @@ class State:
         """Fields that have their default are left out; those of a newer version come back."""
         if self is NO_STATE:
             return {}
-        said = {name: _as_json(value) for name in _READ if (value := getattr(self, name))}
-        return {**said, **self.more}
+        values = {name: _as_json(value) for name in _READ if (value := getattr(self, name))}
+        return {**values, **self.more}
 
     @staticmethod
-    def from_json(said: Any) -> State:
+    def from_json(values: Any) -> State:
         """Misshapen if a field that this version knows has another shape."""
-        if not isinstance(said, dict):
-            raise Misshapen(f"a state is a dict, not {type(said).__name__}")
-        if not said:
+        if not isinstance(values, dict):
+            raise Misshapen(f"a state is a dict, not {type(values).__name__}")
+        if not values:
             return NO_STATE
-        known = {name: _READ[name](value) for name, value in said.items() if name in _READ}
-        return State(**known, more={name: value for name, value in said.items() if name not in _READ})
+        known = {name: _READ[name](value) for name, value in values.items() if name in _READ}
+        return State(**known, more={name: value for name, value in values.items() if name not in _READ})
 
 
 PROTECTIONS: Final = ("pinned", "hold")
@@ -144,9 +144,9 @@ NO_STATE: Final[State] = State()
 
 def dump_state(state: State) -> str | None:
     """As JSON; None if nothing is kept."""
-    said = state.to_json()
-    if said:
-        return dump_json(said)
+    values = state.to_json()
+    if values:
+        return dump_json(values)
     return None
 
 
@@ -169,8 +169,8 @@ def _as_json(value: Any) -> Json:
         return [_as_json(item) for item in value]
     if not isinstance(value, _PARTS):
         return value
-    said = {one.name: _as_json(getattr(value, one.name)) for one in fields(value)}
-    return {name: item for name, item in said.items() if item not in (None, {}, [])}
+    values = {one.name: _as_json(getattr(value, one.name)) for one in fields(value)}
+    return {name: item for name, item in values.items() if item not in (None, {}, [])}
 
 
 # Reading back what `to_json` wrote: each takes one shape, and says Misshapen to every other.
@@ -241,11 +241,11 @@ _PARTS: Final = tuple(_SHAPES)
 
 def read_part(kind: type[Any], value: Json) -> Any:
     """One of the parts of a state; Misshapen if anything is missing, unknown or of another type."""
-    shape, said = _SHAPES[kind], _mapping(value)
-    if unknown := said.keys() - shape.keys():
+    shape, items = _SHAPES[kind], _mapping(value)
+    if unknown := items.keys() - shape.keys():
         raise Misshapen(f"{sorted(unknown)} is not known of {kind.__name__}")
     try:
-        return kind(**{name: shape[name](item) for name, item in said.items()})
+        return kind(**{name: shape[name](item) for name, item in items.items()})
     except TypeError as error:
         raise Misshapen(str(error)) from None
 

@@ -28,13 +28,13 @@ def where_to_json(where: Where | Mapping[str, Json]) -> dict[str, Json]:
 def _to_json(where: Where) -> dict[str, Json]:
     if where.scope is not None:
         raise BadInput("a filter that names a scope cannot travel: give the scope beside the filter")
-    said: dict[str, Json] = {}
+    values: dict[str, Json] = {}
     for name in _FIELDS:
         value = getattr(where, name)
         if value is None or value == ():
             continue
-        said[name] = _value_to_json(name, value)
-    return said
+        values[name] = _value_to_json(name, value)
+    return values
 
 
 def _value_to_json(name: str, value: Any) -> Json:
@@ -51,24 +51,24 @@ def _value_to_json(name: str, value: Any) -> Json:
     return value
 
 
-def where_from_json(said: Mapping[str, Json] | None) -> Where | Mapping[str, Json] | None:
+def where_from_json(values: Mapping[str, Json] | None) -> Where | Mapping[str, Json] | None:
     """What a request asks for: a dict filter stays one, an exact one becomes a `Where`."""
-    if said is None or EXACT not in said:
-        return said
-    if len(said) > 1:
+    if values is None or EXACT not in values:
+        return values
+    if len(values) > 1:
         raise BadInput(f"a filter with {EXACT!r} has nothing beside it")
-    return _from_json(said[EXACT], FILTER_DEPTH)
+    return _from_json(values[EXACT], FILTER_DEPTH)
 
 
-def _from_json(said: Json, left: int) -> Where:
-    if not isinstance(said, dict):
-        raise BadInput(f"an exact filter must be an object, not {type(said).__name__}")
+def _from_json(values: Json, left: int) -> Where:
+    if not isinstance(values, dict):
+        raise BadInput(f"an exact filter must be an object, not {type(values).__name__}")
     if not left:
         raise BadInput(f"filters nest at most {FILTER_DEPTH} levels deep")
-    if unknown := sorted(said.keys() - set(_FIELDS)):
+    if unknown := sorted(values.keys() - set(_FIELDS)):
         raise BadInput(f"an exact filter knows no {unknown}; there are {', '.join(_FIELDS)}")
     given: dict[str, Any] = {}
-    for name, value in said.items():
+    for name, value in values.items():
         given[name] = _value_from_json(name, value, left)
     return Where(**given)
 

@@ -109,10 +109,10 @@ def _flag_of(label: tuple[str, ...]) -> str:
 def _fits(statement: Statement, label: tuple[str, ...]) -> bool:
     if _plain(describe_mention(statement.subject)) != _plain(label[0]):
         return False
-    read, told = _plain(describe_mention(statement.object)), _plain(label[2])
-    if not told or read == told:
+    read, expected = _plain(describe_mention(statement.object)), _plain(label[2])
+    if not expected or read == expected:
         return True
-    shorter, longer = sorted((read, told), key=len)
+    shorter, longer = sorted((read, expected), key=len)
     return bool(shorter) and _is_within(shorter, longer) and len(longer) - len(shorter) <= _SLACK
 
 

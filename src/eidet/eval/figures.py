@@ -117,8 +117,8 @@ def _trust(asked: RunAnswers) -> dict[str, Figure]:
         best.append(max((hit.score for hit in answer.found[:1]), default=0.0))
         right.append(any(hit.gold for hit in answer.found[:1]))
     count = len(best) + len(asked.unanswerable)
-    told = score_figures(best, right, asked.unanswerable)
-    return {name: Figure(value=v, low=v, high=v, questions=count) for name, v in told.items()}
+    scores = score_figures(best, right, asked.unanswerable)
+    return {name: Figure(value=v, low=v, high=v, questions=count) for name, v in scores.items()}
 
 
 def ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:
@@ -149,23 +149,23 @@ def part(columns: Columns, rows: Sequence[int]) -> Columns:
 
 def figures(columns: Columns, seed: int) -> dict[str, Figure]:
     """The mean of every column that has a number, with its interval."""
-    told: dict[str, Figure] = {}
+    result: dict[str, Figure] = {}
     for known in _alike(columns):
         values = np.stack(list(known.values()), axis=1)
         for name, mean, (low, high) in zip(
             known, values.mean(axis=0), intervals(values, seed=seed), strict=True
         ):
-            told[name] = Figure(value=float(mean), low=float(low), high=float(high), questions=len(values))
-    return told
+            result[name] = Figure(value=float(mean), low=float(low), high=float(high), questions=len(values))
+    return result
 
 
 def differences(columns: Columns, base: Columns, seed: int) -> dict[str, Difference]:
     """Question by question: what the questions have in common falls out."""
-    told: dict[str, Difference] = {}
+    result: dict[str, Difference] = {}
     for known in _alike({name: columns[name] - base[name] for name in base}):
         values = np.stack(list(known.values()), axis=1)
         for at, (name, (low, high)) in enumerate(zip(known, intervals(values, seed=seed), strict=True)):
-            told[name] = Difference(
+            result[name] = Difference(
                 value=float(values[:, at].mean()),
                 low=float(low),
                 high=float(high),
@@ -173,7 +173,7 @@ def differences(columns: Columns, base: Columns, seed: int) -> dict[str, Differe
                 lost=int((values[:, at] < -SAME).sum()),
                 questions=len(values),
             )
-    return told
+    return result
 
 
 def _alike(columns: Columns) -> Iterator[Columns]:

@@ -40,51 +40,51 @@ def read_line_cases(text: str, file: str) -> Iterator[Case]:
         yield _case(scope, gathered)
 
 
-def _add(scopes: dict[str, _Gathered], said: Mapping[str, Any], number: int, where: str) -> None:
-    kind = said.get("type")
+def _add(scopes: dict[str, _Gathered], fields: Mapping[str, Any], number: int, where: str) -> None:
+    kind = fields.get("type")
     if kind not in ("record", "question"):
         raise BadInput(f'{where}: type must be "record" or "question", not {kind!r}')
     known = _QUESTION
     if kind == "record":
         known = _RECORD
-    if unknown := sorted(said.keys() - known):
+    if unknown := sorted(fields.keys() - known):
         raise BadInput(f"{where}: a {kind} has no field {unknown[0]!r}; there are {', '.join(sorted(known))}")
-    gathered = scopes.setdefault(_scope(said, where), _Gathered())
+    gathered = scopes.setdefault(_scope(fields, where), _Gathered())
     if kind == "record":
-        _add_record(gathered, said, number, where)
+        _add_record(gathered, fields, number, where)
     else:
-        question = _question(said, number, where)
+        question = _question(fields, number, where)
         if question.id in gathered.questions:
             raise BadInput(f"{where}: the question id {question.id!r} appears twice")
         gathered.questions[question.id] = (question, where)
 
 
-def _add_record(gathered: _Gathered, said: Mapping[str, Any], number: int, where: str) -> None:
-    id = _short(said, "id", where)
+def _add_record(gathered: _Gathered, fields: Mapping[str, Any], number: int, where: str) -> None:
+    id = _short(fields, "id", where)
     if not id.isprintable():
         raise BadInput(f"{where}: id {id!r} has characters that cannot be printed")
     if id in gathered.records:
         raise BadInput(f"{where}: the id {id!r} is already used in line {gathered.lines[id]}")
     gathered.records[id] = Draft(
         id=id,
-        text=_short(said, "text", where),
-        who=maybe_text(said, "who", where),
-        session=maybe_text(said, "session", where),
-        occurred=maybe_time(said, "occurred", where),
-        kind=maybe_kind(said, where),
-        data=said.get("data"),
-        meta=table_in(said.get("meta") or {}, f"{where}: meta") or None,
+        text=_short(fields, "text", where),
+        who=maybe_text(fields, "who", where),
+        session=maybe_text(fields, "session", where),
+        occurred=maybe_time(fields, "occurred", where),
+        kind=maybe_kind(fields, where),
+        data=fields.get("data"),
+        meta=table_in(fields.get("meta") or {}, f"{where}: meta") or None,
     )
     gathered.lines[id] = number
 
 
-def _question(said: Mapping[str, Any], number: int, where: str) -> Question:
+def _question(fields: Mapping[str, Any], number: int, where: str) -> Question:
     return Question(
-        id=maybe_text(said, "id", where) or f"line {number}",
-        text=text_in(said, "question", where),
-        gold=tuple(dict.fromkeys(texts_in(said, "gold", where))),
-        category=maybe_text(said, "category", where),
-        asked=maybe_time(said, "asked", where),
+        id=maybe_text(fields, "id", where) or f"line {number}",
+        text=text_in(fields, "question", where),
+        gold=tuple(dict.fromkeys(texts_in(fields, "gold", where))),
+        category=maybe_text(fields, "category", where),
+        asked=maybe_time(fields, "asked", where),
     )
 
 
@@ -103,37 +103,37 @@ def _case(scope: str, gathered: _Gathered) -> Case:
     )
 
 
-def _scope(said: Mapping[str, Any], where: str) -> str:
+def _scope(fields: Mapping[str, Any], where: str) -> str:
     try:
-        return Scope.of(said.get("scope", "default")).path
+        return Scope.of(fields.get("scope", "default")).path
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
 
 
-def _short(said: Mapping[str, Any], name: str, where: str) -> str:
-    text, most = text_in(said, name, where), _LONGEST.get(name, 200)
+def _short(fields: Mapping[str, Any], name: str, where: str) -> str:
+    text, most = text_in(fields, name, where), _LONGEST.get(name, 200)
     if len(text) > most:
         raise BadInput(f"{where}: {name} has {len(text):,} characters, the limit is {most:,}")
     return text
 
 
-def maybe_text(said: Mapping[str, Any], name: str, where: str) -> str | None:
-    if said.get(name) is None:
+def maybe_text(fields: Mapping[str, Any], name: str, where: str) -> str | None:
+    if fields.get(name) is None:
         return None
-    return _short(said, name, where)
+    return _short(fields, name, where)
 
 
-def maybe_time(said: Mapping[str, Any], name: str, where: str) -> float | None:
+def maybe_time(fields: Mapping[str, Any], name: str, where: str) -> float | None:
     try:
-        if said.get(name) is None:
+        if fields.get(name) is None:
             return None
-        return moment(said[name], name)
+        return moment(fields[name], name)
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
 
 
-def maybe_kind(said: Mapping[str, Any], where: str) -> str | None:
-    kind = maybe_text(said, "kind", where)
+def maybe_kind(fields: Mapping[str, Any], where: str) -> str | None:
+    kind = maybe_text(fields, "kind", where)
     if kind is not None and kind not in set(Kind):
         raise BadInput(f"{where}: unknown kind {kind!r}; there are {', '.join(Kind)}")
     return kind

@@ -46,18 +46,18 @@ def _turns(conversation: Mapping[str, Any], where: str) -> Iterator[Draft]:
 
 
 def _turn(turn: Any, session: str, occurred: float, where: str) -> Iterator[Draft]:
-    said = table_in(turn, where)
-    text, seen = text_in(said, "text", where, blank=True), said.get("blip_caption")
+    fields = table_in(turn, where)
+    text, seen = text_in(fields, "text", where, blank=True), fields.get("blip_caption")
     if seen:
         whole = f"{text} [shares an image: {seen}]".lstrip()
     else:
         whole = text
     if whole.strip():
         yield Draft(
-            id=text_in(said, "dia_id", where),
+            id=text_in(fields, "dia_id", where),
             text=whole,
             kind="message",
-            who=text_in(said, "speaker", where),
+            who=text_in(fields, "speaker", where),
             session=session,
             occurred=occurred,
         )
@@ -69,10 +69,10 @@ def _questions(
     """Asked when the last turn was said. Evidence that names no turn cannot be found and is no gold."""
     for at, given in enumerate(asked, 1):
         place = f"{where}, question {at}"
-        said = table_in(given, place)
-        category = _category(said.get("category"), place)
+        fields = table_in(given, place)
+        category = _category(fields.get("category"), place)
         gold = []
-        for id in _evidence(texts_in(said, "evidence", place)):
+        for id in _evidence(texts_in(fields, "evidence", place)):
             if id in records:
                 gold.append(id)
         if category == "adversarial" or not gold:
@@ -80,7 +80,7 @@ def _questions(
             continue
         yield Question(
             id=str(at),
-            text=text_in(said, "question", place),
+            text=text_in(fields, "question", place),
             gold=tuple(gold),
             sessions=sessions_of(gold, records),
             category=category,

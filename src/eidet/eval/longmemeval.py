@@ -95,9 +95,9 @@ def _pools(
 
 
 def _item(given: Any, where: str, roles: Sequence[str]) -> Item:
-    said = table_in(given, where)
-    ids, dates = texts_in(said, "haystack_session_ids", where), texts_in(said, "haystack_dates", where)
-    turns = list_in(said, "haystack_sessions", where)
+    fields = table_in(given, where)
+    ids, dates = texts_in(fields, "haystack_session_ids", where), texts_in(fields, "haystack_dates", where)
+    turns = list_in(fields, "haystack_sessions", where)
     if not len(ids) == len(dates) == len(turns):
         raise BadInput(f"{where}: haystack_sessions, _session_ids and _dates differ in length")
     chats: dict[str, Chat] = {}
@@ -107,17 +107,17 @@ def _item(given: Any, where: str, roles: Sequence[str]) -> Item:
             began = time_of(date, f"{where}: haystack_dates")
             chats[id], answers = _chat(id, began, session, f"{where}, session {id}", roles)
             gold += answers
-    return Item(question=_question(said, where, gold), chats=chats)
+    return Item(question=_question(fields, where, gold), chats=chats)
 
 
-def _question(said: Mapping[str, Any], where: str, gold: list[str]) -> Question:
+def _question(fields: Mapping[str, Any], where: str, gold: list[str]) -> Question:
     return Question(
-        id=text_in(said, "question_id", where),
-        text=text_in(said, "question", where),
+        id=text_in(fields, "question_id", where),
+        text=text_in(fields, "question", where),
         gold=tuple(gold),
-        sessions=tuple(dict.fromkeys(texts_in(said, "answer_session_ids", where))),
-        category=text_in(said, "question_type", where),
-        asked=time_of(text_in(said, "question_date", where), f"{where}: question_date"),
+        sessions=tuple(dict.fromkeys(texts_in(fields, "answer_session_ids", where))),
+        category=text_in(fields, "question_type", where),
+        asked=time_of(text_in(fields, "question_date", where), f"{where}: question_date"),
     )
 
 
@@ -127,12 +127,12 @@ def _chat(id: str, began: float, turns: Any, where: str, roles: Sequence[str]) -
         raise BadInput(f"{where} is a list of turns")
     drafts, gold = [], []
     for at, turn in enumerate(turns):
-        said = table_in(turn, f"{where}, turn {at + 1}")
-        role = text_in(said, "role", f"{where}, turn {at + 1}")
-        text = text_in(said, "content", f"{where}, turn {at + 1}", blank=True)
+        fields = table_in(turn, f"{where}, turn {at + 1}")
+        role = text_in(fields, "role", f"{where}, turn {at + 1}")
+        text = text_in(fields, "content", f"{where}, turn {at + 1}", blank=True)
         if role in roles and text.strip():
             drafts.append(_draft(id, at, role, text, began + at))
-            if said.get("has_answer") is True:
+            if fields.get("has_answer") is True:
                 gold.append(f"{id}:{at}")
     return Chat(id=id, drafts=tuple(drafts)), gold
 

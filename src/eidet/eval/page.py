@@ -63,9 +63,9 @@ def _cards(report: Report) -> str:
         "session-all@5": "all sessions in 5",
     }
     shown = []
-    for name, told in names.items():
+    for name, title in names.items():
         if name in run.overall:
-            shown.append(_card(told, run.overall[name]))
+            shown.append(_card(title, run.overall[name]))
     latency = f"p95 {run.latency['p95']:.1f}, p99 {run.latency['p99']:.1f}"
     shown.append(_plain_card("recall, p50", f"{run.latency['p50']:.2g} ms", latency))
     if run.tokens is not None:
@@ -267,9 +267,9 @@ def _variant_line(run: Run) -> str:
 
 
 def _foot(report: Report) -> str:
-    told = "; ".join(map(_variant_line, report.runs))
+    variants = "; ".join(map(_variant_line, report.runs))
     return (
-        f"<footer><p>{_escape_text(told)}.</p><p>{report.depth} hits asked for; seed {report.seed}; "
+        f"<footer><p>{_escape_text(variants)}.</p><p>{report.depth} hits asked for; seed {report.seed}; "
         f"intervals by drawing the questions 2,000 times; eidet {report.to_json()['eidet']}.</p></footer>"
     )
 

@@ -54,9 +54,9 @@ def bars(groups: Mapping[str, Sequence[Figure | None]], names: Sequence[str], wh
 
 
 def _bar(figure: Figure, label: str, x: Axis, y: float, series: int) -> str:
-    middle, told = y + 5.5, f"{label}: {_spread(figure)}"
+    middle, title = y + 5.5, f"{label}: {_spread(figure)}"
     return (
-        f'<g><title>{escape(told)}</title><rect x="{x(0):.1f}" y="{y:.1f}" height="11" rx="2" '
+        f'<g><title>{escape(title)}</title><rect x="{x(0):.1f}" y="{y:.1f}" height="11" rx="2" '
         f'width="{max(1.0, x(figure.value) - x(0)):.1f}" class="fill c{series % COLOURS}"/>'
         + _whisker(x(figure.low), x(figure.high), middle)
         + _text(WIDTH - 4, y + 10, f"{figure.value:.3f}", "number", "end")
@@ -121,11 +121,11 @@ def plot_calibration(runs: Mapping[str, Sequence[Bin]]) -> str:
         drawn.append(_line(points, name, at))
         for one, (across, up) in zip(bins, points, strict=True):
             scored = f"{one.hits:,} hits scored {one.low:.1f} to {one.high:.1f}"
-            told = f"{name}: of {scored}, {one.gold:.1%} are gold"
+            title = f"{name}: of {scored}, {one.gold:.1%} are gold"
             radius = 2 + log10(one.hits)
             drawn.append(
                 f'<circle cx="{across:.1f}" cy="{up:.1f}" r="{radius:.1f}" class="fill c{at % COLOURS}">'
-                f"<title>{escape(told)}</title></circle>"
+                f"<title>{escape(title)}</title></circle>"
             )
     ticks = {value: f"{value:g}" for value in (0, 0.2, 0.4, 0.6, 0.8, 1.0)}
     return _plot("share of hits that are gold", "score of the hit", x, y, ticks, drawn)
@@ -188,8 +188,8 @@ def _line(points: Sequence[tuple[float, float]], name: str, series: int) -> str:
     )
 
 
-def _text(x: float, y: float, said: str, kind: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{said}</text>'
+def _text(x: float, y: float, text: str, kind: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{text}</text>'
 
 
 def _points(points: Sequence[tuple[float, float]]) -> str:

@@ -57,7 +57,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """The documented keys; numbers rounded to six places."""
-        told: dict[str, Any] = _round_floats(
+        result: dict[str, Any] = _round_floats(
             {
                 "format": FORMAT,
                 "eidet": __version__,
@@ -72,26 +72,26 @@ class Report:
                 "comparisons": list(map(_comparison, self.comparisons)),
             }
         )
-        return told
+        return result
 
 
 def names_of(variants: Sequence[Variant]) -> list[str]:
     """Each by the parts in which they differ; one alone by embedder and recipe."""
-    told = list(map(Variant.describe, variants))
-    parts = dict.fromkeys(chain.from_iterable(told))
+    described = list(map(Variant.describe, variants))
+    parts = dict.fromkeys(chain.from_iterable(described))
     differing = []
     for name in parts:
-        if len({one.get(name) for one in told}) > 1:
+        if len({one.get(name) for one in described}) > 1:
             differing.append(name)
-    names = [_name(one, differing or ["embedder", "recipe"]) for one in told]
+    names = [_name(one, differing or ["embedder", "recipe"]) for one in described]
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise BadInput(f"two variants are the same: {twice}")
     return names
 
 
-def _name(told: Mapping[str, str], parts: Sequence[str]) -> str:
-    return ", ".join(told.get(part, f"no {part}") for part in parts)
+def _name(described: Mapping[str, str], parts: Sequence[str]) -> str:
+    return ", ".join(described.get(part, f"no {part}") for part in parts)
 
 
 def _run(run: Run) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _run(run: Run) -> dict[str, Any]:
 
 def _answer(run: Run, at: int, answer: QuestionAnswer) -> dict[str, Any]:
     question = answer.question
-    told: dict[str, Any] = {
+    row: dict[str, Any] = {
         "scope": answer.scope,
         "id": question.id,
         "category": question.category,
@@ -122,8 +122,8 @@ def _answer(run: Run, at: int, answer: QuestionAnswer) -> dict[str, Any]:
     }
     for name in ("R@10", "nDCG@10", "MRR"):
         if name in run.columns:
-            told[name] = float(run.columns[name][at])
-    return told
+            row[name] = float(run.columns[name][at])
+    return row
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:

@@ -24,14 +24,14 @@ def score_figures(
     """The figures by name, of the best scores and whether they were right; those that can be told."""
     scores = np.array([*best, *unanswerable])
     truth = np.array([*right, *[False] * len(unanswerable)], np.bool_)
-    told: dict[str, float] = {}
+    scored: dict[str, float] = {}
     if unanswerable and best:
-        told["AUROC"] = measure_auroc(np.array(best), np.array(unanswerable))
+        scored["AUROC"] = measure_auroc(np.array(best), np.array(unanswerable))
     if truth.any() and not truth.all():
-        told["right-AUROC"] = measure_auroc(scores[truth], scores[~truth])
+        scored["right-AUROC"] = measure_auroc(scores[truth], scores[~truth])
     if len(scores):
-        told["calibration"] = 1.0 - measure_calibration_error(scores, truth)
-    return told
+        scored["calibration"] = 1.0 - measure_calibration_error(scores, truth)
+    return scored
 
 
 def measure_auroc(above: Values, below: Values) -> float:

@@ -31,14 +31,14 @@ def read_worlds(text: str, file: str) -> Iterator[Case]:
             yield _read_world(table_in(json_of(line, where), where), where)
 
 
-def _read_world(said: Mapping[str, Any], where: str) -> Case:
+def _read_world(fields: Mapping[str, Any], where: str) -> Case:
     records: dict[str, Draft] = {}
-    for at, record in enumerate(list_in(said, "records", where), 1):
+    for at, record in enumerate(list_in(fields, "records", where), 1):
         draft = _read_record(table_in(record, f"{where}, record {at}"), f"{where}, record {at}")
         records[str(draft.id)] = draft
     answered: list[Question] = []
     unanswerable: list[Question] = []
-    for at, question in enumerate(list_in(said, "questions", where), 1):
+    for at, question in enumerate(list_in(fields, "questions", where), 1):
         place = f"{where}, question {at}"
         asked = table_in(question, place)
         read = _read_question(asked, at, records, place)
@@ -47,39 +47,43 @@ def _read_world(said: Mapping[str, Any], where: str) -> Case:
         else:
             answered.append(read)
     return Case(
-        scope=text_in(said, "world", where),
+        scope=text_in(fields, "world", where),
         records=tuple(records.values()),
         questions=tuple(answered),
         unanswerable=tuple(unanswerable),
     )
 
 
-def _read_record(said: Mapping[str, Any], where: str) -> Draft:
-    text, who, kind = maybe_text(said, "text", where), maybe_text(said, "who", where), maybe_kind(said, where)
-    if "content" in said:
-        text, who = text_in(said, "content", where), who or maybe_text(said, "role", where)
+def _read_record(fields: Mapping[str, Any], where: str) -> Draft:
+    text, who, kind = (
+        maybe_text(fields, "text", where),
+        maybe_text(fields, "who", where),
+        maybe_kind(fields, where),
+    )
+    if "content" in fields:
+        text, who = text_in(fields, "content", where), who or maybe_text(fields, "role", where)
         kind = kind or Kind.MESSAGE
     return Draft(
-        id=text_in(said, "id", where),
+        id=text_in(fields, "id", where),
         text=text,
-        data=said.get("data"),
+        data=fields.get("data"),
         who=who,
         kind=kind,
-        session=maybe_text(said, "session", where),
-        occurred=maybe_time(said, "occurred", where),
+        session=maybe_text(fields, "session", where),
+        occurred=maybe_time(fields, "occurred", where),
     )
 
 
-def _read_question(said: Mapping[str, Any], at: int, records: Mapping[str, Draft], where: str) -> Question:
+def _read_question(fields: Mapping[str, Any], at: int, records: Mapping[str, Draft], where: str) -> Question:
     gold: list[str] = []
     for name in ("gold", "also"):
-        if name in said:
-            gold += texts_in(said, name, where)
+        if name in fields:
+            gold += texts_in(fields, name, where)
     return Question(
         id=f"question {at}",
-        text=text_in(said, "q", where),
+        text=text_in(fields, "q", where),
         gold=tuple(dict.fromkeys(gold)),
         sessions=sessions_of([id for id in gold if id in records], records),
-        category=maybe_text(said, "category", where),
-        asked=maybe_time(said, "now", where),
+        category=maybe_text(fields, "category", where),
+        asked=maybe_time(fields, "now", where),
     )

@@ -45,10 +45,10 @@ def guess_format(found: Any) -> str | None:
 def make_foreign(format: str, where: str, lack: str, found: Any) -> BadInput:
     """The error for a source of another format; says what it looks like, where that can be told."""
     other = guess_format(found)
-    told = f"{where} is not {_NAMES[format]}: {lack}"
+    problem = f"{where} is not {_NAMES[format]}: {lack}"
     if other is None or other == format:
-        return BadInput(told)
-    return BadInput(f"{told}; it looks like {_NAMES[other]}: `eidet import {other}`")
+        return BadInput(problem)
+    return BadInput(f"{problem}; it looks like {_NAMES[other]}: `eidet import {other}`")
 
 
 def check_array(file: TextIO, where: str, format: str) -> None:

@@ -129,11 +129,11 @@ def _list_origin(
     found: Mapping[str, Any], id: str, message: Mapping[str, Any], notes: Notes
 ) -> dict[str, Any]:
     """What else the export says of a message."""
-    said, recipient = message.get("metadata") or {}, message.get("recipient")
-    for attachment in said.get("attachments") or []:
+    metadata, recipient = message.get("metadata") or {}, message.get("recipient")
+    for attachment in metadata.get("attachments") or []:
         notes.drop("attachment", f"files stay in the export ({attachment.get('mime_type') or 'file'})")
     own = keep_present(
-        message=id, title=found.get("title"), model=said.get("model_slug"), gpt=found.get("gizmo_id")
+        message=id, title=found.get("title"), model=metadata.get("model_slug"), gpt=found.get("gizmo_id")
     )
     if recipient not in (None, "all"):
         own["recipient"] = recipient

@@ -173,9 +173,9 @@ def _list_origin(memory: Mapping[str, Any], relations: list[dict[str, Any]]) -> 
     temporal = {name: value for name, value in memory["temporal"].items() if name != "created_at"}
     parts = {"provenance": memory["provenance"], "temporal": temporal}
     for name, part in parts.items():
-        said = keep_present(**part)
-        if said:
-            own[name] = said
+        present = keep_present(**part)
+        if present:
+            own[name] = present
     if relations:
         own["relations"] = relations
     return own

@@ -31,9 +31,9 @@ def row_of(record: Record) -> dict[str, Any]:
 
 
 def _collections_of(record: Record) -> dict[str, Any]:
-    said = {"place": record.place, "derived_from": record.derived_from}
+    collections = {"place": record.place, "derived_from": record.derived_from}
     found: dict[str, Any] = {}
-    for name, values in said.items():
+    for name, values in collections.items():
         if values:
             found[name] = list(values)
     if record.meta:

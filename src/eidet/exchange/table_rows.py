@@ -96,9 +96,9 @@ class RowMapping:
 
     def make_item(self, row: Mapping[str, Any], where: str) -> SourceItem | None:
         """The item of a row; None, with a note, where there is nothing to remember."""
-        said, others = self._split(row)
+        mapped, others = self._split(row)
         self._note(others)
-        values = self._convert(said, where)
+        values = self._convert(mapped, where)
         draft = _draft_of(row, values, others, where)
         if not _says_something(draft):
             self._notes.skip(where, "has no text")
@@ -109,18 +109,18 @@ class RowMapping:
 
     def _split(self, row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The fields that the row says, and the columns that are left."""
-        said: dict[str, Any] = {}
+        mapped: dict[str, Any] = {}
         taken: set[str] = set()
         for field in FIELDS:
             column = self._find_column(field, row)
             if column is not None:
-                said[field] = row[column]
+                mapped[field] = row[column]
                 taken.add(column)
         others: dict[str, Any] = {}
         for name, value in row.items():
             if name not in taken and not (self._in_text and _is_empty(value)):
                 others[name] = value
-        return said, others
+        return mapped, others
 
     def _find_column(self, field: str, row: Mapping[str, Any]) -> str | None:
         chosen = self._columns.get(field)
@@ -141,9 +141,9 @@ class RowMapping:
                 del others[name]
                 self._notes.drop(name, "Eidet embeds the text itself")
 
-    def _convert(self, said: Mapping[str, Any], where: str) -> dict[str, Any]:
+    def _convert(self, mapped: Mapping[str, Any], where: str) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        for field, value in said.items():
+        for field, value in mapped.items():
             if _is_empty(value) and field not in SAYABLE_EMPTY:
                 continue
             values[field] = self._convert_one(field, value, where)
@@ -173,18 +173,18 @@ def _draft_of(
     row: Mapping[str, Any], values: Mapping[str, Any], others: Mapping[str, Any], where: str
 ) -> Draft:
     draft = _read_message(row, others)
-    said: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for field, value in values.items():
         if field not in PLACES and not (field == "text" and draft.kind is not None):
-            said[field] = value
-    if isinstance(said.get("id"), str):
-        said |= identify(said.pop("id"), "id")
+            changes[field] = value
+    if isinstance(changes.get("id"), str):
+        changes |= identify(changes.pop("id"), "id")
     rest = plain_json({name: value for name, value in others.items() if draft.data is None or name != "role"})
-    meta = said.get("meta", {})
+    meta = changes.get("meta", {})
     if not isinstance(meta, dict):
         raise BadInput(f"{where}: meta is not a JSON object")
-    said["meta"] = {**rest, **meta} or None
-    return replace(draft, **said)
+    changes["meta"] = {**rest, **meta} or None
+    return replace(draft, **changes)
 
 
 def _read_message(row: Mapping[str, Any], others: Mapping[str, Any]) -> Draft:

@@ -75,15 +75,15 @@ class _Contents:
                     yield {"id": f"{id} {number}", **ends, "created_at": _time(record.occurred)}
 
     def list_sessions(self) -> Iterator[dict[str, Any]]:
-        for session, said in self._sessions.items():
-            times = [occurred for occurred, _ in said]
+        for session, messages in self._sessions.items():
+            times = [occurred for occurred, _ in messages]
             yield {
                 "id": session,
                 "platform": PLATFORM,
-                "message_count": len(said),
+                "message_count": len(messages),
                 "temporal": {"created_at": _time(min(times)), "updated_at": _time(max(times))},
                 "tags": [],
-                "derived_memories": [id for _, id in said],
+                "derived_memories": [id for _, id in messages],
             }
 
     def _name(self, record: Record) -> str:
@@ -130,17 +130,17 @@ def _own_of(row: dict[str, Any], content: str) -> str:
 
 
 def _provenance_of(record: Record, now: float) -> dict[str, str]:
-    said = {"platform": PLATFORM, "extracted_at": _time(now), "extraction_method": "api_export"}
+    provenance = {"platform": PLATFORM, "extracted_at": _time(now), "extraction_method": "api_export"}
     if record.session is not None:
-        said["conversation_ref"] = record.session
-    return said
+        provenance["conversation_ref"] = record.session
+    return provenance
 
 
 def _temporal_of(row: dict[str, Any]) -> dict[str, str]:
-    said = {"created_at": _time(row["occurred"])}
+    times = {"created_at": _time(row["occurred"])}
     if "expires" in row and row["expires"] >= row["occurred"]:
-        said |= {"valid_from": said["created_at"], "valid_until": _time(row["expires"])}
-    return said
+        times |= {"valid_from": times["created_at"], "valid_until": _time(row["expires"])}
+    return times
 
 
 def _type_of(record: Record) -> dict[str, str]:

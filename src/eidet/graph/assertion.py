@@ -101,19 +101,19 @@ class Assertion:
     )
 
     def __init__(
-        self, source: SourceRow, position: int, said: Statement, who: KnownMention, what: KnownMention
+        self, source: SourceRow, position: int, statement: Statement, who: KnownMention, what: KnownMention
     ) -> None:
         self.source: SourceRow = source
         self.position: int = position
-        self.relation: str = said.relation
-        self.since: float | None = said.since
-        self.until: float | None = said.until
-        self.ended: bool = said.ended
-        self.negated: bool = said.negated
-        self.confidence: float = said.confidence
-        self.nature: Nature = said.nature
-        self.start: int = said.start
-        self.end: int = said.end
+        self.relation: str = statement.relation
+        self.since: float | None = statement.since
+        self.until: float | None = statement.until
+        self.ended: bool = statement.ended
+        self.negated: bool = statement.negated
+        self.confidence: float = statement.confidence
+        self.nature: Nature = statement.nature
+        self.start: int = statement.start
+        self.end: int = statement.end
         self.who: KnownMention = who
         self.what: KnownMention = what
         self.subject: int = -1

@@ -118,15 +118,15 @@ def derive_record(graph: ScopeGraph, source: Record, assertion: Assertion) -> Re
 
 def _tell_rest(assertion: Assertion) -> dict[str, Any]:
     """What a statement says beside its three parts."""
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name in ("since", "until"):
         if getattr(assertion, name) is not None:
-            told[name] = getattr(assertion, name)
+            fields[name] = getattr(assertion, name)
     for name in ("ended", "negated"):
         if getattr(assertion, name):
-            told[name] = True
+            fields[name] = True
     if assertion.confidence < 1:
-        told["confidence"] = assertion.confidence
+        fields["confidence"] = assertion.confidence
     if assertion.nature is not Nature.FACT:
-        told["nature"] = assertion.nature.value
-    return told
+        fields["nature"] = assertion.nature.value
+    return fields

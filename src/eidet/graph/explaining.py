@@ -36,7 +36,7 @@ def _find_interval(asking: Asking, graph: ScopeGraph, id: str, view: View) -> In
     for record in asking.graphs.read(graph.scope, list(dict.fromkeys((id, source)))):
         ids = {record.seq: record.id}
         for interval in graph.find_intervals(record.seq, view):
-            if any(statement_id(said, ids) == id for said in interval.said):
+            if any(statement_id(assertion, ids) == id for assertion in interval.said):
                 return interval
     return None
 
@@ -83,8 +83,8 @@ def explain_fact(asking: Asking, fact: Fact, view: View) -> Explanation:
     return asking.graphs.ask(fact.scope, explain)
 
 
-def _quote(asking: Asking, graph: ScopeGraph, said: Iterable[Assertion]) -> tuple[Quotation, ...]:
-    wanted = list(said)
+def _quote(asking: Asking, graph: ScopeGraph, assertions: Iterable[Assertion]) -> tuple[Quotation, ...]:
+    wanted = list(assertions)
     seqs = list(dict.fromkeys(assertion.source.seq for assertion in wanted))
     records = {record.seq: record for record in asking.graphs.read(graph.scope, seqs)}
     quotations: dict[Quotation, None] = {}

@@ -24,9 +24,9 @@ class Entity:
 
     def to_dict(self) -> dict[str, Any]:
         """The entity as plain values for JSON."""
-        told = {name: getattr(self, name) for name in Entity.__slots__}
-        told["aliases"] = list(self.aliases)
-        return told
+        fields = {name: getattr(self, name) for name in Entity.__slots__}
+        fields["aliases"] = list(self.aliases)
+        return fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +61,12 @@ class Fact:
     @property
     def text(self) -> str:
         """The fact as a short sentence."""
-        said = phrase_relation(self.relation, self.object).format(subject=self.subject, object=self.object)
+        sentence = phrase_relation(self.relation, self.object).format(
+            subject=self.subject, object=self.object
+        )
         if self.negated:
-            return f"not: {said}"
-        return said
+            return f"not: {sentence}"
+        return sentence
 
     @property
     def says_own_name(self) -> bool:
@@ -78,13 +80,13 @@ class Fact:
 
     def to_dict(self) -> dict[str, Any]:
         """The fact as plain values for JSON: times are ISO 8601 in UTC."""
-        told: dict[str, Any] = {"text": self.text}
+        fields: dict[str, Any] = {"text": self.text}
         for name in Fact.__slots__:
-            told[name] = getattr(self, name)
+            fields[name] = getattr(self, name)
         for name in ("valid_from", "valid_to", "known_from", "known_to"):
-            told[name] = iso_time(told[name])
-        told["sources"], told["seqs"] = list(self.sources), list(self.seqs)
-        return told
+            fields[name] = iso_time(fields[name])
+        fields["sources"], fields["seqs"] = list(self.sources), list(self.seqs)
+        return fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,8 +58,8 @@ def to_graphml(entities: Sequence[Entity], facts: Sequence[Fact]) -> str:
     for id, name, kind in list_nodes(entities, facts):
         lines.append(f'<node id="{_xml(id)}">{_tell("name", name)}{_tell("kind", kind)}</node>')
     for number, fact in enumerate(facts):
-        told = fact.to_dict()
-        inside = "".join(_tell(name, told[name]) for name in _EDGE_KEYS)
+        values = fact.to_dict()
+        inside = "".join(_tell(name, values[name]) for name in _EDGE_KEYS)
         ends = f'source="{_xml(fact.subject_id)}" target="{_xml(fact.object_id)}"'
         lines.append(f'<edge id="e{number}" {ends}>{inside}</edge>')
     return "\n".join([*lines, "</graph>", "</graphml>", ""])
@@ -126,12 +126,12 @@ def to_mermaid(entities: Sequence[Entity], facts: Sequence[Fact]) -> str:
         lines.append(f'  {numbers[id]}["{_label(name)}"]')
     for fact in facts:
         arrow = "-->" if fact.valid_to is None else "-.->"
-        said = fact.relation.replace("_", " ")
+        label = fact.relation.replace("_", " ")
         if fact.negated:
-            said = f"not {said}"
+            label = f"not {label}"
         if fact.valid_to is not None:
-            said = f"{said}, {phrase_span(fact)}"
-        lines.append(f'  {numbers[fact.subject_id]} {arrow}|"{_label(said)}"| {numbers[fact.object_id]}')
+            label = f"{label}, {phrase_span(fact)}"
+        lines.append(f'  {numbers[fact.subject_id]} {arrow}|"{_label(label)}"| {numbers[fact.object_id]}')
     return "\n".join([*lines, ""])
 
 

@@ -70,8 +70,8 @@ def _read_line(row: Any, kinds: dict[str, str]) -> list[McpRelation]:
         kinds[name] = str(row["entityType"])
         rows = [McpRelation(subject=name, relation="type", object=kinds[name], object_kind="value")]
         for observation in row["observations"]:
-            said = str(observation)
-            rows.append(McpRelation(subject=name, relation=OBSERVATION, object=said, object_kind="value"))
+            text = str(observation)
+            rows.append(McpRelation(subject=name, relation=OBSERVATION, object=text, object_kind="value"))
         return rows
     if row["type"] != "relation":
         raise ValueError(f"type {row['type']!r}")
@@ -121,8 +121,8 @@ def write_mcp_lines(entities: Sequence[Entity], facts: Sequence[Fact]) -> str:
         if fact.relation == "type":
             types[fact.subject_id] = fact.object
         elif fact.object_id.startswith("value:") or fact.negated:
-            said = fact.object if fact.relation == OBSERVATION else fact.text
-            observations.setdefault(fact.subject_id, []).append(said)
+            text = fact.object if fact.relation == OBSERVATION else fact.text
+            observations.setdefault(fact.subject_id, []).append(text)
         else:
             ends = {"from": fact.subject, "to": fact.object}
             relations.append({"type": "relation", **ends, "relationType": fact.relation})

@@ -158,19 +158,19 @@ class ScopeGraph:
 
     def _list_said(self, subject: Node, relation: Relation, view: View) -> list[tuple[Node, Assertion]]:
         """What is said of a subject, with the object of each; from both sides, where one closes the other."""
-        said: list[tuple[Node, Assertion]] = []
+        pairs: list[tuple[Node, Assertion]] = []
         root_of, name = self.identities.root_of, relation.name
         for number in self.identities.members_of(subject):
             for assertion in self.index.list_said_of(number):
                 if assertion.relation == name and view.sees(assertion):
-                    said.append((root_of(assertion.object), assertion))
+                    pairs.append((root_of(assertion.object), assertion))
             if relation.symmetric and relation.single:
                 for assertion in self.index.list_naming(number):
                     if assertion.relation == name and view.sees(assertion):
-                        said.append((root_of(assertion.subject), assertion))
+                        pairs.append((root_of(assertion.subject), assertion))
         if self._find_rejected():
-            return self._drop_rejected(subject, name, said, view)
-        return said
+            return self._drop_rejected(subject, name, pairs, view)
+        return pairs
 
     def _agree(
         self, subject: Node, relation: Relation, intervals: list[Interval], view: View
@@ -183,7 +183,7 @@ class ScopeGraph:
                 for other in others:
                     if other.object == subject and other.start == interval.start and other.closer is not None:
                         interval.close(other.end or 0.0, other.closer)
-            if any(self.identities.root_of(said.subject) == subject for said in interval.said):
+            if any(self.identities.root_of(assertion.subject) == subject for assertion in interval.said):
                 own.append(interval)
         return own
 
@@ -201,12 +201,12 @@ class ScopeGraph:
         return self._rejected
 
     def _drop_rejected(
-        self, subject: Node, relation: str, said: list[tuple[Node, Assertion]], view: View
+        self, subject: Node, relation: str, pairs: list[tuple[Node, Assertion]], view: View
     ) -> list[tuple[Node, Assertion]]:
         decided = self._find_rejected().get((subject, relation), ())
         seen = [stored for stored in decided if view.knows(stored.created, stored.expires)]
         kept: list[tuple[Node, Assertion]] = []
-        for value, assertion in said:
+        for value, assertion in pairs:
             if not any(self._rejects(stored, value, assertion) for stored in seen):
                 kept.append((value, assertion))
         return kept

@@ -60,9 +60,11 @@ class StatementsIndex:
 
     def _make_source(self, stated: Stated) -> SourceRow:
         source, assertions = SourceRow(stated.entry, is_told=stated.is_told), list[Assertion]()
-        for said in stated.statements:
-            who = self._know(name_person(said.subject, said.relation))
-            assertions.append(Assertion(source, len(assertions), said, who, self._know(said.object)))
+        for statement in stated.statements:
+            who = self._know(name_person(statement.subject, statement.relation))
+            assertions.append(
+                Assertion(source, len(assertions), statement, who, self._know(statement.object))
+            )
         source.assertions = tuple(assertions)
         if assertions:
             self.sources[source.seq] = source

@@ -59,7 +59,7 @@ _TUPLES: Final = ("entities", "objects", "sources")
 
 def triple_data(statement: Statement) -> dict[str, Json]:
     """A statement as JSON; what has its default is left out."""
-    said: dict[str, Json] = {
+    fields_by_name: dict[str, Json] = {
         "subject": _mention_data(statement.subject),
         "relation": statement.relation,
         "object": _mention_data(statement.object),
@@ -68,8 +68,8 @@ def triple_data(statement: Statement) -> dict[str, Json]:
     for name in _STATEMENT:
         value = getattr(statement, name)
         if value != getattr(plain, name):
-            said[name] = value
-    return said
+            fields_by_name[name] = value
+    return fields_by_name
 
 
 def read_triple(record: Record) -> Statement | Decision | None:
@@ -86,12 +86,12 @@ def read_triple(record: Record) -> Statement | Decision | None:
 
 
 def decision_data(decision: Decision) -> dict[str, Json]:
-    said: dict[str, Json] = {"decision": decision.action.value}
+    values: dict[str, Json] = {"decision": decision.action.value}
     for part in fields(Decision):
         value = getattr(decision, part.name)
         if part.name != "action" and value != part.default:
-            said[part.name] = list(value) if part.name in _TUPLES else value
-    return said
+            values[part.name] = list(value) if part.name in _TUPLES else value
+    return values
 
 
 def mention_of(value: str | Mention, kind: str = "") -> Mention:
@@ -108,31 +108,31 @@ def mention_of(value: str | Mention, kind: str = "") -> Mention:
 def _mention_data(mention: Mention) -> Json:
     """A plain name where that is all there is."""
     plain = Mention()
-    said: dict[str, Json] = {}
+    values: dict[str, Json] = {}
     for part in fields(Mention):
         value = getattr(mention, part.name)
         if value != getattr(plain, part.name):
-            said[part.name] = str(value)
-    if said.keys() == {"name"}:
+            values[part.name] = str(value)
+    if values.keys() == {"name"}:
         return mention.name
-    return said
+    return values
 
 
 def _read_statement(data: Mapping[str, Json]) -> Statement:
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in _STATEMENT:
         if name in data:
-            said[name] = data[name]
-    if "nature" in said:
-        said["nature"] = Nature(said["nature"])
+            values[name] = data[name]
+    if "nature" in values:
+        values["nature"] = Nature(values["nature"])
     for name in ("since", "until"):
-        if said.get(name) is not None:
-            said[name] = float(said[name])
+        if values.get(name) is not None:
+            values[name] = float(values[name])
     return Statement(
         subject=_read_mention(data["subject"]),
         relation=str(data["relation"]),
         object=_read_mention(data["object"]),
-        **said,
+        **values,
     )
 
 
@@ -141,16 +141,16 @@ def _read_mention(data: Json) -> Mention:
         return mention_of(data)
     if not isinstance(data, Mapping):
         return Mention(name=str(data), kind="value")
-    said: dict[str, Any] = dict(data)
-    if "reference" in said:
-        said["reference"] = Reference(said["reference"])
-    return Mention(**said)
+    values: dict[str, Any] = dict(data)
+    if "reference" in values:
+        values["reference"] = Reference(values["reference"])
+    return Mention(**values)
 
 
 def _read_decision(data: Mapping[str, Json]) -> Decision:
-    said: dict[str, Any] = {"action": DecisionKind(data["decision"])}
+    values: dict[str, Any] = {"action": DecisionKind(data["decision"])}
     for part in fields(Decision):
         if part.name in data and part.name != "action":
             value = data[part.name]
-            said[part.name] = tuple(value) if part.name in _TUPLES else value
-    return Decision(**said)
+            values[part.name] = tuple(value) if part.name in _TUPLES else value
+    return Decision(**values)

@@ -49,14 +49,14 @@ class GraphUpdate:
 
     def _take_triple(self, entry: Entry, record: Record) -> None:
         """A record of kind `triple` states or decides something; if its data does neither, its text may."""
-        said = read_triple(record)
+        triple = read_triple(record)
         self.graph.ids[record.seq] = record.id
-        if said is None:
+        if triple is None:
             self._stated[entry.seq] = Stated(entry, statements_of(entry.terms))
-        elif not isinstance(said, Decision):
-            self._stated[entry.seq] = Stated(entry, (said,), is_told=True)
+        elif not isinstance(triple, Decision):
+            self._stated[entry.seq] = Stated(entry, (triple,), is_told=True)
         elif entry.trust in DECIDING:
-            self.graph.decide(StoredDecision(said, entry.seq, entry.created, entry.expires))
+            self.graph.decide(StoredDecision(triple, entry.seq, entry.created, entry.expires))
 
     def finish(self) -> None:
         """Puts what was gathered into the graph."""

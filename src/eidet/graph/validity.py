@@ -108,31 +108,38 @@ class Effect(NamedTuple):
     @property
     def order(self) -> tuple[float, int, float, int, str, float]:
         """Does not depend on which record came first."""
-        said = self.assertion
-        return self.at, self.act, said.source.occurred, said.position, self.value, said.confidence
+        assertion = self.assertion
+        return (
+            self.at,
+            self.act,
+            assertion.source.occurred,
+            assertion.position,
+            self.value,
+            assertion.confidence,
+        )
 
 
-def list_effects(value: Node, said: Assertion) -> list[Effect]:
+def list_effects(value: Node, assertion: Assertion) -> list[Effect]:
     """What a statement does when."""
-    start, end = said.since, said.until
-    if said.ended and end is None:
-        end = said.source.occurred
-    if end is not None and end <= said.source.occurred and start is None:
-        return [Effect(end, EffectKind.END, value, said)]
+    start, end = assertion.since, assertion.until
+    if assertion.ended and end is None:
+        end = assertion.source.occurred
+    if end is not None and end <= assertion.source.occurred and start is None:
+        return [Effect(end, EffectKind.END, value, assertion)]
     if start is None:
-        start = said.source.occurred
+        start = assertion.source.occurred
     if end is not None and end <= start:
         end = None
-    effects = [Effect(start, EffectKind.DENY if said.negated else EffectKind.ASSERT, value, said)]
+    effects = [Effect(start, EffectKind.DENY if assertion.negated else EffectKind.ASSERT, value, assertion)]
     if end is not None:
-        effects.append(Effect(end, EffectKind.END, value, said))
+        effects.append(Effect(end, EffectKind.END, value, assertion))
     return effects
 
 
-def trace_validity(said: Iterable[tuple[Node, Assertion]], *, is_single: bool) -> list[Interval]:
+def trace_validity(pairs: Iterable[tuple[Node, Assertion]], *, is_single: bool) -> list[Interval]:
     """The intervals of one subject and one relation, the earliest first. `said` has the object of each."""
     effects: list[Effect] = []
-    for value, assertion in said:
+    for value, assertion in pairs:
         effects += list_effects(value, assertion)
     if len(effects) == 1:
         return _trace_one(effects[0])
@@ -207,17 +214,17 @@ class _Course:
         return self._is_single and not new.negated and not there.negated
 
     def _end(self, effect: Effect) -> None:
-        said = effect.assertion
-        there = self._open.get((effect.value, said.negated))
+        assertion = effect.assertion
+        there = self._open.get((effect.value, assertion.negated))
         if there is not None:
-            if said in there.said or said.source.rank >= there.rank:
-                there.add(said)
-                there.close(effect.at, said)
-                del self._open[effect.value, said.negated]
+            if assertion in there.said or assertion.source.rank >= there.rank:
+                there.add(assertion)
+                there.close(effect.at, assertion)
+                del self._open[effect.value, assertion.negated]
             return
         before = self._last.get(effect.value)
         if before is not None:  # it is over already
-            before.add(said)
+            before.add(assertion)
             return
         self._end_unbegun(effect)
 
@@ -245,5 +252,5 @@ def _is_decided(effect: Effect, there: Interval) -> bool:
     return effect.assertion.source.rank >= there.rank
 
 
-def _firmest(said: Sequence[Assertion]) -> float:
-    return max((assertion.confidence for assertion in said), default=0.0)
+def _firmest(assertions: Sequence[Assertion]) -> float:
+    return max((assertion.confidence for assertion in assertions), default=0.0)

@@ -10,13 +10,13 @@ from .fact import Fact
 
 def phrase_fact(fact: Fact) -> str:
     """A fact with its times, as one line."""
-    said = fact.text
+    sentence = fact.text
     if fact.confidence < 0.5:
-        said = f"perhaps: {said}"
+        sentence = f"perhaps: {sentence}"
     when = phrase_span(fact)
     if when:
-        return f"{said} ({when})"
-    return said
+        return f"{sentence} ({when})"
+    return sentence
 
 
 def phrase_span(fact: Fact) -> str:

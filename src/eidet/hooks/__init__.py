@@ -214,9 +214,9 @@ def _as_of(reduced: Any, made: type, cls: type) -> Any:
     if not isinstance(reduced, tuple) or len(reduced) < 2:
         return reduced
     make, args, *rest = reduced
-    told = tuple(cls if arg is made else arg for arg in args)
+    replaced = tuple(cls if arg is made else arg for arg in args)
     ours = _NEW.get(make.__name__ if made in args else "")  # pickle wants theirs to be of the hooked class
-    return (ours or (cls if make is made else make), told, *rest)
+    return (ours or (cls if make is made else make), replaced, *rest)
 
 
 def _new(cls: Any, *args: Any) -> Any:

@@ -129,13 +129,13 @@ def _begin(
         return None
     known = agents.of(agent)
     before = _safely(f"state before of {type(agent).__name__}.{name}", lambda: state_of(agent))
-    counted, told = known.call(), _step_of(agent, before)
+    counted, stated = known.call(), _step_of(agent, before)
     return Call(
         agent=agent,
         plan=plan,
         method=name,
         known=known,
-        step=counted if told is None else told,
+        step=counted if stated is None else stated,
         arguments=_arguments(method, agent, args, kwargs),
         before=before,
         started=plan.clock(),
@@ -185,8 +185,8 @@ def _arguments(
     except TypeError:  # the method will say so itself
         return {}
     _, *given = bound.arguments.items()
-    told: dict[str, Json] = plain({name: value for name, value in given if open_name(name)})
-    return told
+    arguments: dict[str, Json] = plain({name: value for name, value in given if open_name(name)})
+    return arguments
 
 
 def _plainly(value: Any) -> Json:
@@ -199,15 +199,15 @@ def _plainly(value: Any) -> Json:
 def _name_of(agent: Any, plan: Plan, known: KnownAgent, state: Mapping[str, Json] | None) -> str:
     """What was said when it was hooked, else what its state or itself says, else a name made up for it."""
     own = (getattr(agent, name, None) for name in ("agent_id", "name"))
-    said = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
-    if isinstance(said, str | int | UUID):
-        return str(said)
+    stated = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
+    if isinstance(stated, str | int | UUID):
+        return str(stated)
     return known.name_agent(type(agent))
 
 
 def _step_of(agent: Any, state: Mapping[str, Json] | None) -> int | None:
     """The step that the state tells, or else the agent."""
-    told = whole_number(part(state or {}, "step_number"))
-    if told is not None:
-        return told
+    step = whole_number(part(state or {}, "step_number"))
+    if step is not None:
+        return step
     return whole_number(getattr(agent, "step_number", None))

@@ -71,8 +71,8 @@ def _fields(value: Any) -> Mapping[Any, Any] | None:
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
     for name in (*_AS_DICT, "_asdict"):
-        if callable(tell := getattr(value, name, None)) and isinstance(told := tell(), Mapping):
-            return told
+        if callable(tell := getattr(value, name, None)) and isinstance(values := tell(), Mapping):
+            return values
     return None
 
 
@@ -89,13 +89,13 @@ def state_of(agent: Any) -> dict[str, Json]:
     ask = getattr(agent, "get_state", None)
     if not callable(ask):
         return dict(_each(attributes_of(agent), DEEPEST))
-    told = ask()
-    if inspect.isawaitable(told):
-        if inspect.iscoroutine(told):
-            told.close()
+    state = ask()
+    if inspect.isawaitable(state):
+        if inspect.iscoroutine(state):
+            state.close()
         raise NotPlain("get_state is asynchronous: it has to be a plain method")
-    fields = _fields(told)
-    named = attributes_of(told) if fields is None else fields.items()
+    fields = _fields(state)
+    named = attributes_of(state) if fields is None else fields.items()
     return {str(name): value for name, value in _each(named, DEEPEST)}
 
 

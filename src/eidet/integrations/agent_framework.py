@@ -109,10 +109,10 @@ class EidetContextProvider(ContextProvider):
         scope = find_scope(self.scope, session)
         if not self.store or self._is_kept(agent, session, scope):
             return
-        said = list(context.input_messages)
+        messages = list(context.input_messages)
         if context.response is not None:
-            said += context.response.messages
-        drafts = self._draft_all(said, session.session_id)
+            messages += context.response.messages
+        drafts = self._draft_all(messages, session.session_id)
         if drafts:
             await finish(partial(self.memory.remember, drafts, scope=scope))
 

@@ -106,11 +106,11 @@ class EidetVectorStore(VectorStore):
         **_more: Any,
     ) -> list[str]:
         """Stores texts, all or none; their ids. A text with an id that exists takes its place."""
-        said = list(texts)
-        names = [name or str(uuid.uuid4()) for name in ids or [None] * len(said)]
-        about = metadatas or [{}] * len(said)
+        contents = list(texts)
+        names = [name or str(uuid.uuid4()) for name in ids or [None] * len(contents)]
+        about = metadatas or [{}] * len(contents)
         drafts = []
-        for text, name, meta in zip(said, names, about, strict=True):
+        for text, name, meta in zip(contents, names, about, strict=True):
             drafts.append(_draft_document(text, name, meta))
         if drafts:
             self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)

@@ -131,8 +131,8 @@ def draft_row(row: Mapping[str, Any], most: int) -> list[Draft]:
 
     at = _read_time(row)
     drafts = []
-    said = (("user", strip_fragments(row), at), ("assistant", row["response"] or "", at + STEP))
-    for who, text, when in said:
+    turns = (("user", strip_fragments(row), at), ("assistant", row["response"] or "", at + STEP))
+    for who, text, when in turns:
         if text.strip():
             drafts.append(
                 Draft(

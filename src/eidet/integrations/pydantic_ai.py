@@ -194,8 +194,8 @@ class EidetHistory(AbstractCapability[Any]):
         response: ModelResponse,
     ) -> ModelResponse:
         """Stores what the model said."""
-        said = _list_turns([response], ctx.conversation_id)
-        await finish(partial(self._store, said, find_scope(self.scope, ctx), again=True))
+        turns = _list_turns([response], ctx.conversation_id)
+        await finish(partial(self._store, turns, find_scope(self.scope, ctx), again=True))
         return response
 
     def _store(self, turns: Sequence[_Turn], scope: str, *, again: bool) -> None:
@@ -258,15 +258,15 @@ def _say(prompt: UserPromptPart) -> str:
     """A prompt as text; of images and the like, what they are."""
     if isinstance(prompt.content, str):
         return prompt.content
-    said = []
+    lines = []
     for item in prompt.content:
         if isinstance(item, str):
-            said.append(item)
+            lines.append(item)
         elif item.kind == "text":
-            said.append(item.content)
+            lines.append(item.content)
         else:
-            said.append(f"[{item.kind}]")
-    return "\n".join(said)
+            lines.append(f"[{item.kind}]")
+    return "\n".join(lines)
 
 
 def _is_prompt(message: ModelMessage) -> bool:

@@ -155,8 +155,8 @@ def _text_of(message: Message) -> str:
 def _tell(hit: Hit) -> dict[str, Any]:
     """The metadata that was given, and what the memory knows beside it."""
     record = hit.record
-    told = {"id": record.id, "score": round(hit.score, 3), "occurred": record.when.isoformat()}
+    entry = {"id": record.id, "score": round(hit.score, 3), "occurred": record.when.isoformat()}
     for name, value in (("who", record.who), ("session", record.session)):
         if value is not None:
-            told[name] = value
-    return {**told, **record.meta}
+            entry[name] = value
+    return {**entry, **record.meta}

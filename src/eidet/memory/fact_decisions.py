@@ -83,14 +83,14 @@ class FactDecisions:
         details: dict[str, Any],
     ) -> Record:
         """Stores a fact or a decision as any record is stored."""
-        said = {
+        fields = {
             "kind": Kind.TRIPLE,
             "scope": scope,
             "data": data,
             "derived_from": check_texts(sources, "sources"),
             **details,
         }
-        stored = self._writes.remember(text, said)  # type: ignore[arg-type]  # named as in Details
+        stored = self._writes.remember(text, fields)  # type: ignore[arg-type]  # named as in Details
         assert isinstance(stored, Record)
         return stored
 
@@ -114,8 +114,8 @@ class FactDecisions:
         return added
 
     def _list_more(self, model: LLM, record: Record) -> list[Statement]:
-        said, language = local(record.occurred), self._parts.analyzer.language
-        outcome = read_facts_with(model, record.whole.text, said=said, language=language)
+        day, language = local(record.occurred), self._parts.analyzer.language
+        outcome = read_facts_with(model, record.whole.text, said=day, language=language)
         if outcome.by != BY_MODEL:
             return []
         return list_unread(outcome.value, record)

@@ -109,8 +109,8 @@ class UpkeepNamespace:
 
     def end_session(self, session: str, *, scope: str | Scope = "default", llm: object = None) -> Record:
         """Sums a session's messages up in an episode that names them; again, it tells the whole session."""
-        said = clean_text(session, "session")
-        return self.keeping.end_session(said, one(scope), llm, self._parts.clock())
+        name = clean_text(session, "session")
+        return self.keeping.end_session(name, one(scope), llm, self._parts.clock())
 
     def unarchive(
         self,

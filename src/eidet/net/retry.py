@@ -195,7 +195,7 @@ class Retrier:
         if final:
             return OutcomeUnknown(f"{error}; whether it took effect is not known", retry_after=pause)
         times = "once" if attempts == 1 else f"{attempts} times"
-        told = f"{self.name} was tried {times} and did not answer: {error}"
+        problem = f"{self.name} was tried {times} and did not answer: {error}"
         if doubtful and not isinstance(error, OutcomeUnknown):
-            return OutcomeUnknown(f"{told}; an earlier attempt may have taken effect", retry_after=pause)
-        return type(error)(told, retry_after=pause)
+            return OutcomeUnknown(f"{problem}; an earlier attempt may have taken effect", retry_after=pause)
+        return type(error)(problem, retry_after=pause)

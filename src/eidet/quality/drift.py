@@ -159,9 +159,9 @@ def _shifts(before: Counter[str], after: Counter[str], windows: Windows) -> Iter
             p_value=ks_p_value(far, sum(one), sum(other)),
         )
     yield _rates("empty rate", (before["empty"], before["recalls"]), (after["empty"], after["recalls"]))
-    said, says = _count_judgements(before), _count_judgements(after)
-    if min(said[1], says[1]) >= windows.fewest_judged:
-        yield _rates("success rate", said, says)
+    earlier, says = _count_judgements(before), _count_judgements(after)
+    if min(earlier[1], says[1]) >= windows.fewest_judged:
+        yield _rates("success rate", earlier, says)
 
 
 def _rates(

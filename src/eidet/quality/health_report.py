@@ -20,17 +20,17 @@ def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, An
 
     A memory is down only if no store answers. Without any other part it works on, with less.
     """
-    told = {name: part for name, part in parts.items() if part is not None}
-    stores = list(_states(told.get("store", {})))
+    present = {name: part for name, part in parts.items() if part is not None}
+    stores = list(_states(present.get("store", {})))
     states: list[str] = []
-    for part in told.values():
+    for part in present.values():
         states.extend(_states(part))
     state = "degraded"
     if stores and all(one == "down" for one in stores):
         state = "down"
-    elif all(one == "up" for one in states) and not _waits(told.get("store", {})):
+    elif all(one == "up" for one in states) and not _waits(present.get("store", {})):
         state = "up"
-    return {"state": state, **told}
+    return {"state": state, **present}
 
 
 def _states(part: Mapping[str, Any]) -> Iterator[str]:

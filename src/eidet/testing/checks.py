@@ -10,51 +10,51 @@ from .moves import Done, Stage
 from .tenants import INVALID, Tenant
 
 
-def _differ(what: str, told: object, own: object) -> tuple[str, ...]:
-    if told == own:
+def _differ(what: str, seen: object, own: object) -> tuple[str, ...]:
+    if seen == own:
         return ()
-    return (f"{what} tells {told}, its own records are {own}",)
+    return (f"{what} tells {seen}, its own records are {own}",)
 
 
 def count(stage: Stage, me: Tenant) -> Done:
     own, other = len(stage.alive(me)), stage.other(me)
-    told = stage.memory.count(scope=me.scope)
+    counted = stage.memory.count(scope=me.scope)
     foreign = stage.memory.count(Where(scope=other.reach(False)), scope=me.scope)
-    wrong = (*_differ("count", told, own), *_differ("count of another scope", foreign, 0))
-    return Done((told, foreign), wrong=wrong)
+    wrong = (*_differ("count", counted, own), *_differ("count of another scope", foreign, 0))
+    return Done((counted, foreign), wrong=wrong)
 
 
 def stats(stage: Stage, me: Tenant) -> Done:
-    own, told = stage.alive(me), stage.memory.admin.stats(me.scope)
+    own, figures = stage.alive(me), stage.memory.admin.stats(me.scope)
     wrong = (
-        *_differ("stats", told["records"], len(own)),
-        *_differ("stats of kinds", sum(told["kinds"].values()), len(own)),
+        *_differ("stats", figures["records"], len(own)),
+        *_differ("stats of kinds", sum(figures["kinds"].values()), len(own)),
     )
-    return Done(told, wrong=wrong)
+    return Done(figures, wrong=wrong)
 
 
 def metrics(stage: Stage, me: Tenant) -> Done:
-    own, told = len(stage.alive(me)), stage.memory.admin.metrics(me.scope)
-    return Done(told, wrong=_differ("metrics", int(told.get("eidet_records", 0)), own))
+    own, figures = len(stage.alive(me)), stage.memory.admin.metrics(me.scope)
+    return Done(figures, wrong=_differ("metrics", int(figures.get("eidet_records", 0)), own))
 
 
 def scopes(stage: Stage, me: Tenant) -> Done:
     """`scopes()` without a scope lists all, to whoever runs the memory; under one, only what is below."""
-    told = stage.memory.scopes(me.scope)
+    counts = stage.memory.scopes(me.scope)
     outside = []
-    for path in told:
+    for path in counts:
         if path != me.scope and not path.startswith(me.scope + "/"):
             outside.append(path)
-    wrong = _differ("scopes", told.get(me.scope, 0), len(stage.alive(me)))
+    wrong = _differ("scopes", counts.get(me.scope, 0), len(stage.alive(me)))
     return Done(None, wrong=(*wrong, *(f"scopes lists {path!r}" for path in outside)))
 
 
 def check_phrased(stage: Stage, me: Tenant) -> Done:
     """Names are left out of a query if they are of somebody who speaks in the scope: nobody else's are."""
     other = stage.other(me)
-    told = stage.memory.admin.phrase_query(f"what did {other.name} say about tea?", scope=me.scope)
-    wrong = () if other.name in told else ("phrase_query knows who speaks in another scope",)
-    return Done(told, wrong=wrong)
+    phrased = stage.memory.admin.phrase_query(f"what did {other.name} say about tea?", scope=me.scope)
+    wrong = () if other.name in phrased else ("phrase_query knows who speaks in another scope",)
+    return Done(phrased, wrong=wrong)
 
 
 def check_refusals(stage: Stage, me: Tenant) -> Done:

@@ -64,9 +64,9 @@ class FuzzReport:
 
     def __str__(self) -> str:
         played = f"{self.operations:,} moves of {self.tenants} tenants (seed {self.seed})"
-        told = "\n".join(map(str, self.leaks))
-        if told:
-            return f"{played}: {len(self.leaks)} leaks\n{told}"
+        leaks = "\n".join(map(str, self.leaks))
+        if leaks:
+            return f"{played}: {len(self.leaks)} leaks\n{leaks}"
         return f"{played}: no leaks"
 
 
@@ -154,16 +154,16 @@ class _Game:
         stage.memory.admin.flush()
         others = [one for one in stage.tenants if not me.may_see(one, below=done.below)]
         looked_at = [one for one in others if writes or one is watched]
-        told = [*self._find_told(done, others), *self._find_changes(looked_at, before, watched)]
+        leaks = [*self._find_told(done, others), *self._find_changes(looked_at, before, watched)]
         verb = move.__name__
         self._found += [
-            Leak(verb=verb, seen_by=me.scope, owner=owner, what=what, move=number) for owner, what in told
+            Leak(verb=verb, seen_by=me.scope, owner=owner, what=what, move=number) for owner, what in leaks
         ]
         self._found += [
             Leak(verb=verb, seen_by=me.scope, owner="others", what=w, move=number) for w in done.wrong
         ]
         for one in stage.tenants:
-            if one not in others or told:
+            if one not in others or leaks:
                 self._records[one.scope] = self._living_records(one)
 
     def _make_move(self, move: Move, me: Tenant) -> Done:
@@ -177,25 +177,25 @@ class _Game:
 
     def _find_told(self, done: Done, others: list[Tenant]) -> Iterator[tuple[str, str]]:
         """What of others is in the answer and in the log."""
-        said = list(strings(done.answer))
-        for where, lines in (("the answer", said), ("the log", self._lines.take())):
+        strings_found = list(strings(done.answer))
+        for where, lines in (("the answer", strings_found), ("the log", self._lines.take())):
             whole = "\n".join(lines).casefold()
             yield from ((one.scope, f"{where} holds its words") for one in others if one.secret in whole)
         named = set(scopes_told(done.answer))
         yield from ((one.scope, "the answer names its scope") for one in others if one.scope in named)
         foreign = self._foreign_ids(others)
-        yield from ((foreign[id], "the answer names an id") for id in {*said} & foreign.keys())
+        yield from ((foreign[id], "the answer names an id") for id in {*strings_found} & foreign.keys())
 
     def _foreign_ids(self, others: list[Tenant]) -> dict[str, str]:
         """Ids that nobody but others can know: made for them, and never tried by whoever is seen."""
         seen = [one for one in self._stage.tenants if one not in others]
-        told: set[str] = set()
+        tried: set[str] = set()
         for one in seen:
-            told.update(self._stage.tried.get(one.scope, ()))
+            tried.update(self._stage.tried.get(one.scope, ()))
         foreign: dict[str, str] = {}
         for other in others:
             made = self._stage.made.get(other.scope, ())
-            foreign |= {id: other.scope for id in made if id not in told}
+            foreign |= {id: other.scope for id in made if id not in tried}
         return foreign
 
     def _find_changes(

@@ -70,18 +70,18 @@ def marks_of(
     text: str, occurred: datetime, language: str, dated: Sequence[Dated] | None = None
 ) -> tuple[int, tuple[Days, ...]]:
     """The flags of a text and the days it speaks of; `dated` are its `times_of`, if they are known."""
-    said = text[:LONGEST]
+    start = text[:LONGEST]
     if dated is None:
         dated = times_of(text, occurred, language)
     flags = 0
     if _asks(text[-400:]):
         flags = QUESTION
-    if dated or has_time(said, language):
+    if dated or has_time(start, language):
         flags |= TIMED
-    if _has_number(said):
+    if _has_number(start):
         flags |= NUMBERED
     if language not in _CAPITAL_NOUNS:
-        flags |= _find_names(said)
+        flags |= _find_names(start)
     days = tuple((found.first, found.last) for found in dated if found.confidence >= SURE)
     return flags, days[:DAYS_KEPT]
 

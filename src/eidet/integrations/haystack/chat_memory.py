@@ -129,15 +129,15 @@ def _draft_messages(
 ) -> list[Draft]:
     """One draft for each message with a text. Its key counts how often the list said the same before."""
     drafts: list[Draft] = []
-    said: Counter[str] = Counter()
+    copies: Counter[str] = Counter()
     times = RisingTimes(lambda: now)
     for message in messages:
         text = (message.text or "").strip()
         if not text:
             continue
         content = dump_json([run_id, message.role.value, message.name, text])
-        said[content] += 1
-        key = f"haystack {said[content]} {content}"
+        copies[content] += 1
+        key = f"haystack {copies[content]} {content}"
         drafts.append(
             Draft(
                 key=key,
@@ -215,11 +215,11 @@ class EidetRememberHook:
         return default_from_dict(cls, data)
 
     def run(self, state: Any) -> None:
-        said = []
+        messages = []
         for message in state.get("messages") or ():
             if message.role.value != "system":
-                said.append(message)
-        self.memory_store.add_memories(messages=said, **_run_of(state))
+                messages.append(message)
+        self.memory_store.add_memories(messages=messages, **_run_of(state))
 
     run_async = finishing(run)
 

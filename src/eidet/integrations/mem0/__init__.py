@@ -102,16 +102,16 @@ class Memory:
         )
         if memory_type is not None and memory_type != PROCEDURAL:
             raise BadInput(f"Invalid 'memory_type'. Please pass {PROCEDURAL} to create procedural memories.")
-        said = read_messages(messages)
+        turns = read_messages(messages)
         if memory_type == PROCEDURAL and agent_id is not None:
-            return {"results": self._adding.add_procedure(said, writing, prompt)}
+            return {"results": self._adding.add_procedure(turns, writing, prompt)}
         at = None
         if timestamp is not None:
             at = read_time(timestamp, "timestamp")
         adding = self._adding
         if prompt is not None:
             adding = replace(adding, instructions=prompt)
-        return {"results": adding.add(said, writing, infer=infer, at=at)}
+        return {"results": adding.add(turns, writing, infer=infer, at=at)}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """A memory by its id; None if there is none."""

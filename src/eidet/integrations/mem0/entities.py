@@ -46,11 +46,11 @@ class Entities:
     run_id: str | None = None
 
     @classmethod
-    def read(cls, said: Mapping[str, Any], *, spaces: bool = False) -> Entities:
+    def read(cls, values: Mapping[str, Any], *, spaces: bool = False) -> Entities:
         """Those that are named; `BadInput` if none is."""
         named: dict[str, Any] = {}
         for name in NAMES:
-            named[name] = read_id(said.get(name), name, spaces=spaces)
+            named[name] = read_id(values.get(name), name, spaces=spaces)
         if not any(named.values()):
             raise BadInput(NEEDED)
         return cls(**named)

@@ -60,10 +60,10 @@ class Extraction:
     ledger: Ledger
     instructions: str | None = None
 
-    def list_memories(self, said: Sequence[Said], known: Sequence[str]) -> list[Extracted] | None:
+    def list_memories(self, turns: Sequence[Said], known: Sequence[str]) -> list[Extracted] | None:
         """What to remember of a conversation; None if the model gave no answer that can be used."""
         request = Request(
-            prompt=_write_prompt(said, known, self.instructions),
+            prompt=_write_prompt(turns, known, self.instructions),
             system=SYSTEM,
             schema=SCHEMA,
             max_tokens=_TOKENS,
@@ -73,10 +73,10 @@ class Extraction:
             self.llm, request, read=_read_answer, otherwise=_give_none, ledger=self.ledger
         ).value
 
-    def describe_procedure(self, said: Sequence[Said], prompt: str | None) -> str | None:
+    def describe_procedure(self, turns: Sequence[Said], prompt: str | None) -> str | None:
         """How a task was done; None if the model gave no answer that can be used."""
         request = Request(
-            prompt=_write_prompt(said, (), None),
+            prompt=_write_prompt(turns, (), None),
             system=prompt or PROCEDURE,
             max_tokens=_TOKENS,
             purpose=PURPOSE,
@@ -86,22 +86,22 @@ class Extraction:
         ).value
 
 
-def write_conversation(said: Sequence[Said]) -> str:
+def write_conversation(turns: Sequence[Said]) -> str:
     """A conversation as text, a line for each message."""
     lines: list[str] = []
-    for one in said:
+    for one in turns:
         lines.append(f"{one.name or one.role}: {one.content}")
     return "\n".join(lines)
 
 
-def _write_prompt(said: Sequence[Said], known: Sequence[str], instructions: str | None) -> str:
+def _write_prompt(turns: Sequence[Said], known: Sequence[str], instructions: str | None) -> str:
     parts: list[str] = []
     if instructions:
         parts.append(f"<instructions>\n{instructions}\n</instructions>")
     if known:
         listed = "\n".join(known)
         parts.append(f"<known>\n{listed}\n</known>")
-    parts.append(f"<conversation>\n{write_conversation(said)}\n</conversation>")
+    parts.append(f"<conversation>\n{write_conversation(turns)}\n</conversation>")
     return "\n\n".join(parts)
 
 

@@ -28,27 +28,27 @@ class Mem0Config:
     custom_instructions: str | None = None  # for the model that words memories
 
 
-def read_config(said: object) -> Mem0Config:
+def read_config(config: object) -> Mem0Config:
     """A config from what a user gives: one, a place, an open memory, or nothing."""
-    if said is None:
+    if config is None:
         return Mem0Config()
-    if isinstance(said, Mem0Config):
-        return said
-    if isinstance(said, str | Path | EidetMemory):
-        return Mem0Config(place=said)
+    if isinstance(config, Mem0Config):
+        return config
+    if isinstance(config, str | Path | EidetMemory):
+        return Mem0Config(place=config)
     raise BadInput(
-        f"config must be a Mem0Config, a place or a memory, not {type(said).__name__}; "
+        f"config must be a Mem0Config, a place or a memory, not {type(config).__name__}; "
         "Memory.from_config takes a dict"
     )
 
 
-def read_config_dict(said: Mapping[str, Any]) -> Mem0Config:
+def read_config_dict(values: Mapping[str, Any]) -> Mem0Config:
     """A config from a dict. `llm` and `embedder` may be written as mem0 does, with provider and config."""
-    if not isinstance(said, Mapping):
-        raise BadInput(f"config_dict must be a dict, not {type(said).__name__}")
+    if not isinstance(values, Mapping):
+        raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
     known = [one.name for one in fields(Mem0Config)]
     given: dict[str, Any] = {}
-    for name, value in said.items():
+    for name, value in values.items():
         if name in _ELSEWHERE:
             raise BadInput(
                 f"{name!r} has no meaning here: Eidet keeps everything in one place, such as "
@@ -66,10 +66,10 @@ def read_config_dict(said: Mapping[str, Any]) -> Mem0Config:
     return Mem0Config(**given)
 
 
-def _read_model(said: Mapping[str, Any], make: Callable[..., object]) -> object:
+def _read_model(values: Mapping[str, Any], make: Callable[..., object]) -> object:
     """A model written as `{"provider": "openai", "config": {"model": …, "api_key": …}}`."""
-    config = said.get("config") or {}
-    provider, model = said.get("provider"), config.get("model")
+    config = values.get("config") or {}
+    provider, model = values.get("provider"), config.get("model")
     if not isinstance(provider, str) or not isinstance(model, str):
         raise BadInput("a model needs a provider and, in its config, a model")
     address = config.get(f"{provider}_base_url")

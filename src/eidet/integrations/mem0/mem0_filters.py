@@ -46,12 +46,12 @@ def names_entity(filters: object) -> bool:
 def take_user(filters: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     """The one user that a filter asks for, and the rest of the filter; None if there may be several."""
     rest = dict(filters)
-    said = rest.get("user_id")
-    if isinstance(said, Mapping) and set(said) == {"eq"}:
-        said = said["eq"]
-    if isinstance(said, str | int) and said != ANY:
+    user = rest.get("user_id")
+    if isinstance(user, Mapping) and set(user) == {"eq"}:
+        user = user["eq"]
+    if isinstance(user, str | int) and user != ANY:
         del rest["user_id"]
-        return read_id(said, "user_id", spaces=True), rest
+        return read_id(user, "user_id", spaces=True), rest
     parts = rest.get("AND")
     if isinstance(parts, list):
         return _take_user_of(parts, rest)

@@ -45,9 +45,9 @@ def read_messages(messages: object) -> list[Said]:
         raise BadInput("messages must be str, dict, or list[dict]")
     found: list[Said] = []
     for message in messages:
-        said = _read_message(message)
-        if said is not None:
-            found.append(said)
+        turn = _read_message(message)
+        if turn is not None:
+            found.append(turn)
     return found
 
 
@@ -115,13 +115,13 @@ class Writing:
     expiration_date: str | None = None
     now: float = 0.0
 
-    def draft_message(self, said: Said, id: str, occurred: float) -> Draft:
+    def draft_message(self, turn: Said, id: str, occurred: float) -> Draft:
         """A message as it was said."""
-        message = Message(role=said.role, content=said.content, name=said.name)
+        message = Message(role=turn.role, content=turn.content, name=turn.name)
         (draft,), _ = drafts_of(message, {})
-        more = {"role": said.role}
-        if said.name is not None:
-            more["actor_id"] = said.name
+        more = {"role": turn.role}
+        if turn.name is not None:
+            more["actor_id"] = turn.name
         return self._fill(draft, id, occurred, more)
 
     def draft_fact(self, text: str, id: str, occurred: float, **more: str) -> Draft:
@@ -145,17 +145,17 @@ class Writing:
 
 def tell_added(record: Record) -> dict[str, Any]:
     """What `add` tells of a memory."""
-    told: dict[str, Any] = {"id": record.id, "memory": record.text, "event": "ADD"}
+    item: dict[str, Any] = {"id": record.id, "memory": record.text, "event": "ADD"}
     if "role" in record.meta:
-        told |= {"actor_id": record.meta.get("actor_id"), "role": record.meta["role"]}
-    return told
+        item |= {"actor_id": record.meta.get("actor_id"), "role": record.meta["role"]}
+    return item
 
 
 def tell_memory(record: Record, home: Home) -> dict[str, Any]:
     """A memory as mem0 tells it."""
     text, meta = record.whole.text, record.meta
     made = write_time(record.occurred)
-    told: dict[str, Any] = {
+    item: dict[str, Any] = {
         "id": record.id,
         "memory": text,
         "hash": hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(),
@@ -163,37 +163,37 @@ def tell_memory(record: Record, home: Home) -> dict[str, Any]:
         "created_at": made,
         "updated_at": meta.get("updated_at", made),
     }
-    told |= dict(Entities.of(record, home).items())
+    item |= dict(Entities.of(record, home).items())
     for key in _PROMOTED:
         if key in meta:
-            told[key] = meta[key]
+            item[key] = meta[key]
     metadata: dict[str, Any] = {}
     for key, value in meta.items():
         if key not in _OURS:
             metadata[key] = value
     if metadata:
-        told["metadata"] = metadata
-    return told
+        item["metadata"] = metadata
+    return item
 
 
 def tell_hit(hit: Hit, home: Home, *, explain: bool = False) -> dict[str, Any]:
     """A memory that a search found, with its score."""
-    told = tell_memory(hit.record, home) | {"score": hit.score}
+    item = tell_memory(hit.record, home) | {"score": hit.score}
     if explain:
         details: dict[str, Any] = {"final_score": hit.score, "why": hit.why()}
         for signal in hit.signals:
             details[signal.name] = signal.value
-        told["score_details"] = details
-    return told
+        item["score_details"] = details
+    return item
 
 
 def tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]]:
     """What happened to a memory, oldest first, with what it said before and after."""
-    told: list[dict[str, Any]] = []
+    items: list[dict[str, Any]] = []
     changes = [event for event in events if event.what in _EVENTS]
     texts = _list_texts(changes, record)
     for number, event in enumerate(changes):
-        told.append(
+        items.append(
             {
                 "id": f"{record.id}-{number + 1}",
                 "memory_id": record.id,
@@ -207,7 +207,7 @@ def tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]
                 "role": record.meta.get("role"),
             }
         )
-    return told
+    return items
 
 
 def _list_texts(changes: Sequence[Event], record: Record) -> list[str | None]:
@@ -218,7 +218,7 @@ def _list_texts(changes: Sequence[Event], record: Record) -> list[str | None]:
             texts.append(None)
             continue
         before = event.before or {}
-        said = before.get("text", texts[-1])
-        texts.append(said if isinstance(said, str) else None)
+        text = before.get("text", texts[-1])
+        texts.append(text if isinstance(text, str) else None)
     texts.reverse()
     return texts

@@ -235,11 +235,11 @@ def _count_memory(found: dict[tuple[str, str], dict[str, Any]], name: str, id: s
         "created_at": made,
         "updated_at": made,
     }
-    told = found.setdefault((name, id), blank)
-    told["total_memories"] += 1
-    told["created_at"] = min(told["created_at"], made)
-    told["updated_at"] = max(told["updated_at"], str(record.meta.get("updated_at", made)))
+    counts = found.setdefault((name, id), blank)
+    counts["total_memories"] += 1
+    counts["created_at"] = min(counts["created_at"], made)
+    counts["updated_at"] = max(counts["updated_at"], str(record.meta.get("updated_at", made)))
 
 
-def _entity_order(told: Mapping[str, Any]) -> tuple[int, str]:
-    return NAMES.index(f"{told['type']}_id"), told["name"]
+def _entity_order(counts: Mapping[str, Any]) -> tuple[int, str]:
+    return NAMES.index(f"{counts['type']}_id"), counts["name"]

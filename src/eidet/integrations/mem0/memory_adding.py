@@ -31,41 +31,41 @@ class MemoryAdding:
     instructions: str | None = None
 
     def add(
-        self, said: Sequence[Said], writing: Writing, *, infer: bool = True, at: float | None = None
+        self, turns: Sequence[Said], writing: Writing, *, infer: bool = True, at: float | None = None
     ) -> list[dict[str, Any]]:
         """Remembers messages, all or none: as they are, or worded by the model where there is one."""
-        if not said:
+        if not turns:
             return []
         extracted: list[Extracted] | None = None
         if infer and self.llm is not None:
-            extracted = self._extract(self.llm, said, writing)
+            extracted = self._extract(self.llm, turns, writing)
         if extracted is None:  # nobody worded them: nothing of what was said may be lost
-            return self._store_messages(said, writing, at)
+            return self._store_messages(turns, writing, at)
         return self._store_facts(extracted, writing, at)
 
     def add_procedure(
-        self, said: Sequence[Said], writing: Writing, prompt: str | None
+        self, turns: Sequence[Said], writing: Writing, prompt: str | None
     ) -> list[dict[str, Any]]:
         """Remembers how a task was done, in one memory."""
         text: str | None = None
         if self.llm is not None:
-            text = self._extraction(self.llm).describe_procedure(said, prompt)
+            text = self._extraction(self.llm).describe_procedure(turns, prompt)
         times = self._take_times(1, None)
-        worded = Extracted(text or write_conversation(said))
+        worded = Extracted(text or write_conversation(turns))
         return self._store([self._draft_fact(worded, writing, times[0], memory_type=PROCEDURAL)], writing)
 
     def _extraction(self, llm: LLM) -> Extraction:
         return Extraction(llm, self.memory.upkeep.keeping.ledger, self.instructions)
 
-    def _extract(self, llm: LLM, said: Sequence[Said], writing: Writing) -> list[Extracted] | None:
+    def _extract(self, llm: LLM, turns: Sequence[Said], writing: Writing) -> list[Extracted] | None:
         """New memories, without those that are there already."""
         where, scope = writing.entities.select(), self.home.place(writing.entities)
         known: list[str] = []
         for hit in self.memory.recall(
-            write_conversation(said)[-QUERY:], scope=scope, where=where, limit=KNOWN
+            write_conversation(turns)[-QUERY:], scope=scope, where=where, limit=KNOWN
         ):
             known.append(hit.record.whole.text)
-        extracted = self._extraction(llm).list_memories(said, known)
+        extracted = self._extraction(llm).list_memories(turns, known)
         if extracted is None:
             return None
         fresh: dict[str, Extracted] = {}
@@ -81,10 +81,10 @@ class MemoryAdding:
         return [at + number * STEP for number in range(count)]
 
     def _store_messages(
-        self, said: Sequence[Said], writing: Writing, at: float | None
+        self, turns: Sequence[Said], writing: Writing, at: float | None
     ) -> list[dict[str, Any]]:
         drafts: list[Draft] = []
-        for one, occurred in zip(said, self._take_times(len(said), at), strict=True):
+        for one, occurred in zip(turns, self._take_times(len(turns), at), strict=True):
             drafts.append(writing.draft_message(one, str(uuid.uuid4()), occurred))
         return self._store(drafts, writing)
 

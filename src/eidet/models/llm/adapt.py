@@ -114,8 +114,8 @@ def _argument(request: Request, takes: Takes) -> Any:
         if system:
             return [{"role": "system", "content": system}, *turns]
         return turns
-    said = [f"{turn.role}: {turn.text}" for turn in request.before]
-    return "\n\n".join(part for part in (system, *said, request.prompt) if part)
+    earlier = [f"{turn.role}: {turn.text}" for turn in request.before]
+    return "\n\n".join(part for part in (system, *earlier, request.prompt) if part)
 
 
 def _guess_argument(function: Any) -> Takes:

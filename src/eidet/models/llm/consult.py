@@ -114,10 +114,10 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 def _repair(request: Request, answer: Answer, wrong: str) -> Request:
-    said = answer.text[:ECHOED].encode(errors="replace").decode().strip()
-    said = said or "(nothing)"  # an empty turn is refused by some
+    reply = answer.text[:ECHOED].encode(errors="replace").decode().strip()
+    reply = reply or "(nothing)"  # an empty turn is refused by some
     complaint = f"That answer cannot be used: {wrong}. {instruction(request.schema or {})}"
-    return replace(request, before=(*request.turns, Turn("assistant", said)), prompt=complaint)
+    return replace(request, before=(*request.turns, Turn("assistant", reply)), prompt=complaint)
 
 
 def _ask_model(llm: LLM, request: Request, book: Ledger, *, repair: bool) -> Answer:

@@ -119,7 +119,7 @@ def _read_or_skip(blob: bytes) -> tuple[Statement, ...]:
 
 
 def _brief(statement: Statement) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "subject": _brief_mention(statement.subject),
         "relation": statement.relation,
         "object": _brief_mention(statement.object),
@@ -127,17 +127,17 @@ def _brief(statement: Statement) -> dict[str, Any]:
     for name, plain in _OPTIONAL:
         value = getattr(statement, name)
         if value != plain:
-            said[name] = value
-    return said
+            fields[name] = value
+    return fields
 
 
 def _brief_mention(mention: Mention) -> dict[str, str]:
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for name, plain in _MENTIONED:
         value = getattr(mention, name)
         if value != plain:
-            said[name] = value
-    return said
+            fields[name] = value
+    return fields
 
 
 def _read_rows(rows: list[dict[str, Any]], known: KnownMentions) -> tuple[Statement, ...]:

@@ -56,11 +56,11 @@ def _is_loose(match: tuple[Frame, list[Mention], int]) -> bool:
     return frame.relation == "works_at" and frame.ties == _FOR and not objects[0].name[:1].isupper()
 
 
-def _frames_after(frames: list[Frame], said: Frame) -> list[Frame]:
+def _frames_after(frames: list[Frame], current: Frame) -> list[Frame]:
     """The frames that may follow one: "work at Acme as a nurse", "moved from Rome to Bern"."""
     left: list[Frame] = []
     for frame in frames:
-        if (frame.ties and frame.relation != said.relation) or _moves(said, frame):
+        if (frame.ties and frame.relation != current.relation) or _moves(current, frame):
             left.append(frame)
     return left
 
@@ -176,22 +176,22 @@ def _say(reading: SentenceReading, clause: _Clause, frame: Frame, objects: list[
     if "unsure" in frame.marks and reading.words.low[after] == "for":
         return  # "left Lisbon for Porto" tells no employer
     span = reading.span(1, 0)
-    said = judge(frame, clause.mood, span.lasting, span.since is not None)
-    if said == NEGATED and says_no_more(reading.words, clause.verb):
-        said = ENDED
-    if said == NOTHING_SAID:
+    outcome = judge(frame, clause.mood, span.lasting, span.since is not None)
+    if outcome == NEGATED and says_no_more(reading.words, clause.verb):
+        outcome = ENDED
+    if outcome == NOTHING_SAID:
         return
-    if said == PLANNED:
+    if outcome == PLANNED:
         _say_plan(reading, clause, frame, objects, after, span)
-    elif said == NEGATED:
+    elif outcome == NEGATED:
         _say_not(reading, clause, frame, objects)
-    elif said == COMES:
+    elif outcome == COMES:
         _say_coming(reading, clause, frame, objects, span)
     elif "only_not" in frame.marks:
-        if said == ENDED:
+        if outcome == ENDED:
             _say_not(reading, clause, frame, objects)
     else:
-        _say_that(reading, clause, frame, objects, span, ended=said == ENDED)
+        _say_that(reading, clause, frame, objects, span, ended=outcome == ENDED)
 
 
 def _say_that(

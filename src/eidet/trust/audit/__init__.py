@@ -77,16 +77,16 @@ def check_key(key: object) -> bytes | None:
     return found
 
 
-def _read_key(said: str) -> bytes:
+def _read_key(given: str) -> bytes:
     """The text itself, or what `file:PATH` or `env:NAME` names, as for the other keys of a memory."""
-    kind, _, rest = said.partition(":")
+    kind, _, rest = given.partition(":")
     if kind == "file":
         return key_in(rest)
     if kind == "env":
         if not os.environ.get(rest):
             raise Misconfigured(f"the variable {rest} is not set: put the key of the audit log there")
         return os.environ[rest].encode()
-    return said.encode()
+    return given.encode()
 
 
 def key_in(file: str | Path) -> bytes:

@@ -74,34 +74,34 @@ class AuditEntry:
     hash: str = ""
 
     @staticmethod
-    def of(said: Mapping[str, Any]) -> AuditEntry:
-        known = {name: said[name] for name in _KNOWN if name in said}
+    def of(fields: Mapping[str, Any]) -> AuditEntry:
+        known = {name: fields[name] for name in _KNOWN if name in fields}
         rest = {}
-        for name, value in said.items():
+        for name, value in fields.items():
             if name not in _KNOWN:
                 rest[name] = value
-        return AuditEntry(**{**known, "ids": tuple(said.get("ids", ()))}, details=rest)
+        return AuditEntry(**{**known, "ids": tuple(fields.get("ids", ()))}, details=rest)
 
     @property
     def json(self) -> dict[str, Json]:
         """As the line has it."""
-        said = {name: getattr(self, name) for name in _KNOWN if name != "hash"}
-        told = {}
-        for name, value in said.items():
+        values = {name: getattr(self, name) for name in _KNOWN if name != "hash"}
+        present = {}
+        for name, value in values.items():
             if value is not None and value != ():
-                told[name] = value
+                present[name] = value
         ids = {"ids": list(self.ids)} if self.ids else {}
-        return {**told, **ids, **self.details, "hash": self.hash}
+        return {**present, **ids, **self.details, "hash": self.hash}
 
 
 _KNOWN: Final = ("n", "at", "verb", "scope", "ids", "count", "by", "source", "why", "hash")
 
 
 def digest(body: bytes, before: str, key: bytes | None) -> str:
-    said = before.encode() + body
+    signed = before.encode() + body
     if key is None:
-        return sha256(said).hexdigest()
-    return hmac.digest(key, said, "sha256").hex()
+        return sha256(signed).hexdigest()
+    return hmac.digest(key, signed, "sha256").hex()
 
 
 def chain_events(
@@ -130,9 +130,9 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
-def encode_line(said: Mapping[str, Json]) -> bytes:
+def encode_line(fields: Mapping[str, Json]) -> bytes:
     """As JSON on one line; halves of characters, which UTF-8 cannot encode, as their escapes."""
-    return _written(said).encode("utf-8", "backslashreplace")
+    return _written(fields).encode("utf-8", "backslashreplace")
 
 
 def parts_of(line: bytes) -> tuple[bytes, str] | None:
@@ -146,17 +146,17 @@ def parts_of(line: bytes) -> tuple[bytes, str] | None:
 def read_entry(line: bytes) -> dict[str, Any] | None:
     """The entry in a line; None if there is none."""
     try:
-        said = json.loads(line)
+        entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if isinstance(said, dict) and _is_entry(said):
-        return said
+    if isinstance(entry, dict) and _is_entry(entry):
+        return entry
     return None
 
 
-def _is_entry(said: Mapping[str, Any]) -> bool:
-    n, ids = said.get("n"), said.get("ids", [])
-    texts: Sequence[Any] = [said.get("at"), said.get("verb"), said.get("hash")]
+def _is_entry(fields: Mapping[str, Any]) -> bool:
+    n, ids = fields.get("n"), fields.get("ids", [])
+    texts: Sequence[Any] = [fields.get("at"), fields.get("verb"), fields.get("hash")]
     return type(n) is int and n > 0 and all(isinstance(t, str) for t in texts) and isinstance(ids, list)
 
 

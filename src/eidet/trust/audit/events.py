@@ -110,9 +110,9 @@ def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Fl
         try:
             flags = check(record)
         except EidetError as error:
-            said = {"message": str(error)} if log.audit.content else {}
+            message = {"message": str(error)} if log.audit.content else {}
             log.note(
-                "refused", by=by, scope=record.scope, ids=[record.id], error=type(error).__name__, **said
+                "refused", by=by, scope=record.scope, ids=[record.id], error=type(error).__name__, **message
             )
             raise
         if flags:

@@ -127,8 +127,8 @@ class AuditLog:
 
     def note_failure(self, numbers: Sequence[int], error: BaseException) -> None:
         """What was noted under these numbers was not done after all."""
-        said = {"message": str(error)} if self.audit.content else {}
-        self.afterwards("failed", of=list(numbers), error=type(error).__name__, **said)
+        message = {"message": str(error)} if self.audit.content else {}
+        self.afterwards("failed", of=list(numbers), error=type(error).__name__, **message)
 
     def afterwards(self, verb: str, **what: Json) -> None:
         """Notes what is over and cannot be refused any more: if that fails, the program's log is told."""

@@ -35,21 +35,21 @@ class LogMark:
     without: tuple[float, int] | None = None
 
     def to_json(self) -> str:
-        said: dict[str, Json] = {"log": self.log, "path": self.path, "head": str(self.head)}
+        fields: dict[str, Json] = {"log": self.log, "path": self.path, "head": str(self.head)}
         if self.without is not None:
-            said["without"] = list(self.without)
-        return dump_json(said)
+            fields["without"] = list(self.without)
+        return dump_json(fields)
 
     @staticmethod
     def from_json(text: str) -> LogMark:
         """Corrupt if somebody else wrote it."""
         try:
-            said: Any = json.loads(text)
-            since = said.get("without")
+            fields: Any = json.loads(text)
+            since = fields.get("without")
             return LogMark(
-                log=str(said["log"]),
-                path=str(said["path"]),
-                head=AuditHead.of(said["head"]),
+                log=str(fields["log"]),
+                path=str(fields["path"]),
+                head=AuditHead.of(fields["head"]),
                 without=None if since is None else (float(since[0]), int(since[1])),
             )
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, BadInput) as error:
@@ -58,8 +58,8 @@ class LogMark:
 
 def read_mark(store: Store) -> LogMark | None:
     """None if the store was never audited."""
-    said = verbs.get_setting(store, SETTING)
-    return LogMark.from_json(said) if said else None
+    text = verbs.get_setting(store, SETTING)
+    return LogMark.from_json(text) if text else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class SetMark:
     mark: LogMark
 
     def __call__(self, transaction: Transaction) -> None:
-        said = transaction.values(SETTINGS, (SETTING,)).get(SETTING)
-        there = LogMark.from_json(said) if said else None
+        text = transaction.values(SETTINGS, (SETTING,)).get(SETTING)
+        there = LogMark.from_json(text) if text else None
         ahead = there is not None and there.log == self.mark.log and there.head.count > self.mark.head.count
         if not ahead or (there is not None and there.without != self.mark.without):
             transaction.set_values(SETTINGS, {SETTING: self.mark.to_json()})

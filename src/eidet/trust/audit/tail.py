@@ -37,10 +37,10 @@ def find_tail(handle: int) -> LogEnd:
     if end == 0:
         return LogEnd(Tail(0, START, 0), rest)
     line = _back_to_newline(handle, end - 1)
-    said, parts = read_entry(line), parts_of(line)
-    if said is None or parts is None:  # somebody changed it: `verify` tells, the chain goes on
+    entry, parts = read_entry(line), parts_of(line)
+    if entry is None or parts is None:  # somebody changed it: `verify` tells, the chain goes on
         return LogEnd(Tail(_lines(handle), START, end), rest)
-    return LogEnd(Tail(said["n"], parts[1], end), rest)
+    return LogEnd(Tail(entry["n"], parts[1], end), rest)
 
 
 def _back_to_newline(handle: int, end: int) -> bytes:
@@ -90,13 +90,13 @@ def missing(
     found: Tail, seen: Tail | None, head: AuditHead | None, key: bytes | None
 ) -> dict[str, Json] | None:
     """An entry that says so, if the log ends before what the head, or this process, knows of."""
-    told, known = 0, None
+    expected, known = 0, None
     if seen is not None:
-        told, known = seen.n, seen.hash
-    if head is not None and head.count >= told:
-        told, known = head.count, head.hash
-    if told > found.n:
-        return {"verb": "lost", "told": told, "there": found.n, "head": known}
+        expected, known = seen.n, seen.hash
+    if head is not None and head.count >= expected:
+        expected, known = head.count, head.hash
+    if expected > found.n:
+        return {"verb": "lost", "told": expected, "there": found.n, "head": known}
     if found.n and (head is None or not is_ours(head, key)):
         return {"verb": "lost", "there": found.n, "head": "missing or damaged"}
     return None

@@ -61,41 +61,41 @@ class _Walk:
         self.faults.append(Fault(line=line, what=what))
 
     def follow(self, line: int, raw: bytes) -> None:
-        said, parts = read_entry(raw), parts_of(raw)
-        if said is None or parts is None:
+        entry, parts = read_entry(raw), parts_of(raw)
+        if entry is None or parts is None:
             self.fault(line, "this is not an audit log entry")
             self.n, self.before = self.n + 1, START
             return
         body, stored = parts
-        if said["n"] != self.n + 1:
-            self.fault(line, _out_of_place(said["n"], self.n + 1))
+        if entry["n"] != self.n + 1:
+            self.fault(line, _out_of_place(entry["n"], self.n + 1))
         elif digest(body, self.before, self.key) != stored:
             self.fault(
-                line, f"entry {said['n']} was altered, or the one before it was and its hash recomputed"
+                line, f"entry {entry['n']} was altered, or the one before it was and its hash recomputed"
             )
-        self.n, self.before = said["n"], stored
+        self.n, self.before = entry["n"], stored
         self.top = max(self.top, self.n)
         self.entries += 1
         if self.n in self.wanted:
             self.hashes[self.n] = stored
-        self._heed(line, said)
+        self._heed(line, entry)
 
-    def _heed(self, line: int, said: dict[str, Any]) -> None:
+    def _heed(self, line: int, entry: dict[str, Any]) -> None:
         """Entries that the log wrote about itself."""
-        if said["verb"] == "begin" and line == 1:
-            self.log = str(said.get("log", ""))
-        if said["verb"] == "restarted":
-            self.restarts.append((line, said))
-        if said["verb"] == "unaudited":
-            without = f"the memory was opened without this log since {said.get('since')}"
-            self.fault(line, f"{without}: {said.get('changes')} changes are not in it")
-        if said["verb"] == "attach":
-            before = f"the memory had {said.get('changes')} changes before this log began"
+        if entry["verb"] == "begin" and line == 1:
+            self.log = str(entry.get("log", ""))
+        if entry["verb"] == "restarted":
+            self.restarts.append((line, entry))
+        if entry["verb"] == "unaudited":
+            without = f"the memory was opened without this log since {entry.get('since')}"
+            self.fault(line, f"{without}: {entry.get('changes')} changes are not in it")
+        if entry["verb"] == "attach":
+            before = f"the memory had {entry.get('changes')} changes before this log began"
             self.notes.append(Fault(line=line, what=before))
-        if said["verb"] == "lost":
-            self.fault(line, f"entries before this were lost: {_describe_loss(said)}")
-        if said["verb"] == "torn":
-            note = f"a writer was interrupted within a line; {said.get('bytes')} bytes were set aside"
+        if entry["verb"] == "lost":
+            self.fault(line, f"entries before this were lost: {_describe_loss(entry)}")
+        if entry["verb"] == "torn":
+            note = f"a writer was interrupted within a line; {entry.get('bytes')} bytes were set aside"
             self.notes.append(Fault(line=line, what=note))
 
 
@@ -200,15 +200,17 @@ def _check_mark(walk: _Walk, mark: LogMark | None) -> None:
 
 def _check_restarts(walk: _Walk, key: str | bytes | None, before: str | Path | None) -> None:
     """A log that was begun anew is sound if the one before it is there, and as the memory knew it."""
-    for line, said in walk.restarts:
-        told = f"log {said.get('log')} with {said.get('told')} entries, which was {said.get('path')}"
+    for line, restart in walk.restarts:
+        former = (
+            f"log {restart.get('log')} with {restart.get('told')} entries, which was {restart.get('path')}"
+        )
         if before is None:
-            walk.fault(line, f"the log was restarted. Before it there was {told}: name it to verify both")
+            walk.fault(line, f"the log was restarted. Before it there was {former}: name it to verify both")
             continue
-        known = AuditHead.of(f"{said.get('told')}:{said.get('head')}")
+        known = AuditHead.of(f"{restart.get('told')}:{restart.get('head')}")
         earlier = verify(before, key=key, head=known)
         walk.faults += [Fault(line=line, what=f"of the log before it, {fault}") for fault in earlier.faults]
-        walk.notes.append(Fault(line=line, what=f"the log was restarted. Before it there was {told}"))
+        walk.notes.append(Fault(line=line, what=f"the log was restarted. Before it there was {former}"))
 
 
 def _out_of_place(n: int, expected: int) -> str:
@@ -221,17 +223,17 @@ def _out_of_place(n: int, expected: int) -> str:
     return f"entry {n} stands where {expected} should: it was inserted, doubled or out of order"
 
 
-def _describe_loss(said: dict[str, Any]) -> str:
-    if "told" in said:
-        return f"there were {said['told']}, and {said.get('there')} when writing went on"
+def _describe_loss(entry: dict[str, Any]) -> str:
+    if "told" in entry:
+        return f"there were {entry['told']}, and {entry.get('there')} when writing went on"
     return "the head was missing or damaged when writing went on"
 
 
 def entries(path: str | Path) -> Iterator[AuditEntry]:
     """The entries of a log as they are, oldest first, verified or not; what is none is passed over."""
     for raw in _raw(Path(path).expanduser()):
-        if raw.endswith(b"\n") and (said := read_entry(raw)) is not None:
-            yield AuditEntry.of(said)
+        if raw.endswith(b"\n") and (entry := read_entry(raw)) is not None:
+            yield AuditEntry.of(entry)
 
 
 def _raw(log: Path) -> Iterator[bytes]:

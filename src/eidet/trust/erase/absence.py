@@ -61,8 +61,8 @@ class Absence:
         if not self.found:
             searched = sum(place.searched for place in self.places)
             return f"nothing found in {searched} places of scope {self.scope}"
-        told = [str(place) for place in self.places if place.found]
-        return f"found in scope {self.scope}: " + "; ".join(told)
+        places = [str(place) for place in self.places if place.found]
+        return f"found in scope {self.scope}: " + "; ".join(places)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +99,10 @@ class Search:
     def note(
         self, name: str, looked_at: int, found: Sequence[str] = (), *, searched: bool = True, but: str = ""
     ) -> None:
-        told = tuple(dict.fromkeys(found))
-        if not told:
+        names = tuple(dict.fromkeys(found))
+        if not names:
             but = ""
-        self.places.append(Place(name, looked_at, len(told), told[:NAMED], searched, but))
+        self.places.append(Place(name, looked_at, len(names), names[:NAMED], searched, but))
 
 
 def absence_of(search: Search, what: object) -> Absence:
@@ -139,7 +139,7 @@ def _marks(search: Search, text: str, data: Json) -> Iterator[bytes]:
 
 
 def _in_store(search: Search, sought: Sought) -> None:
-    by_id, by_mark, by_word, derived, told, count, revised = [], [], [], [], [], 0, 0
+    by_id, by_mark, by_word, derived, in_history, count, revised = [], [], [], [], [], 0, 0
     says = _says(sought)
     for record in verbs.scan(search.parts.store, Where(scope=search.scope)):
         count += 1
@@ -154,20 +154,20 @@ def _in_store(search: Search, sought: Sought) -> None:
             derived += [] if _is_there(search, record, sought) else [name]
         if record.version > 1:
             revised += 1
-            told += [name] if _history_says(search, record, sought, says) else []
+            in_history += [name] if _history_says(search, record, sought, says) else []
     gone = [id for id in sought.ids if _history(search, search.scope.path, id)]
     search.note("records, by id", count, by_id, searched=bool(sought.ids))
     search.note("records, by what they say", count, by_mark, searched=bool(sought.marks))
     search.note("records, by words in them", count, by_word, searched=sought.words)
     search.note("records made of it", count, derived, searched=bool(sought.ids))
-    search.note("history", revised + len(sought.ids), [*told, *(gone if not by_id else [])])
+    search.note("history", revised + len(sought.ids), [*in_history, *(gone if not by_id else [])])
 
 
 def _history_says(search: Search, record: Record, sought: Sought, says: Callable[[str], bool]) -> bool:
     """Whether the record said it in an earlier version: by words, or by the marks of a receipt."""
     story = search.parts.store.history(record.scope, record.id)
-    for _, said in earlier_versions(record, story):
-        if search.marker.always_of(said) in sought.marks:
+    for _, version in earlier_versions(record, story):
+        if search.marker.always_of(version) in sought.marks:
             return True
     return says(_history(search, record.scope, record.id))
 
@@ -230,11 +230,11 @@ def _is_there(search: Search, record: Record, sought: Sought) -> bool:
 
 def _history(search: Search, scope: str, id: str) -> str:
     """What history tells of the content of a record."""
-    told = []
+    versions = []
     for event in search.parts.store.history(scope, id):
         if event.before:
-            told.append(event.before)
-    return "\n".join(map(dump_json, told))
+            versions.append(event.before)
+    return "\n".join(map(dump_json, versions))
 
 
 def _in_index(search: Search) -> None:

@@ -95,13 +95,13 @@ class Cleaning:
         scopes = {scope for scope, _ in gone} | {old.scope for old, _ in doom.anew}
         if not (scopes or cleaned.counts["archived"]):
             return cleaned
-        said = list(doom.said)
+        texts = list(doom.said)
         self._clean_histories(cleaned, wish, marks, known)
-        self._drop_caches(scopes, said)
+        self._drop_caches(scopes, texts)
         with suppress(Unavailable):  # told already; what can be cleaned without the store is cleaned
             self._cleanse(cleaned, scopes)
-        self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(said))
-        self._empty_vault(cleaned, None if wish.wholesale else [*said, *(old for old, _ in doom.anew)])
+        self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(texts))
+        self._empty_vault(cleaned, None if wish.wholesale else [*texts, *(old for old, _ in doom.anew)])
         cleaned.notes += self._name_elsewhere()
         return cleaned
 
@@ -152,23 +152,23 @@ class Cleaning:
         """The journal is done with."""
         verbs.erase(self._parts.store, lambda look: Erasure(settings=without_entry(look, token)), now=0.0)
 
-    def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], said: Sequence[bytes] | None) -> None:
+    def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], texts: Sequence[bytes] | None) -> None:
         store = self._parts.store
         try:
             cleaned.counts["sidecars"] = remove(caches)
             cleaned.counts["schema_copies"] = remove(schema_copies(store))
-            cleaned.counts["freed_bytes"], pending = verbs.scrub_files(store, said)
+            cleaned.counts["freed_bytes"], pending = verbs.scrub_files(store, texts)
         except (Unavailable, OSError) as error:
             pending = (f"files could not be cleaned: {error}",)
         cleaned.notes += pending
         cleaned.unfinished |= bool(pending)
 
-    def _empty_vault(self, cleaned: Cleaned, said: Iterable[Record] | None) -> None:
+    def _empty_vault(self, cleaned: Cleaned, records: Iterable[Record] | None) -> None:
         """Of pseudonyms that other records name, archived ones included, the vault keeps the values."""
         if self._empty is None:
             return
         try:
-            cleaned.counts["vault"] = self._empty(said, self._living)
+            cleaned.counts["vault"] = self._empty(records, self._living)
         except Refused as error:
             cleaned.notes.append(f"values may stay in the vault: {error}")
         except EidetError as error:
@@ -193,11 +193,11 @@ class Cleaning:
             cleaned.notes += held
             cleaned.unfinished |= bool(held)
 
-    def _drop_caches(self, scopes: Iterable[str], said: Sequence[Record]) -> None:
+    def _drop_caches(self, scopes: Iterable[str], records: Sequence[Record]) -> None:
         self._echoes.unlearn(scopes)
         embedder = self._parts.embedder
         if isinstance(embedder, ForgettingEmbedder):
-            texts = dict.fromkeys(record.text for record in said)
+            texts = dict.fromkeys(record.text for record in records)
             embedder.forget([*texts, *chain.from_iterable(map(units_of, texts))])
 
     def _sidecars_of(self, scopes: Iterable[str]) -> list[Path]:
@@ -234,8 +234,8 @@ class Cleaning:
         return False
 
 
-def _bytes_of(said: Iterable[Record]) -> list[bytes]:
+def _bytes_of(records: Iterable[Record]) -> list[bytes]:
     forms: list[bytes] = []
-    for record in said:
+    for record in records:
         forms += forms_of(record.text, record.data)
     return forms

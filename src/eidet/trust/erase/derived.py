@@ -86,6 +86,6 @@ def _says(episode: Record, fact: str) -> bool:
 def _tells(record: Record, texts: Iterable[str]) -> bool:
     """Whether a forgotten text is in it, word for word."""
     whole = record.whole
-    told = (whole.data, dict(whole.meta), whole.state.to_json())
-    said = fold_text("\n".join((whole.text, *map(dump_json, told))))
-    return any(len(text) >= SHORTEST and text in said for text in map(fold_text, texts))
+    values = (whole.data, dict(whole.meta), whole.state.to_json())
+    content = fold_text("\n".join((whole.text, *map(dump_json, values))))
+    return any(len(text) >= SHORTEST and text in content for text in map(fold_text, texts))

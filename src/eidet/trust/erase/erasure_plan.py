@@ -123,14 +123,14 @@ def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
             derived.append(record)
     absorbed = chain.from_iterable(map(list_absorbed, derived))
     doom.parts = [part for part in absorbed if wish.where.matches(part)]
-    said = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}
+    texts = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}
     if not wish.scope.below:
-        said |= {(wish.scope.path, id): said.get((wish.scope.path, id), "") for id in wish.ids}
+        texts |= {(wish.scope.path, id): texts.get((wish.scope.path, id), "") for id in wish.ids}
     news: dict[Key, tuple[Record, Record]] = {}
     left = {(record.scope, record.id): record for record in derived}
-    stale = set(said)
+    stale = set(texts)
     while stale:
-        stale = _follow(left, stale, said, news, look, remake)
+        stale = _follow(left, stale, texts, news, look, remake)
     doom.dropped = [slim(record) for record in derived if (record.scope, record.id) not in left]
     doom.anew = list(news.values())
 
@@ -138,7 +138,7 @@ def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
 def _follow(
     left: dict[Key, Record],
     stale: set[Key],
-    said: dict[Key, str],
+    texts: dict[Key, str],
     news: dict[Key, tuple[Record, Record]],
     look: Look,
     remake: Remake,
@@ -151,12 +151,12 @@ def _follow(
             continue
         gone = {}
         for id in old.derived_from:
-            if (old.scope, id) in said:
-                gone[id] = said[old.scope, id]
+            if (old.scope, id) in texts:
+                gone[id] = texts[old.scope, id]
         now = {id: new for (scope, id), (_, new) in news.items() if scope == old.scope}
         new = remake_record(old, gone, now, look, remake)
         if new is None:
-            said[key] = old.whole.text
+            texts[key] = old.whole.text
             news.pop(key, None)
             del left[key]
             touched.add(key)

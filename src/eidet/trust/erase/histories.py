@@ -54,19 +54,19 @@ class OtherHistories:
     ) -> dict[int, Mapping[str, Json]]:
         """By version: what its event may go on telling."""
         edits: dict[int, Mapping[str, Json]] = {}
-        for event, said in earlier_versions(record, self._store.history(record.scope, record.id)):
-            if event.before is not None and self._is_forgotten(said, marks):
+        for event, version in earlier_versions(record, self._store.history(record.scope, record.id)):
+            if event.before is not None and self._is_forgotten(version, marks):
                 kept = {name: value for name, value in event.before.items() if name not in CONTENT}
                 edits[event.version] = kept
         return edits
 
-    def _is_forgotten(self, said: Record, marks: Collection[tuple[str, bytes]] | None) -> bool:
-        mark = self._marker.of_record(said)
+    def _is_forgotten(self, version: Record, marks: Collection[tuple[str, bytes]] | None) -> bool:
+        mark = self._marker.of_record(version)
         if mark is None:
             return False
         if marks is None:
-            return bool(verbs.tombstones_in(self._store, said.scope, [mark]))
-        return (said.scope, mark) in marks
+            return bool(verbs.tombstones_in(self._store, version.scope, [mark]))
+        return (version.scope, mark) in marks
 
 
 def earlier_versions(record: Record, story: Sequence[Event]) -> Iterator[tuple[Event, Record]]:

@@ -42,14 +42,14 @@ class Receipt:
 
     def text_to_sign(self) -> bytes:
         """What is signed: everything but the signature, as JSON in one way."""
-        said = {"eidet": "receipt", "format": FORMAT, **asdict(self)}
-        del said["signature"]
-        return dump_json(said, sort_keys=True).encode()
+        fields = {"eidet": "receipt", "format": FORMAT, **asdict(self)}
+        del fields["signature"]
+        return dump_json(fields, sort_keys=True).encode()
 
     def save(self, path: str | Path) -> None:
-        said = {"eidet": "receipt", "format": FORMAT, **asdict(self)}
+        fields = {"eidet": "receipt", "format": FORMAT, **asdict(self)}
         try:
-            write_private(Path(path), json.dumps(said, indent=1, ensure_ascii=False) + "\n")
+            write_private(Path(path), json.dumps(fields, indent=1, ensure_ascii=False) + "\n")
         except OSError as error:
             raise Unavailable(f"the receipt {path} cannot be written: {error.strerror}") from error
 
@@ -57,23 +57,26 @@ class Receipt:
     def load(cls, path: str | Path) -> Receipt:
         """Corrupt if it is no receipt; whether it is true, `memory.trust.verify_receipt` says."""
         try:
-            said = json.loads(Path(path).read_text(encoding="utf-8"))
+            fields = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise Misconfigured(f"the receipt {path} cannot be read: {error.strerror}") from error
         except ValueError as error:
             raise Corrupt(f"{path} is not a receipt: {error}") from error
-        if not isinstance(said, dict) or (said.pop("eidet", 0), said.pop("format", 0)) != ("receipt", FORMAT):
+        if not isinstance(fields, dict) or (fields.pop("eidet", 0), fields.pop("format", 0)) != (
+            "receipt",
+            FORMAT,
+        ):
             raise Corrupt(f"{path} is not a receipt of this version of Eidet")
-        return _receipt(said, str(path))
+        return _receipt(fields, str(path))
 
 
-def _receipt(said: dict[str, Any], where: str) -> Receipt:
+def _receipt(values: dict[str, Any], where: str) -> Receipt:
     names = {f.name for f in fields(Receipt)}
     lists = ("ids", "marks", "pending", "kept")
     kinds = dict.fromkeys(lists, list) | {"counts": dict, "store": str, "scope": str, "signature": str}
-    if said.keys() != names or any(not isinstance(said[name], kind) for name, kind in kinds.items()):
+    if values.keys() != names or any(not isinstance(values[name], kind) for name, kind in kinds.items()):
         raise Corrupt(f"{where} is not a receipt: it lacks fields, or has others")
-    return Receipt(**{**said, **{name: tuple(said[name]) for name in lists}})
+    return Receipt(**{**values, **{name: tuple(values[name]) for name in lists}})
 
 
 class Signer:

@@ -161,9 +161,9 @@ def guard_state(state: State, guard: Guard, pending: Pending, labels: set[str]) 
 
 
 def _guard_mark(mark: Any, guard: Guard, pending: Pending, labels: set[str]) -> Any:
-    said = {name: getattr(mark, name, None) for name in ("by", "because")}
+    texts = {name: getattr(mark, name, None) for name in ("by", "because")}
     kept = {}
-    for name, value in said.items():
+    for name, value in texts.items():
         if value is not None:
             kept[name] = guard.text(value, pending, labels)
     return replace(mark, **kept)

@@ -95,9 +95,9 @@ def policy_of(value: object) -> Policy | None:
     raise BadInput(f"a guard must be a Policy or the name of an action, not {type(value).__name__}")
 
 
-def _parse_actions(said: str) -> dict[str, str]:
+def _parse_actions(text: str) -> dict[str, str]:
     actions: dict[str, str] = {}
-    for part in said.split(","):
+    for part in text.split(","):
         kind, sign, action = part.strip().partition("=")
         if sign:
             actions[kind.strip()] = action.strip()

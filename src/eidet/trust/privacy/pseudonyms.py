@@ -115,7 +115,7 @@ class Pseudonyms:
     def has_vault(self) -> bool:
         return self._guard is not None and self._guard.vault is not None
 
-    def empty(self, said: Iterable[Record] | None, living: Living) -> int:
+    def empty(self, records: Iterable[Record] | None, living: Living) -> int:
         """Takes what only forgotten records named out of the vault (None: what none names); how many.
 
         Refused where another memory has pseudonyms of the same vault: nobody here knows its records.
@@ -127,7 +127,7 @@ class Pseudonyms:
             raise Refused("another memory uses the same vault: use `forget_value` to remove a value from it")
         from .vault_gc import empty_vault
 
-        return empty_vault(guard.vault, said, living, tuple(one.name for one in guard.policy.patterns))
+        return empty_vault(guard.vault, records, living, tuple(one.name for one in guard.policy.patterns))
 
     def _note(self, verb: str, what: Mapping[str, Any]) -> None:
         """Before it is done, in the audit log if there is one: which records or pseudonyms, never a value."""

@@ -50,9 +50,13 @@ def less_trusted(one: Trust, other: Trust) -> Trust:
     return max(one, other, key=_ORDER.__getitem__)
 
 
-def label_record(record: Record, told: Poisoned | None, echo_of: Record | None) -> Record:
+def label_record(record: Record, poisoned: Poisoned | None, echo_of: Record | None) -> Record:
     """With its label, if it is suspicious or only repeats; what repeats is trusted no more than that."""
-    score, why = (told.score, list(told.reasons)) if told is not None and told.suspicious else (0.0, [])
+    score, why = (
+        (poisoned.score, list(poisoned.reasons))
+        if poisoned is not None and poisoned.suspicious
+        else (0.0, [])
+    )
     trust = record.trust
     if echo_of is not None:
         score = max(score, ECHO_UNTRUSTED if echo_of.trust in UNTRUSTED else ECHO)

@@ -257,10 +257,10 @@ def _is_credential(value: str) -> bool:
 def _is_basic(code: str) -> bool:
     """Whether it is the base64 of `name:password`, as the header of HTTP has it."""
     try:
-        said = b64decode(code + "=" * (-len(code) % 4), validate=True).decode()
+        decoded = b64decode(code + "=" * (-len(code) % 4), validate=True).decode()
     except ValueError:
         return False
-    return ":" in said and said.isprintable()
+    return ":" in decoded and decoded.isprintable()
 
 
 def _is_mixed(text: str) -> bool:

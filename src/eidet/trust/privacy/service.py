@@ -157,16 +157,16 @@ class Guarding:
         self.pseudonyms.keep(pending)
         return fresh
 
-    def texts(self, what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> list[str]:
+    def texts(self, what: Given | Sequence[Given] | None, given: Mapping[str, Any]) -> list[str]:
         """The texts that `remember` will embed for what is given, as they will be kept."""
         from ...text.chunks import units_of
         from ...write.shape import drafts_of
 
-        told = {}
-        for name, value in said.items():
+        details = {}
+        for name, value in given.items():
             if value is not None and name in Draft.__slots__:  # the rest is for `remember` itself
-                told[name] = value
-        drafts, _ = self.drafts(drafts_of(what, told)[0])
+                details[name] = value
+        drafts, _ = self.drafts(drafts_of(what, details)[0])
         texts = []
         for draft in drafts:
             if draft.vector is None and isinstance(draft.text, str):

@@ -30,14 +30,14 @@ _TABLES: Final = (
 )
 
 
-def key_of(said: object) -> bytes:
+def key_of(given: object) -> bytes:
     """The bytes of a key: 16 to 64 of them, or as hexadecimal or base64 text, or `file:PATH` of such a text.
 
     What is wrong with a key is told without the key.
     """
-    if isinstance(said, bytes):
-        return _long_enough(said)
-    text = str(said).strip()
+    if isinstance(given, bytes):
+        return _long_enough(given)
+    text = str(given).strip()
     if text.startswith("file:"):
         path = Path(text.removeprefix("file:"))
         try:

@@ -14,17 +14,17 @@ Living = Callable[[], Iterable[Record]]  # all records there are, archives inclu
 
 
 def empty_vault(
-    vault: VaultFile, said: Iterable[Record] | None, living: Living, names: tuple[str, ...]
+    vault: VaultFile, records: Iterable[Record] | None, living: Living, names: tuple[str, ...]
 ) -> int:
     """Forgets the values behind the pseudonyms of what was said, but for those that are still named.
 
     None where nobody knows what was said: then every value that no record names. How many values went.
     Somebody may have stored a record with one of them meanwhile: its value is put back.
     """
-    if said is None:
+    if records is None:
         asked = vault.tokens()
     else:
-        asked = set(chain.from_iterable(tokens_in_record(one, names) for one in said))
+        asked = set(chain.from_iterable(tokens_in_record(one, names) for one in records))
     values = {}
     for token in still_unnamed(asked, living(), names):
         if value := vault.get(token):
@@ -51,5 +51,5 @@ def tokens_in_record(record: Record, names: tuple[str, ...]) -> Iterator[str]:
     """The pseudonyms in all that a guard looks at, before its tier showed less of it and after."""
     for one in (record,) if record.original is None else (record, record.whole):
         trees = (one.data, one.meta, one.state.to_json())
-        for told in (one.text, one.who, one.source, *map(dump_json, trees)):
-            yield from tokens_in(told, names) if told else ()
+        for text in (one.text, one.who, one.source, *map(dump_json, trees)):
+            yield from tokens_in(text, names) if text else ()
