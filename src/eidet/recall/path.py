@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..core.arguments import (
@@ -23,6 +23,7 @@ from ..core.record import Kind, Record
 from ..core.scope import Scope
 from ..core.session_summary import SessionSummary, gather_sessions
 from ..core.validate import Json, clean_json, moment
+from ..core.value_classes import dataclass
 from ..core.where import Where
 from ..graph import Graphs
 from ..parts import Parts

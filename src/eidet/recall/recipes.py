@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from typing import Final
 
 from ..core.errors import BadInput, Misconfigured
 from ..core.plugins import call_plugin, list_plugins, load_plugin
+from ..core.value_classes import dataclass
 
 GROUP: Final = "eidet.recipes"
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from ..core.hit import Hit
 from ..core.record import Record
+from ..core.value_classes import dataclass
 from ..index import Candidates
 from ..text import term_id
 from ..text.analysis import is_question, terms_in

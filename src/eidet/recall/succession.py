@@ -15,12 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Final
 
 from ..core.hit import Hit
 from ..core.lazy_pattern import LazyPattern
 from ..core.record import Record
+from ..core.value_classes import dataclass
 from ..text import Analyzer, term_id
 from ..text.analysis import TIMED, is_question, read_analysis, terms_in
 from ..text.thesaurus import ALIKE, list_related
