@@ -49,7 +49,7 @@ _NOTHING: Final[dict[str, Any]] = {
     "kind": None,
     "place": None,
 }  # of Understood
-_WORD = re.compile(r"[^\W_]|[\u2600-\U0010ffff]")  # a letter, a digit, an emoji: something to look for
+_WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit, an emoji: something to look for
 
 
 __all__ = ["AUTO", "RECIPES", "Query", "Ranking", "Recall", "Recipe", "recipe_of"]

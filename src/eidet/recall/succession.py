@@ -38,7 +38,7 @@ PART: Final = 4  # one in so many words of the old value is named, at least: mor
 CLOSEST: Final = 2  # hits behind the best of which half of the words are enough
 DAY: Final = 86_400.0
 
-_CHANGED: Final = re.compile(
+_CHANGED: Final = LazyPattern(
     r"\b(?:now|instead|these days|nowadays|any ?more|any longer|no longer|no more|lately|renamed?"
     r"|swapp?(?:ed)?"
     r"|switch(?:ed|es)?|chang(?:ed|es)|mov(?:ed|es)|(?:has|have|got|get|the|a|with|her|his|our|my) new"
