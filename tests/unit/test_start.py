@@ -26,6 +26,13 @@ memory = Memory(sys.argv[1])
 hits = memory.recall("where does Ann live?", scope="ann")
 print(json.dumps({"found": [hit.text for hit in hits], "loaded": list(sys.modules)}))
 """
+REMEMBER = """
+import json, sys
+from eidet import Memory
+memory = Memory(sys.argv[1])
+kept = memory.remember("Ann lives in Lisbon", scope="ann")
+print(json.dumps({"kept": [kept.text], "loaded": list(sys.modules)}))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +53,12 @@ def test_a_first_recall_loads_nothing_that_it_does_not_need(small: Path) -> None
     told = run(RECALL, str(small))
     assert told["found"][0].startswith("Ann lives in Lisbon")
     assert sorted(set(HEAVY) & set(told["loaded"])) == []
+
+
+def test_a_process_that_only_writes_loads_nothing_of_recall(tmp_path: Path) -> None:
+    told = run(REMEMBER, str(tmp_path / "new.db"))
+    assert told["kept"] == ["Ann lives in Lisbon"]
+    assert [name for name in told["loaded"] if name.startswith("eidet.recall")] == []
 
 
 def test_a_new_file_is_made_without_alembic(tmp_path: Path) -> None:
