@@ -65,6 +65,9 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "evaluate": ("eval",),
 }
 
+# Modules whose commands ask a question and end: starting threads for NumPy would take longer than they save.
+ASKING_ONCE: Final = (("read_commands",), ("fact_commands",))
+
 BEGINNING: Final = (
     "The memory is the file eidet.db in this folder, unless --at, EIDET_MEMORY or eidet.toml (see `eidet "
     "init`) names another one. "
@@ -173,7 +176,10 @@ def read_words(given: Sequence[str], environment: Mapping[str, str]) -> list[str
 
 
 def main() -> None:
-    make_app(modules_for(read_words(sys.argv[1:], os.environ)))(prog_name="eidet")
+    modules = modules_for(read_words(sys.argv[1:], os.environ))
+    if modules in ASKING_ONCE:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    make_app(modules)(prog_name="eidet")
 
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -11,6 +10,7 @@ from .errors import BadInput
 from .limits import FILTER_VALUES, check_count
 from .record import Record
 from .validate import Json, clean_json, clean_text, plain_value
+from .value_classes import dataclass
 
 if TYPE_CHECKING:
     from .regex import Matcher

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from textwrap import shorten
 from typing import Any, overload
 
 from .record import Record
+from .value_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import os
 import threading
 from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import blake2b
@@ -17,6 +17,7 @@ from .errors import BadInput
 from .lossless import read_original
 from .state import NO_STATE, State
 from .validate import Json, dump_json
+from .value_classes import dataclass
 
 Place = tuple[float, ...]
 

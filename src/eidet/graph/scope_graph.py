@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ..core.value_classes import dataclass
 from ..store import Entry, Head
 from ..text.facts import Relation, relation_of
 from ..text.facts.statement import Statement

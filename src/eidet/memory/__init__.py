@@ -21,6 +21,8 @@ from ..core.errors import BadInput, Unavailable
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.observers import observable
+from ..core.read_options import FilterOptions, FindOptions, RecallOptions, check_options, read_filter
+from ..core.recipe import Recipe
 from ..core.record import Record
 from ..core.remembered import RememberedList
 from ..core.scope import Scope
@@ -28,9 +30,6 @@ from ..core.settings import Settings
 from ..core.validate import Json, Moment
 from ..open import open_parts
 from ..parts import Parts
-from ..recall import Recipe
-from ..recall.options import FilterOptions, FindOptions, RecallOptions, check_options, read_filter
-from ..recall.path import Packing, ReadPath
 from ..store import Store, verbs
 from ..trust.audit.reads import Auditing
 from ..trust.privacy.service import Guarding, guard_of, with_guard
@@ -95,9 +94,8 @@ class Memory(Addressed, clients="eidet.memories"):
         self._life = Life(parts)
         self._echoes = EchoGuard(parts)
         self._records = Records(parts, self._auditing)
-        self._reads = ReadPath(parts, self._guarding, self._echoes, self._auditing)
         self._forgetting = Forgetting(parts, self._guarding, self._life, self._echoes)
-        stages = (self._records, self._reads, self._guarding, self._echoes, self._life)
+        stages = (self._records, self._guarding, self._echoes, self._life)
         self._namespaces = Namespaces(parts, *stages, self._forgetting, self._auditing)
         self._forgetting.clean_up(index=False)
 
@@ -181,7 +179,7 @@ class Memory(Addressed, clients="eidet.memories"):
         best record, ranked by its best ones together. `rerank` is a Reranker (or what `reranker_of`
         takes) for the best fifty. Without a query (or vector) the filter decides, in the `order` named.
         """
-        return self._reads.recall(query, scope, limit, where, options)
+        return self._namespaces.reads.recall(query, scope, limit, where, options)
 
     def context(
         self,
@@ -210,6 +208,8 @@ class Memory(Addressed, clients="eidet.memories"):
         trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False. `reveal`
         turns pseudonyms back. `options` are the parts of a filter that `recall` takes by name.
         """
+        from ..recall.path import Packing
+
         check_options("context", options)
         packing = Packing(
             budget=budget,
@@ -221,7 +221,7 @@ class Memory(Addressed, clients="eidet.memories"):
         )
         asked = RecallOptions(recipe=recipe, now=now, as_of=as_of, known_at=known_at)
         asked.update(options)  # type: ignore[typeddict-item]  # filters are among the options of a recall
-        return self._reads.context(query, scope, limit, where, asked, packing)
+        return self._namespaces.reads.context(query, scope, limit, where, asked, packing)
 
     def feedback(
         self,
@@ -266,7 +266,7 @@ class Memory(Addressed, clients="eidet.memories"):
         `options` are those of `FindOptions`: kinds, tiers, session, agent, who, trust, since, until,
         near, box, order, offset.
         """
-        return self._reads.find(where, scope, limit, options)
+        return self._namespaces.reads.find(where, scope, limit, options)
 
     def count(
         self,
@@ -276,7 +276,7 @@ class Memory(Addressed, clients="eidet.memories"):
         **options: Unpack[FilterOptions],
     ) -> int:
         """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
-        return self._reads.count(where, scope, options)
+        return self._namespaces.reads.count(where, scope, options)
 
     def revise(
         self,

@@ -1,6 +1,6 @@
-"""The write path and the namespaces of a memory, each made when it is first used.
+"""The paths and the namespaces of a memory, each made when it is first used.
 
-Most programs never touch most of them, and many only read.
+Most programs never touch most of them, and many only read or only write.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..parts import Parts
-from ..recall.path import ReadPath
 from ..trust.audit.reads import Auditing
 from ..trust.privacy.service import Guarding
 from ..upkeep.lifecycle import Life
@@ -18,6 +17,7 @@ from .forgetting import Forgetting
 from .records import Records
 
 if TYPE_CHECKING:
+    from ..recall.path import ReadPath
     from ..write import WritePath
     from .admin import AdminNamespace
     from .facts import FactsNamespace
@@ -33,7 +33,6 @@ class Namespaces:
         self,
         parts: Parts,
         records: Records,
-        reads: ReadPath,
         guarding: Guarding,
         echoes: EchoGuard,
         life: Life,
@@ -42,12 +41,17 @@ class Namespaces:
     ) -> None:
         self._parts = parts
         self._records = records
-        self._reads = reads
         self._guarding = guarding
         self._echoes = echoes
         self._life = life
         self._forgetting = forgetting
         self._auditing = auditing
+
+    @cached_property
+    def reads(self) -> ReadPath:
+        from ..recall.path import ReadPath
+
+        return ReadPath(self._parts, self._guarding, self._echoes, self._auditing)
 
     @cached_property
     def writes(self) -> WritePath:
@@ -59,7 +63,7 @@ class Namespaces:
     def facts(self) -> FactsNamespace:
         from .facts import FactsNamespace
 
-        return FactsNamespace(self._parts, self.writes, self._reads, self._forgetting, self._auditing)
+        return FactsNamespace(self._parts, self.writes, self.reads, self._forgetting, self._auditing)
 
     @cached_property
     def upkeep(self) -> UpkeepNamespace:
@@ -71,7 +75,7 @@ class Namespaces:
     def trust(self) -> TrustNamespace:
         from .trust import TrustNamespace
 
-        return TrustNamespace(self._records, self._guarding, self._forgetting, self._reads)
+        return TrustNamespace(self._records, self._guarding, self._forgetting, self.reads)
 
     @cached_property
     def keys(self) -> KeysNamespace:
@@ -83,4 +87,4 @@ class Namespaces:
     def admin(self) -> AdminNamespace:
         from .admin import AdminNamespace
 
-        return AdminNamespace(self._parts, self._reads, self._life)
+        return AdminNamespace(self._parts, self.reads, self._life)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from ..core.observers import add_details
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import local
+from ..core.value_classes import dataclass
 from ..core.where import Where
 from ..graph import Graphs
 from ..index import Candidates, Floats, Hints, Index, Probe
@@ -48,7 +49,7 @@ _NOTHING: Final[dict[str, Any]] = {
     "kind": None,
     "place": None,
 }  # of Understood
-_WORD = re.compile(r"[^\W_]|[\u2600-\U0010ffff]")  # a letter, a digit, an emoji: something to look for
+_WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit, an emoji: something to look for
 
 
 __all__ = ["AUTO", "RECIPES", "Query", "Ranking", "Recall", "Recipe", "recipe_of"]

@@ -8,13 +8,14 @@ whose facts no longer hold goes behind the hit that replaced it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from ..core.hit import Hit
 from ..core.record import Record
 from ..core.validate import local
+from ..core.value_classes import dataclass
 from ..graph import Graphs
 from ..graph.fact_answers import list_answers, list_relevant
 from ..graph.scope_graph import ScopeGraph, View

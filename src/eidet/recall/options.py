@@ -1,130 +1,37 @@
-"""What `recall` and `find` may be told beside the query, and how a query is built from it."""
+"""How a query is built from what `recall` is told."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypedDict
+from collections.abc import Mapping
+from typing import Any, Final
 
-from ..core.arguments import (
-    check_flag,
-    check_limit,
-    check_order,
-    check_share,
-    check_unit,
-    list_given,
-    make_unknown,
-    narrow_filter,
+from ..core.arguments import check_flag, check_limit, check_order, check_share, check_unit, list_given
+from ..core.read_options import (
+    FilterOptions,
+    FindOptions,
+    RecallOptions,
+    check_options,
+    filters_in,
+    read_filter,
 )
-from ..core.dict_filters import Filter
 from ..core.scope import Scope
-from ..core.validate import Moment, moment
-from ..core.where import Box, Near, Where
+from ..core.validate import moment
+from ..core.where import Where
 from ..models.rerank import reranker_of
-from . import AUTO, Query, Recipe, recipe_of
+from . import AUTO, Query, recipe_of
 from .query_rules import LEAST
 
+__all__ = [
+    "FilterOptions",
+    "FindOptions",
+    "RecallOptions",
+    "build_query",
+    "check_options",
+    "filters_in",
+    "read_filter",
+]
 
-class FilterOptions(TypedDict, total=False):
-    """Parts of a filter that `recall`, `context`, `find`, `count` and `forget` may be told by name."""
-
-    kinds: str | Sequence[str] | None
-    """One kind or several: fact, message, episode, document, state …"""
-    tiers: str | Sequence[str] | None
-    """One tier or several: short, middle, long."""
-    session: str | None
-    """The session that records belong to."""
-    agent: str | None
-    """The agent that wrote them."""
-    who: str | None
-    """Who said it."""
-    trust: str | Sequence[str] | None
-    """How far their source is trusted; names quarantined records explicitly."""
-    since: Moment | None
-    """Occurred at this time or later."""
-    until: Moment | None
-    """Occurred at this time or earlier."""
-    near: Near | None
-    """Within a distance of a place."""
-    box: Box | None
-    """Within a rectangle on the map."""
-
-
-class TimeOptions(TypedDict, total=False):
-    """Which time `recall`, `context` and `find` are asked about, if it is not the present."""
-
-    as_of: Moment | None
-    """What was true then: later records, and what had been replaced by then, are left out."""
-    known_at: Moment | None
-    """What the memory knew then: records and versions as they were at that time."""
-
-
-class FindOptions(FilterOptions, TimeOptions, total=False):
-    """What `find` may be told beside the filter: parts of a filter, a time, and which page of the answer."""
-
-    order: str
-    """The field to order by; a leading '-' means descending. The default is '-occurred'."""
-    offset: int
-    """How many records to skip."""
-
-
-class RecallOptions(FilterOptions, TimeOptions, total=False):
-    """What `recall` may be told beside the query, the scope, the limit and the filter."""
-
-    vector: Any
-    """The vector of the query, if you have it already; the text is not embedded then."""
-    recipe: Recipe | str | None
-    """How signals are weighed: auto, dialogue, facts, documents, exact, or a Recipe of yours."""
-    least: float | None
-    """The lowest score of a hit, from 0 to 1; None is 0.005, and 0 shows all that was found."""
-    unit: str
-    """What a hit stands for: record, session or scope."""
-    rerank: object
-    """A Reranker, or what `reranker_of` takes, for the best fifty hits."""
-    understand: bool
-    """Whether names, times and places are read from the query. The default is True."""
-    order: str
-    """Without a query or a vector: the field to order by. The default is '-occurred'."""
-    now: Moment | None
-    """When the query is asked, which "last week" goes by. The default is the present."""
-    explain: bool
-    """Whether the answer has a trace that tells how it came about."""
-
-
-_NAMES: Final = {
-    **dict.fromkeys(("context", "count", "forget"), frozenset(FilterOptions.__annotations__)),
-    "find": frozenset(FindOptions.__annotations__),
-    "recall": frozenset(RecallOptions.__annotations__),
-}
-# What a verb takes by name in its own signature.
-_BESIDE: Final[dict[str, frozenset[str]]] = {
-    "count": frozenset(("scope", "where")),
-    "find": frozenset(("scope", "limit", "where")),
-    "recall": frozenset(("scope", "limit", "where")),
-    "forget": frozenset(("scope", "where", "everything", "for_good", "by", "why")),
-    "context": frozenset(
-        ("scope", "limit", "where", "budget", "counter", "neighbours", "headings", "recipe")
-    ),
-}
-_FILTERS: Final = ("kinds", "tiers", "session", "agent", "who", "trust", "since", "until", "near", "box")
 _SAID: Final = ("kinds", "session", "who", "since", "until", "near", "box")
-
-
-def check_options(verb: str, options: Mapping[str, Any]) -> None:
-    """Raises `BadInput` for an option that the verb does not know, and names those that it knows."""
-    unknown = options.keys() - _NAMES[verb]
-    if unknown:
-        raise make_unknown(verb, unknown, _NAMES[verb] | _BESIDE[verb])
-
-
-def filters_in(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are parts of a filter."""
-    return {name: options[name] for name in _FILTERS if name in options}
-
-
-def read_filter(verb: str, where: Filter | None, options: Mapping[str, Any]) -> Where | None:
-    """One filter from a filter and the options of a verb; `BadInput` for options that it does not know."""
-    check_options(verb, options)
-    return narrow_filter(where, **filters_in(options))
 
 
 def _least(text: str, options: RecallOptions) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..core.arguments import (
@@ -21,8 +21,8 @@ from ..core.dict_filters import Filter
 from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.scope import Scope
-from ..core.session_summary import SessionSummary, gather_sessions
 from ..core.validate import Json, clean_json, moment
+from ..core.value_classes import dataclass
 from ..core.where import Where
 from ..graph import Graphs
 from ..parts import Parts
@@ -35,6 +35,7 @@ from .past import PastViews
 from .state_query import StateQuery, read_state
 
 if TYPE_CHECKING:
+    from ..core.session_summary import SessionSummary
     from ..text.tokens import TokenCounter
     from ..trust.audit.reads import Auditing
     from ..trust.privacy.service import Guarding
@@ -212,6 +213,8 @@ class ReadPath:
 
     def list_sessions(self, scope: str | Scope, limit: int) -> list[SessionSummary]:
         """The sessions that were active last; reads every record of the scope."""
+        from ..core.session_summary import gather_sessions
+
         most, chosen = check_limit(limit), self._guarding.filter_visible(None)
         living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.of(scope))
         found = gather_sessions(verbs.scan(self._parts.store, living))[:most]

@@ -13,11 +13,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from ..core.hit import Hit
+from ..core.lazy_pattern import LazyPattern
 from ..core.record import Record
+from ..core.value_classes import dataclass
 from ..index import Candidates
 from ..text import term_id
 from ..text.analysis import is_question, terms_in
@@ -46,18 +47,18 @@ _WHICH_ONE: Final = frozenset(
         ("first", "last", "latest", "recent", "newest", "earliest", "oldest", "time", "thing", "origin"),
     )
 )
-_KNOWS_NOTHING = re.compile(
+_KNOWS_NOTHING = LazyPattern(
     r"\b(?:no idea|not (?:sure|told me|know|found|aware)|don'?t know|haven'?t (?:told|heard|found)"
     r"|(?:have|know|found|remember|recall|say) nothing|nothing (?:about|on) that"
     r"|can(?:no|')?t (?:say|tell|find|remember)"
     r"|keine ahnung|wei(?:ß|ss) (?:ich )?(?:es |das )?(?:noch )?nicht|nichts (?:dazu|darüber))\b",
     re.IGNORECASE,
 )
-_ONLY_ASKS = re.compile(
+_ONLY_ASKS = LazyPattern(
     r"(?:how|what|when|where|who|whose|which|why|is|are|do|does|can|was|were|did|has|have)\b[^.!?,;:]*\?\s*$",
     re.IGNORECASE,
 )
-_DENIES = re.compile(r"n't|not|nothing|no idea|nichts?|keine")  # what is quick to look for before
+_DENIES = LazyPattern(r"n't|not|nothing|no idea|nichts?|keine")  # what is quick to look for before
 
 
 @dataclass(frozen=True, slots=True)

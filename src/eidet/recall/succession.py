@@ -15,12 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Final
 
 from ..core.hit import Hit
 from ..core.lazy_pattern import LazyPattern
 from ..core.record import Record
+from ..core.value_classes import dataclass
 from ..text import Analyzer, term_id
 from ..text.analysis import TIMED, is_question, read_analysis, terms_in
 from ..text.thesaurus import ALIKE, list_related
@@ -38,7 +38,7 @@ PART: Final = 4  # one in so many words of the old value is named, at least: mor
 CLOSEST: Final = 2  # hits behind the best of which half of the words are enough
 DAY: Final = 86_400.0
 
-_CHANGED: Final = re.compile(
+_CHANGED: Final = LazyPattern(
     r"\b(?:now|instead|these days|nowadays|any ?more|any longer|no longer|no more|lately|renamed?"
     r"|swapp?(?:ed)?"
     r"|switch(?:ed|es)?|chang(?:ed|es)|mov(?:ed|es)|(?:has|have|got|get|the|a|with|her|his|our|my) new"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import chain, islice
@@ -14,6 +13,7 @@ from ..core.draft import Draft
 from ..core.items import each_item
 from ..core.record import Kind, Record
 from ..core.validate import local
+from ..core.value_classes import dataclass
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import how_many, pack_rows, pack_vector, quantise
 from ..parts import Parts

@@ -225,7 +225,7 @@ class Speaking(Memory):
 
     @property
     def admin(self) -> AdminNamespace:
-        return SpeakingAdmin(self._parts, self._reads, self._life)
+        return SpeakingAdmin(self._parts, self._namespaces.reads, self._life)
 
 
 LEAKY_MEMORIES = (Caching, Telling, Logging, Careless, Speaking)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.plugins import call_plugin, list_plugins, load_plugin
+from ...core.value_classes import dataclass
 
 Vectors = NDArray[np.float32]
 

@@ -7,7 +7,7 @@ those of the moment at which the caller asked: jobs run in other threads, and ag
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from operator import attrgetter
 from typing import Final, cast
@@ -15,6 +15,7 @@ from typing import Final, cast
 from ...core.errors import Conflict
 from ...core.event import Event
 from ...core.record import Record
+from ...core.value_classes import dataclass
 from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import PutsNew

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from ...core.value_classes import dataclass
 from ..dates import Dated, dates_in
 from .mentions import MentionReader
 from .question_parts import QuestionReader

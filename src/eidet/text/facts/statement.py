@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import Any, Final
 
 from ...core.errors import Corrupt
+from ...core.value_classes import dataclass
 
 VALUE: Final = "value"  # the kind of a mention that is no entity: an age, a date, a sentence
 

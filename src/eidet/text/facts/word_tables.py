@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
+
+from ...core.value_classes import dataclass
 
 PRESENT: Final = "present"
 THIRD: Final = "third"  # lives, works
