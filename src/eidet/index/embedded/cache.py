@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +20,8 @@ from .shard import Shard
 T = TypeVar("T")
 V = TypeVar("V", bound=VectorArm)
 BATCH: Final = 5_000  # entries read from the store at once
+ROOM: Final = 1.25  # of what the scopes take now, that it is advised to allow
+log: logging.Logger = logging.getLogger("eidet.index")
 
 
 class Keeper(Protocol[V]):
@@ -72,6 +76,7 @@ class ScopeCache(Generic[V]):
         self._nbytes = 0
         self._lock = threading.Lock()
         self._listener: ChangeListener | None = None
+        self._has_warned = False
 
     def share_changes(self, listener: ChangeListener) -> None:
         """Shows each page of changes to a listener, before it is taken in."""
@@ -157,7 +162,7 @@ class ScopeCache(Generic[V]):
         shard = slot.shard
         if shard.head.seq == 0:
             shard = self._keeper.load(shard, head)
-        before, away = shard.count, shard.head.seq
+        before, away, began = shard.count, shard.head.seq, time.monotonic()
         while shard.head.seq < head.seq or shard.head.epoch < head.epoch:
             changes = self._read_changes(shard)
             stale = changes.head.epoch != shard.head.epoch and shard.head.seq > 0
@@ -169,6 +174,10 @@ class ScopeCache(Generic[V]):
         slot.shard = shard
         self._weigh(slot)
         if self._keeper.is_worth_saving(shard.count - before):
+            spent = time.monotonic() - began
+            log.info(
+                "scope %s: %s rows read from the store in %.1f s", shard.scope, shard.count - before, spent
+            )
             self._keeper.save(shard)
 
     def _read_changes(self, shard: Shard[V]) -> Changes:
@@ -195,12 +204,28 @@ class ScopeCache(Generic[V]):
     def _make_room(self, current: str) -> None:
         """Drops the scopes asked for longest ago until the rest fits; never the one just used."""
         with self._lock:
-            excess = self._nbytes - self._most
+            excess, wanted = self._nbytes - self._most, self._nbytes
             victims = []
             for scope, slot in self._slots.items():
                 if excess <= 0 or scope == current:
                     break
-                victims.append(scope)
+                victims.append(slot)
                 excess -= slot.nbytes
-        for scope in victims:
-            self.drop(scope)
+        for slot in victims:
+            self._warn_of_reading_again(slot.shard, wanted)
+            self.drop(slot.shard.scope)
+
+    def _warn_of_reading_again(self, shard: Shard[V], wanted: int) -> None:
+        """Once, when a scope leaves RAM that takes long to come back."""
+        if self._has_warned or not self._keeper.is_worth_saving(shard.live):
+            return
+        self._has_warned = True
+        log.warning(
+            "the indexes in use take %s MB, and index_memory_mb allows %s: scope %s with %s records leaves "
+            "RAM, and the next question to it waits until it is back; set index_memory_mb to %s or more",
+            wanted >> 20,
+            self._most >> 20,
+            shard.scope,
+            shard.records,
+            int(wanted * ROOM) >> 20,
+        )
