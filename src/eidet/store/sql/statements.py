@@ -57,7 +57,7 @@ _SQL: Final = {
     # The same rows by two ways: along the table, or along the scope's index. What is not a plain
     # column cannot be looked up in an index, which keeps each statement on its way.
     "entries_along_table": f"SELECT {_ENTRY} FROM records "
-    "WHERE scope || '' = :scope AND seq > :since ORDER BY seq LIMIT :limit",
+    "WHERE scope || '' = :scope AND seq > :since AND seq <= :upto ORDER BY seq LIMIT :limit",
     "entries_along_scope": f"SELECT {_ENTRY} FROM records WHERE seq IN (SELECT seq FROM records "
     "WHERE scope = :scope AND +seq > :since ORDER BY +seq LIMIT :limit) ORDER BY seq",
     "telling_along_table": f"SELECT {_TELLING} FROM records WHERE scope || '' = :scope "
