@@ -253,6 +253,8 @@ def ask_clients(address: str, index: str, asked: Path, scopes: int) -> dict[str,
         told = []
         for client in began:
             output, _ = client.communicate()
+            if client.returncode:
+                raise SystemExit(f"a client ended with {client.returncode}")
             told.append(json.loads(output))
         name = f"{count} new process" + ("es at once" if count > 1 else "")
         for key in told[0]:

@@ -105,3 +105,27 @@ def test_pages_in_windows_miss_nothing(tmp_path: Path, monkeypatch: pytest.Monke
             seqs += [entry.seq for entry in told.entries]
             at = told.head.seq
         assert seqs == store.match(Where(scope=Scope("a")))
+
+
+def ask_small_scopes(path: Path, memory_mb: int) -> tuple[int, list[bool], int]:
+    """The bytes of the indexes of 40 scopes as counted, which of them keep words, and how many are left."""
+    with closing(Memory(path, settings=Settings(index_memory_mb=memory_mb))) as memory:
+        for number in range(40):
+            memory.remember([f"word{number}x{n} and lamp{n}" for n in range(60)], scope=f"t{number}")
+            memory.recall("word and lamp", scope=f"t{number}")
+        shards = memory.parts.index.cache.shards  # type: ignore[attr-defined]
+        counted = memory.parts.index.stats()["memory_bytes"]
+        assert counted == sum(shard.nbytes for shard in shards)
+        return counted, [shard.words_nbytes > 0 for shard in shards], len(shards)
+
+
+def test_words_count_as_memory_and_go_before_scopes_do(tmp_path: Path) -> None:
+    counted, worded, left = ask_small_scopes(tmp_path / "much.db", memory_mb=64)
+    assert left == 40
+    assert all(worded)
+    assert counted > 2 * 2**20
+    counted, worded, left = ask_small_scopes(tmp_path / "little.db", memory_mb=2)
+    assert counted <= 2 * 2**20
+    assert left == 40
+    assert worded == sorted(worded)
+    assert (worded[0], worded[-1]) == (False, True)
