@@ -3,8 +3,11 @@
     python bench/scale.py                              # all parts, 1,000,000 records
     python bench/scale.py --count 20000 --only sqlite-one --results /tmp/scale.json
 
+    python bench/scale.py --keep /data/scale           # leaves its data there, and only asks it the next time
+
 Each part loads, asks in a new process, asks with filters that 1, 10 and 50 % pass, and lets three clients
-ask at once. Results go to `bench/scale.json`.
+ask at once. Results go to `bench/scale.json`. Beside the time of the clock stands that of the CPU, which says
+more on a busy machine: of the asking process alone, not of a server.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 
+import common
 from common import folder, millis, queries, real_texts
 from eidet import Draft, Memory, Settings
 from eidet.core.scope import Scope
@@ -50,11 +55,37 @@ def main() -> None:
     found = json.loads(options.results.read_text()) if options.results.exists() else {}
     for name in options.only or PARTS:
         load = os.getloadavg()[0]
-        with folder() as home:
+        with open_folder(options.keep, name) as home:
             found[name] = PARTS[name](home, options.count)
-        found[name] |= {"records": options.count, "load before": load, "cores": os.cpu_count()}
+        found[name] |= {"records": options.count, "cores": os.cpu_count()}
+        found[name] |= {"load before": load, "load after": os.getloadavg()[0]}
         options.results.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
         print(name, json.dumps(found[name], indent=1), flush=True)
+
+
+@contextmanager
+def open_folder(keep: Path | None, name: str) -> Iterator[Path]:
+    """A folder of the part's own, which goes at the end unless it is to be kept."""
+    if keep is None:
+        with folder() as home:
+            yield home
+        return
+    (keep / name).mkdir(parents=True, exist_ok=True)
+    yield keep / name
+
+
+def do_once(home: Path, name: str, count: int, job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What a stage of loading measured, now or when the folder that was kept was loaded."""
+    file = home / f"{name}.json"
+    if file.exists():
+        told: dict[str, Any] = json.loads(file.read_text())
+        if told.pop("records") != count:
+            raise SystemExit(f"{home} holds another number of records; name another folder with --keep")
+        return told
+    load = os.getloadavg()[0]
+    told = job() | {f"{name}: load before": load, f"{name}: load after": os.getloadavg()[0]}
+    file.write_text(json.dumps(told | {"records": count}))
+    return told
 
 
 def parse_options() -> argparse.Namespace:
@@ -62,20 +93,25 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--only", nargs="+", choices=list(PARTS))
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--keep", type=Path, help="a folder whose data is asked again, or loaded and kept")
+    parser.add_argument("--data", type=Path, default=common.DATA, help="where the real texts are")
     parser.add_argument("--client", help="asks the memory at this address; used by the benchmark itself")
     parser.add_argument("--index", default="")
     parser.add_argument("--scopes", type=int, default=1)
     parser.add_argument("--asked", type=Path)
     parser.add_argument("--seed", type=int, default=0)
-    return parser.parse_args()
+    options = parser.parse_args()
+    common.DATA = options.data
+    return options
 
 
 def measure_one(home: Path, count: int) -> dict[str, Any]:
     """One scope in a file."""
     address = home / "one.db"
     texts = make_texts(count)
-    found = load_one(Memory(address), texts)
-    found["bytes per record"] = measure_bytes(home) / count
+    found = do_once(home, "loading", count, lambda: load_one(Memory(address), texts))
+    found["bytes per record"] = measure_bytes(home, "one.db*") / count
+    found["bytes per record, index cache"] = measure_bytes(home, "*-index/*") / count
     return found | ask_one(home, str(address), "", texts)
 
 
@@ -83,45 +119,65 @@ def measure_postgres(home: Path, count: int) -> dict[str, Any]:
     """One scope in PostgreSQL, its vectors and words in tables of pgvector."""
     from tests.servers.postgres import Postgres
 
-    server = Postgres(home, **SERVER).create().start()
+    server = Postgres(home, **SERVER)
+    if not server.data.exists():
+        server.create()
+    server.start()
     try:
         address = str(server.url())
         texts = make_texts(count)
-        found = load_one(open_memory(address, ""), texts)
-        memory = open_memory(address, "pgvector")
-        began = time.perf_counter()
-        memory.parts.index.rebuild("big")
-        found["copy and HNSW index, s"] = time.perf_counter() - began
-        memory.close()
+        found = do_once(home, "loading", count, lambda: load_one(open_memory(address, ""), texts))
+        found |= do_once(home, "copying", count, lambda: copy_scope(address))
+        found["bytes per record"] = measure_bytes(server.data, "**/*") / count
         return found | ask_one(home, address, "pgvector", texts)
     finally:
         server.stop()
 
 
+def copy_scope(address: str) -> dict[str, Any]:
+    """Makes the tables of pgvector."""
+    with open_memory(address, "pgvector") as memory:
+        began = time.perf_counter()
+        memory.parts.index.rebuild("big")
+        return {"copy and HNSW index, s": time.perf_counter() - began}
+
+
 def measure_many(home: Path, count: int) -> dict[str, Any]:
     """The same number of records in 10,000 scopes of a file, some of which are asked."""
-    address, each = home / "many.db", count // SCOPES
+    address = home / "many.db"
     texts = make_texts(count)
-    with Memory(address) as memory:
-        began = time.perf_counter()
-        for at in range(SCOPES):
-            memory.remember(texts[at * each : (at + 1) * each], scope=f"tenant/{at}", keep_duplicates=True)
-        spent = time.perf_counter() - began
-    found: dict[str, Any] = {"loaded per second, a call for each scope": count / spent}
-    found["bytes per record"] = measure_bytes(home) / count
+    found = do_once(home, "loading", count, lambda: load_many(address, texts))
+    found["bytes per record"] = measure_bytes(home, "many.db*") / count
     asked = write_questions(home, texts)
     return found | ask_clients(str(address), "", asked, SCOPES)
 
 
+def load_many(address: Path, texts: list[str]) -> dict[str, Any]:
+    """A call for each scope."""
+    each = len(texts) // SCOPES
+    with Memory(address) as memory:
+        began, used = time.perf_counter(), time.process_time()
+        for at in range(SCOPES):
+            memory.remember(texts[at * each : (at + 1) * each], scope=f"tenant/{at}", keep_duplicates=True)
+        return describe_load(len(texts), began, used)
+
+
 def load_one(memory: Memory, texts: list[str]) -> dict[str, Any]:
     """Loads in calls of 10,000; then the first recall, which takes in what the index has not seen."""
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     with memory:
         for start in range(0, len(texts), BATCH):
             memory.remember(list(make_drafts(texts, start)), scope="big", keep_duplicates=True)
-        spent = time.perf_counter() - began
+        found = describe_load(len(texts), began, used)
         first = millis(lambda query: memory.recall(query, scope="big"), [texts[7]])[0]
-    return {"loaded per second": len(texts) / spent, "first recall after loading, s": first / 1000}
+    return found | {"first recall after loading, s": first / 1000}
+
+
+def describe_load(count: int, began: float, used: float) -> dict[str, Any]:
+    return {
+        "loaded per second": count / (time.perf_counter() - began),
+        "loaded per second of CPU": count / (time.process_time() - used),
+    }
 
 
 def ask_one(home: Path, address: str, index: str, texts: list[str]) -> dict[str, Any]:
@@ -139,7 +195,7 @@ def measure_recall(memory: Memory, texts: list[str], matrix: Any) -> dict[str, A
     asked = queries(texts, 120, seed=9)
     for query in asked[:20]:
         memory.recall(query, scope="big")
-    spent = millis(lambda query: memory.recall(query, scope="big"), asked[20:])
+    spent = time_each(lambda query: memory.recall(query, scope="big"), asked[20:])
     vectors = [np.asarray(row, np.float32) for row in memory.parts.embedder.embed(asked[20:50])]
     floor = statistics.median(millis(lambda vector: find_nearest(matrix, vector), vectors))
     found = {"floor: numpy float32 scan, ms": floor}
@@ -157,7 +213,7 @@ def measure_filters(memory: Memory, texts: list[str], matrix: Any) -> dict[str, 
     for share in SHARES:
         first = int(len(texts) * (1 - share))
         since = BEGAN + STEP * first
-        spent = millis(filtered_recall(memory, since), asked)
+        spent = time_each(filtered_recall(memory, since), asked)
         found |= describe_times(f"filter of {share:.0%},", spent)
         found[f"filter of {share:.0%}, recall@10"] = measure_share(memory, matrix, vectors, first)
     return found
@@ -197,6 +253,8 @@ def ask_clients(address: str, index: str, asked: Path, scopes: int) -> dict[str,
         told = []
         for client in began:
             output, _ = client.communicate()
+            if client.returncode:
+                raise SystemExit(f"a client ended with {client.returncode}")
             told.append(json.loads(output))
         name = f"{count} new process" + ("es at once" if count > 1 else "")
         for key in told[0]:
@@ -219,21 +277,37 @@ def run_client(options: argparse.Namespace) -> dict[str, float]:
         if options.scopes > 1:
             scope = f"tenant/{pick.randrange(options.scopes)}"
         asked.append((query, scope))
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     with open_memory(options.client, options.index) as memory:
         memory.recall(asked[0][0], scope=asked[0][1])
         found = {"open and first recall, s": time.perf_counter() - began}
+        found["open and first recall, s of CPU"] = time.process_time() - used
         ask: Callable[[tuple[str, str]], object] = lambda one: memory.recall(one[0], scope=one[1])  # noqa: E731
-        found |= describe_times("first round", millis(ask, asked))
-        found |= describe_times("second round", millis(ask, asked))
-    found["memory MB"] = read_memory()
+        found |= describe_times("first round", time_each(ask, asked))
+        found |= describe_times("second round", time_each(ask, asked))
+        found["memory MB"] = read_memory()
     return found
 
 
-def describe_times(name: str, spent: list[float]) -> dict[str, float]:
+Spent = tuple[list[float], list[float]]  # ms of the clock, and of the CPU
+
+
+def time_each(run: Callable[[Any], object], items: list[Any]) -> Spent:
+    clock, cpu = [], []
+    for item in items:
+        began, used = time.perf_counter(), time.process_time()
+        run(item)
+        cpu.append((time.process_time() - used) * 1000)
+        clock.append((time.perf_counter() - began) * 1000)
+    return clock, cpu
+
+
+def describe_times(name: str, spent: Spent) -> dict[str, float]:
+    clock, cpu = spent
     return {
-        f"{name} p50 ms": statistics.median(spent),
-        f"{name} p95 ms": statistics.quantiles(spent, n=20)[18],
+        f"{name} p50 ms": statistics.median(clock),
+        f"{name} p95 ms": statistics.quantiles(clock, n=20)[18],
+        f"{name} p50 ms of CPU": statistics.median(cpu),
     }
 
 
@@ -268,10 +342,11 @@ def write_questions(home: Path, texts: list[str]) -> Path:
     return file
 
 
-def measure_bytes(home: Path) -> int:
+def measure_bytes(home: Path, files: str) -> int:
     total = 0
-    for file in home.glob("*.db*"):
-        total += file.stat().st_size
+    for file in home.glob(files):
+        if file.is_file():
+            total += file.stat().st_size
     return total
 
 

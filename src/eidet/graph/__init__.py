@@ -196,7 +196,7 @@ class Graphs:
         shared = self.pages.take(graph.scope, graph.head)
         if shared is not None:
             return shared
-        return self._store.changes(graph.scope, graph.head.seq, BATCH)
+        return verbs.changes_telling(self._store, graph.scope, graph.head.seq, BATCH)
 
     def _apply_splits(self, graph: ScopeGraph) -> None:
         """Records may have been written anew since a split named them: their seqs are looked up again."""

@@ -13,7 +13,7 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
 from . import Transaction
-from .model import NewRecord, Scrubbed
+from .model import Entry, Head, NewRecord, Scrubbed
 
 if TYPE_CHECKING:
     from ..quality import Survey
@@ -137,6 +137,15 @@ class ListsRevised(Protocol):
 
 
 @runtime_checkable
+class ListsTelling(Protocol):
+    def list_telling(self, scope: str, head: Head) -> list[Entry] | None:
+        """The entries of a scope up to a head that state or decide something, by rising seq, without vectors.
+
+        None where the database that was asked has not come so far yet.
+        """
+
+
+@runtime_checkable
 class ScansAll(Protocol):
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         """As `verbs.scan`; for a store whose `find` may answer from a part of what it keeps."""
@@ -221,6 +230,7 @@ ABILITIES: Final[tuple[type, ...]] = (
     FindsSame,
     FindsDerived,
     ListsRevised,
+    ListsTelling,
     ScansAll,
     Leaps,
     GivesSeqsLate,

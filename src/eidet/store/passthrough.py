@@ -24,6 +24,7 @@ from .abilities import (
     KeepsSecrets,
     Leaps,
     ListsRevised,
+    ListsTelling,
     LivesInFile,
     LivesInFiles,
     LivesOnServer,
@@ -33,7 +34,7 @@ from .abilities import (
     ReportsHealth,
     TakesAuditLog,
 )
-from .model import Changes, Derived, Head, K, Scrubbed, Table, Use, V
+from .model import Changes, Derived, Entry, Head, K, Scrubbed, Table, Use, V
 from .verbs.changing import find_held
 from .verbs.duplicates import find_twins
 
@@ -50,6 +51,7 @@ class PassthroughStore:
     leap: Callable[[int], None]
     latest_seq: Callable[[], int]
     list_revised: Callable[[Scope, int], list[tuple[str, str]] | None]
+    list_telling: Callable[[str, Head], list[Entry] | None]
     secret: Callable[[str], bytes]
     health: Callable[[], dict[str, Any]]
     name_own_index: Callable[[], str | None]
@@ -172,6 +174,8 @@ def _share_methods(outer: PassthroughStore, inner: Store) -> None:
         outer.latest_seq = inner.latest_seq
     if isinstance(inner, ListsRevised):
         outer.list_revised = inner.list_revised
+    if isinstance(inner, ListsTelling) and "list_telling" not in outer.lacks:
+        outer.list_telling = inner.list_telling
     if isinstance(inner, LivesInFiles):
         outer.list_files = inner.list_files
 

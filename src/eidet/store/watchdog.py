@@ -10,9 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
+from ..core.errors import EidetError, Unavailable
 from ..net.worker import BackgroundWorker
 
 TURN_SECONDS: Final = 0.2
+OVERDUE: Final = (
+    "no answer within {:.3g} s, so the line was closed from here; if the server needs more time, "
+    "set eidet_deadline_seconds in its address"
+)
 
 
 class HasSocket(Protocol):
@@ -28,12 +33,17 @@ class Watchdog:
 
     @contextmanager
     def over(self, connection: HasSocket, seconds: float) -> Iterator[None]:
+        """`Unavailable` for whoever is cut off: the driver would say that the server closed the line."""
         mine = id(connection)
         self._used[mine] = (time.monotonic() + seconds, connection)
         if not self._worker.running:
             self._worker.start()
         try:
             yield
+        except Exception as error:
+            if mine in self._used or isinstance(error, EidetError):
+                raise
+            raise Unavailable(OVERDUE.format(seconds)) from error
         finally:
             self._used.pop(mine, None)
 

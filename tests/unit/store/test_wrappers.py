@@ -61,6 +61,7 @@ OF_TIERS = {"archive", "fingerprint", "health", "list_files", "missing", "prune"
     "trim",
 }
 BY_VERBS = {
+    "list_telling",
     "list_derived",
     "list_revised",
     "put_new",

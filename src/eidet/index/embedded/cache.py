@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +20,8 @@ from .shard import Shard
 T = TypeVar("T")
 V = TypeVar("V", bound=VectorArm)
 BATCH: Final = 5_000  # entries read from the store at once
+ROOM: Final = 1.25  # of what the scopes take now, that it is advised to allow
+log: logging.Logger = logging.getLogger("eidet.index")
 
 
 class Keeper(Protocol[V]):
@@ -41,13 +45,14 @@ class Keeper(Protocol[V]):
 class _Slot(Generic[V]):
     """A scope's place in the cache: its shard, behind a lock, and the bytes it takes."""
 
-    __slots__ = ("attributes", "lock", "nbytes", "shard")
+    __slots__ = ("attributes", "lock", "nbytes", "shard", "words")
 
     def __init__(self, shard: Shard[V]) -> None:
         self.lock = threading.RLock()
         self.shard = shard
         self.nbytes = 0
-        self.attributes = 0  # of them, for columns of attributes
+        self.attributes = 0  # of them, for columns of attributes …
+        self.words = 0  # … and for words with their vectors
 
 
 class ScopeCache(Generic[V]):
@@ -69,9 +74,11 @@ class ScopeCache(Generic[V]):
         self._renewed = renewed
         self._epoch = store.head().epoch
         self._slots: OrderedDict[str, _Slot[V]] = OrderedDict()
+        self._worded: OrderedDict[str, _Slot[V]] = OrderedDict()  # those that keep words
         self._nbytes = 0
         self._lock = threading.Lock()
         self._listener: ChangeListener | None = None
+        self._has_warned = False
 
     def share_changes(self, listener: ChangeListener) -> None:
         """Shows each page of changes to a listener, before it is taken in."""
@@ -103,6 +110,7 @@ class ScopeCache(Generic[V]):
             answer = question(slot.shard)
             if slot.attributes != slot.shard.attributes.nbytes:
                 self._weigh(slot)
+            self._weigh_words(slot)
         if self._nbytes > self._most:
             self._make_room(scope)
         return answer
@@ -121,6 +129,7 @@ class ScopeCache(Generic[V]):
     def drop(self, scope: str) -> None:
         with self._lock:
             slot = self._slots.pop(scope, None)
+            self._worded.pop(scope, None)
             self._nbytes -= slot.nbytes if slot else 0
         if slot is not None and self._keeper.is_worth_saving(slot.shard.live):
             with slot.lock, suppress(EidetError):  # only a cache: it is made anew where the store is away
@@ -157,7 +166,7 @@ class ScopeCache(Generic[V]):
         shard = slot.shard
         if shard.head.seq == 0:
             shard = self._keeper.load(shard, head)
-        before, away = shard.count, shard.head.seq
+        before, away, began = shard.count, shard.head.seq, time.monotonic()
         while shard.head.seq < head.seq or shard.head.epoch < head.epoch:
             changes = self._read_changes(shard)
             stale = changes.head.epoch != shard.head.epoch and shard.head.seq > 0
@@ -169,6 +178,10 @@ class ScopeCache(Generic[V]):
         slot.shard = shard
         self._weigh(slot)
         if self._keeper.is_worth_saving(shard.count - before):
+            spent = time.monotonic() - began
+            log.info(
+                "scope %s: %s rows read from the store in %.1f s", shard.scope, shard.count - before, spent
+            )
             self._keeper.save(shard)
 
     def _read_changes(self, shard: Shard[V]) -> Changes:
@@ -187,20 +200,67 @@ class ScopeCache(Generic[V]):
 
     def _weigh(self, slot: _Slot[V]) -> None:
         nbytes, slot.attributes = slot.shard.nbytes, slot.shard.attributes.nbytes
+        slot.words = slot.shard.words_nbytes
         with self._lock:
             if self._slots.get(slot.shard.scope) is slot:  # else it was dropped while it was loading
                 self._nbytes += nbytes - slot.nbytes
                 slot.nbytes = nbytes
 
+    def _weigh_words(self, slot: _Slot[V]) -> None:
+        """Counts what a question has just made the scope learn, without counting all the rest again."""
+        scope, words = slot.shard.scope, slot.shard.words_nbytes
+        with self._lock:
+            if self._slots.get(scope) is not slot:
+                return
+            self._nbytes += words - slot.words
+            slot.nbytes += words - slot.words
+            slot.words = words
+            if words:
+                self._worded[scope] = slot
+                self._worded.move_to_end(scope)
+            else:
+                self._worded.pop(scope, None)
+
+    def _shed_words(self, current: str) -> None:
+        """Lets words of scopes go that were asked for longest ago: they are back sooner than a scope is."""
+        with self._lock:
+            worded = list(self._worded.items())
+        for scope, slot in worded:
+            if self._nbytes <= self._most:
+                return
+            if scope != current and slot.lock.acquire(blocking=False):  # else somebody is asking it
+                try:
+                    slot.shard.shed_words()
+                    self._weigh_words(slot)
+                finally:
+                    slot.lock.release()
+
     def _make_room(self, current: str) -> None:
         """Drops the scopes asked for longest ago until the rest fits; never the one just used."""
+        self._shed_words(current)
         with self._lock:
-            excess = self._nbytes - self._most
+            excess, wanted = self._nbytes - self._most, self._nbytes
             victims = []
             for scope, slot in self._slots.items():
                 if excess <= 0 or scope == current:
                     break
-                victims.append(scope)
+                victims.append(slot)
                 excess -= slot.nbytes
-        for scope in victims:
-            self.drop(scope)
+        for slot in victims:
+            self._warn_of_reading_again(slot.shard, wanted)
+            self.drop(slot.shard.scope)
+
+    def _warn_of_reading_again(self, shard: Shard[V], wanted: int) -> None:
+        """Once, when a scope leaves RAM that takes long to come back."""
+        if self._has_warned or not self._keeper.is_worth_saving(shard.live):
+            return
+        self._has_warned = True
+        log.warning(
+            "the indexes in use take %s MB, and index_memory_mb allows %s: scope %s with %s records leaves "
+            "RAM, and the next question to it waits until it is back; set index_memory_mb to %s or more",
+            wanted >> 20,
+            self._most >> 20,
+            shard.scope,
+            shard.records,
+            int(wanted * ROOM) >> 20,
+        )

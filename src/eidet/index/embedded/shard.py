@@ -270,11 +270,18 @@ class Shard(Generic[V_co]):
         scores, rarity = self.postings.bm25(terms, alive=alive, live=self.live, total=self.total, only=only)
         return scores if passing.rows is None else scores.take(passing.rows), rarity
 
+    def shed_words(self) -> None:
+        """Lets go what aligning words has learnt; it is learnt again when a question needs it."""
+        self._vocabulary = None
+
+    @property
+    def words_nbytes(self) -> int:
+        return 0 if self._vocabulary is None else self._vocabulary.nbytes
+
     @property
     def nbytes(self) -> int:
-        words = 0 if self._vocabulary is None else self._vocabulary.nbytes
         kept = self.columns.nbytes + self.vectors.nbytes + self.postings.nbytes
-        return kept + words + self.attributes.nbytes
+        return kept + self.words_nbytes + self.attributes.nbytes
 
 
 def _choose_candidates(

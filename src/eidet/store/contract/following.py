@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from ...core.record import Kind, Record
+from ...text.analysis import has_statements, pack_analysis
 from .. import (
     Changes,
     Entry,
     verbs,
 )
 from .laws import FULL, LATER, NOW, StoreLaws, fact, within
+
+STATES: Final = pack_analysis([bytes(5)], facts=b"a statement")
+PLAIN: Final = pack_analysis([bytes(5)], days=[(1, 2)])
 
 
 class FollowingLaws(StoreLaws):
@@ -144,6 +151,32 @@ class FollowingLaws(StoreLaws):
             at = told.head.seq
         assert sorted(self.follow("a", 2, held, at)) == self.store.match(within("a"))
 
+    def test_what_tells_something_is_told_in_pages_that_miss_nothing(self) -> None:
+        for n in range(9):
+            others = [fact(f"{n}-{i}", "b", terms=STATES) for i in range(100)]
+            self.put(fact(f"{n}", terms=STATES), fact(f"plain {n}", terms=PLAIN), *others)
+            self.put(fact(f"none {n}", terms=b""), fact(f"triple {n}", kind=Kind.TRIPLE))
+        verbs.delete_where(self.store, within("a", ids=("2", "triple 5")), now=NOW)
+        self.put(fact("7", text="new", terms=PLAIN), fact("plain 3", text="new", terms=STATES))
+        for scope in ("a", "b"):
+            telling = [record.seq for record in self.list_telling(scope)]
+            for limit in (1, 3, 16, 2000):
+                assert self.follow_telling(scope, limit) == telling, (scope, limit)
+
+    def follow_telling(self, scope: str, limit: int) -> list[int]:
+        """The seqs of those that tell something, of someone who reads only them."""
+        held: set[int] = set()
+        at = 0
+        while at < self.store.head().seq:
+            told = verbs.changes_telling(self.store, scope, at, limit)
+            assert told.head.seq > at
+            held = (held - set(told.gone)) | {entry.seq for entry in told.entries}
+            at = told.head.seq
+        return [record.seq for record in self.list_telling(scope) if record.seq in held]
+
+    def list_telling(self, scope: str) -> list[Record]:
+        return [record for record in self.store.find(within(scope)) if _tells(record)]
+
     def follow_all(self, scope: str, limit: int) -> list[int]:
         return sorted(self.follow(scope, limit, set(), 0))
 
@@ -184,3 +217,7 @@ class FollowingLaws(StoreLaws):
         assert verbs.rewrite_history(self.store, "a", "y", {2: {"importance": 0.7}}) == 0
         assert self.store.history("a", "y")[1].before is None
         assert verbs.rewrite_history(self.store, "b", "x", {2: {"importance": 0.7}}) == 0
+
+
+def _tells(record: Record) -> bool:
+    return record.kind == Kind.TRIPLE or has_statements(record.terms)

@@ -22,11 +22,13 @@ from .counting import COUNTS, DISTINCT, STORED
 from .plain_filters import write_plain
 from .ports import Ask, JsonSql, Row
 from .rows import bare_record_of, record_of, story_of
-from .statements import ALL, BARE, Statements
+from .statements import ALL, ALONG_SCOPE, ALONG_TABLE, BARE, Statements
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 PAGE: Final = 2_000  # records read at once
 SHORT_SPAN: Final = 500  # writes that are looked through one by one rather than by an index
+WINDOW: Final = 2_000  # seqs that are walked through at once, at least
+SPARSE: Final = 8  # of so many writes, fewer than one is in the scope: its index is the shorter way
 FEW: Final = 1_000  # seqs that are named in a query
 _AT_ONCE: Final = 500  # values that are bound to one statement
 
@@ -191,18 +193,21 @@ class SqlReader:
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         head = self.head()
-        way = self._entries_way(scope, head.seq - since)
-        entries = list(map(Entry._make, self.rows(way, scope=scope, since=since, limit=limit)))
+        entries = list(map(Entry._make, _read_rows(self, scope, since, head.seq, limit)))
         if len(entries) == limit:
             head = Head(head.epoch, entries[-1].seq)
         gone = self.rows("gone", scope=scope, since=since, upto=head.seq)
         return Changes(head, entries, [row[0] for row in gone], self.read_pruned())
 
-    def _entries_way(self, scope: str, span: int) -> str:
-        """Along the table when little was written since, or mostly in this scope; else by its index."""
-        if span > SHORT_SPAN and self.rows("held", scope=scope)[0][0] * 8 < span:
-            return "entries_along_scope"
-        return "entries_along_table"
+    def choose_way(self, scope: str, span: int) -> str:
+        """Along the table when little was written since, or mostly in this scope; else by its index.
+
+        The records of the scope are counted only as far as that takes, since this is asked for each page.
+        """
+        enough = -(-span // SPARSE)
+        if span > SHORT_SPAN and self.rows("held", scope=scope, enough=enough)[0][0] < enough:
+            return ALONG_SCOPE
+        return ALONG_TABLE
 
     def read_pruned(self) -> int:
         """The last seq that was pruned from the history; 0 if none was."""
@@ -241,6 +246,24 @@ class SqlReader:
             values = list(chain.from_iterable(map(table.key_row, some)))
             rows += self.ask(self._sql.values_among(name, len(some)), values)
         return rows
+
+
+def _read_rows(reader: SqlReader, scope: str, since: int, upto: int, limit: int) -> list[Row]:
+    """The first entries of a scope in a range of seqs.
+
+    Along the table they are asked for in windows: PostgreSQL takes `scope || ''` to be rare, and would rather
+    sort all that follows than walk to the first of them.
+    """
+    if reader.choose_way(scope, upto - since) == ALONG_SCOPE:
+        return reader.rows("entries_along_scope", scope=scope, since=since, limit=limit)
+    rows: list[Row] = []
+    window = max(WINDOW, 2 * limit)
+    for start in range(since, upto, window):
+        end, missing = min(start + window, upto), limit - len(rows)
+        rows += reader.rows("entries_along_table", scope=scope, since=start, upto=end, limit=missing)
+        if len(rows) == limit:
+            break
+    return rows
 
 
 def read_head(row: Row) -> Head:

@@ -20,6 +20,7 @@ from ..rules import check_order
 from .ports import Cursor, Driver, ask_on
 from .reader import SqlReader
 from .statements import Statements
+from .telling import list_telling
 from .transaction import SqlTransaction
 
 T = TypeVar("T")
@@ -36,6 +37,7 @@ class RelationalStore:
         self._sql = Statements(driver.mark, driver.dialect)
         self._reader = self._reader_type(self._sql, driver.json, driver.read)
         self.list_revised: Final = self._reader.list_revised
+        self.list_telling: Final = partial(list_telling, self._snapshot)
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
         self.writable: bool = driver.writable
         self.identity: str = self.values(SETTINGS, ("identity",)).get("identity", "")

@@ -26,6 +26,10 @@ ALL: Final = ", ".join(COLUMNS)
 BARE: Final = ", ".join(BARE_COLUMNS)
 _PARAMETER: Final = re.compile(r":(\w+)")
 _ENTRY: Final = ", ".join(Entry._fields)
+_TELLING: Final = _ENTRY.replace("vector", "NULL")
+_TELLS: Final = "(kind = 'triple' OR substr(terms, 2, 1) >= :stating)"
+ALONG_TABLE: Final = "along_table"
+ALONG_SCOPE: Final = "along_scope"
 _HEAD: Final = (
     "(SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
     "(SELECT value FROM settings WHERE name = 'epoch'), (SELECT value FROM settings WHERE name = 'leapt')"
@@ -49,13 +53,17 @@ _SQL: Final = {
     "edit": "UPDATE events SET earlier = :earlier "
     "WHERE scope = :scope AND id = :id AND version = :version AND earlier IS NOT NULL",
     "digests": "SELECT seq, digest FROM records WHERE scope = :scope",
-    "held": "SELECT count(*) FROM records WHERE scope = :scope",
+    "held": "SELECT count(*) FROM (SELECT 1 FROM records WHERE scope = :scope LIMIT :enough) held",
     # The same rows by two ways: along the table, or along the scope's index. What is not a plain
     # column cannot be looked up in an index, which keeps each statement on its way.
     "entries_along_table": f"SELECT {_ENTRY} FROM records "
-    "WHERE scope || '' = :scope AND seq > :since ORDER BY seq LIMIT :limit",
+    "WHERE scope || '' = :scope AND seq > :since AND seq <= :upto ORDER BY seq LIMIT :limit",
     "entries_along_scope": f"SELECT {_ENTRY} FROM records WHERE seq IN (SELECT seq FROM records "
     "WHERE scope = :scope AND +seq > :since ORDER BY +seq LIMIT :limit) ORDER BY seq",
+    "telling_along_table": f"SELECT {_TELLING} FROM records WHERE scope || '' = :scope "
+    f"AND seq > :since AND seq <= :upto AND {_TELLS} ORDER BY seq",
+    "telling_along_scope": f"SELECT {_TELLING} FROM records WHERE scope = :scope AND +seq > :since "
+    f"AND +seq <= :upto AND {_TELLS} ORDER BY +seq",
     "gone": "SELECT gone FROM events "
     "WHERE scope = :scope AND seq > :since AND seq <= :upto AND gone <= :since",
     "prunable": "SELECT seq FROM events WHERE moment < :before AND seq < (SELECT max(seq) FROM events) "

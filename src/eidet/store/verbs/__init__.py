@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         tombstones_in,
     )
     from .reading import (
+        changes_telling,
         compact,
         count,
         count_kinds,
@@ -67,6 +68,7 @@ else:
                 "tombstones_in",
             ),
             "reading": (
+                "changes_telling",
                 "compact",
                 "count",
                 "count_kinds",
@@ -106,6 +108,7 @@ __all__ = [
     "StoreReader",
     "add_counts",
     "add_uses",
+    "changes_telling",
     "clear_leases",
     "compact",
     "count",

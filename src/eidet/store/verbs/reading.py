@@ -14,12 +14,13 @@ from ..abilities import (
     Compacts,
     CountsQuality,
     Fingerprints,
+    ListsTelling,
     MeasuresSize,
     PrunesHistory,
     ScansAll,
     ScrubsFiles,
 )
-from ..model import Scrubbed
+from ..model import Changes, Scrubbed
 from ..rules import UNIQUE_KINDS
 
 
@@ -54,6 +55,19 @@ def count_scopes(
     """
     counts = store.count_by(Where(scope=scope, alive_at=alive_at), ("scope",))
     return {path: n for (path,), n in sorted(counts.items())}
+
+
+def changes_telling(store: Store, scope: str, since: int, limit: int) -> Changes:
+    """As `Store.changes`, for whoever wants only what states or decides something, and no vectors.
+
+    Who begins anew gets all of that at once, as far as the store can tell it from the rest.
+    """
+    if since == 0 and isinstance(store, ListsTelling):
+        head = store.head()
+        telling = store.list_telling(scope, head)
+        if telling is not None:
+            return Changes(head, telling, [])
+    return store.changes(scope, since, limit)
 
 
 def fingerprint(store: Store, seq: int) -> str | None:

@@ -1,0 +1,131 @@
+"""A new process opens a large scope from its cache file, and says so when its memory is too small for it."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from eidet import Memory, Settings
+from eidet.core.scope import Scope
+from eidet.core.where import Where
+from eidet.store.sql import reader as reading
+from eidet.store.sql.reader import SqlReader
+from eidet.store.sql.statements import ALONG_SCOPE, ALONG_TABLE
+
+MANY = 1_200
+TEXTS = [f"note {number} about lamp {number % 7}" for number in range(MANY)]
+
+
+def open_file(path: Path, memory_mb: int = 64, sidecar_from: int = 100) -> Memory:
+    settings = Settings(index_memory_mb=memory_mb, sidecar_from=sidecar_from)
+    return Memory(path, embedder="hashing:256", settings=settings)
+
+
+def fill(path: Path, *scopes: str) -> None:
+    with closing(open_file(path)) as memory:
+        for scope in scopes:
+            memory.remember(TEXTS, scope=scope)
+            memory.remember("Ann lives in Lisbon.", scope=scope)
+            memory.recall("lamp", scope=scope)
+
+
+def test_a_new_process_reads_no_page_of_a_scope_with_a_cache_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "m.db", "a")
+    read: list[int] = []
+    changes = SqlReader.changes
+
+    def count(self: SqlReader, scope: str, since: int, limit: int) -> object:
+        read.append(since)
+        return changes(self, scope, since, limit)
+
+    monkeypatch.setattr(SqlReader, "changes", count)
+    with closing(open_file(tmp_path / "m.db")) as memory:
+        (best,) = memory.recall("where does Ann live?", scope="a", limit=1)
+        assert best.text == "Ann lives in Lisbon."
+        assert [fact.object for fact in memory.facts.about("Ann", scope="a")] == ["Lisbon"]
+        memory.remember("Ann moved to Porto.", scope="a")
+        assert [fact.object for fact in memory.facts.about("Ann", scope="a")] == ["Porto"]
+    assert [since for since in read if since < MANY] == []
+
+
+def ask_in_turns(
+    path: Path, caplog: pytest.LogCaptureFixture, memory_mb: int, sidecar_from: int
+) -> list[str]:
+    caplog.set_level(logging.WARNING, "eidet.index")
+    with closing(open_file(path, memory_mb, sidecar_from)) as memory:
+        for scope in ("a", "b", "a", "b"):
+            assert len(memory.recall("lamp 3", scope=scope, limit=5)) == 5
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_whoever_allows_too_little_memory_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(tmp_path / "m.db", "a", "b")
+    (said,) = ask_in_turns(tmp_path / "m.db", caplog, memory_mb=1, sidecar_from=100)
+    assert "index_memory_mb allows 1: scope a with 1201 records leaves RAM" in said
+    assert said.endswith("set index_memory_mb to 2 or more")
+
+
+@pytest.mark.parametrize(("memory_mb", "sidecar_from"), [(64, 100), (1, 10_000)])
+def test_nobody_is_told_of_enough_memory_or_of_small_scopes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, memory_mb: int, sidecar_from: int
+) -> None:
+    fill(tmp_path / "m.db", "a", "b")
+    assert ask_in_turns(tmp_path / "m.db", caplog, memory_mb, sidecar_from) == []
+
+
+def test_the_way_is_that_of_a_full_count(tmp_path: Path) -> None:
+    fill(tmp_path / "m.db", "a")
+    with closing(open_file(tmp_path / "m.db")) as memory:
+        reader = memory.parts.store._reader  # type: ignore[attr-defined]
+        held = MANY + 1
+        for span in (0, 500, 501, held, 8 * held - 1, 8 * held, 8 * held + 1, 100 * held):
+            sparse = span > 500 and held * 8 < span
+            assert reader.choose_way("a", span) == (ALONG_SCOPE if sparse else ALONG_TABLE), span
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 40, 100])
+def test_pages_in_windows_miss_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(reading, "WINDOW", 1)
+    with closing(open_file(tmp_path / "m.db")) as memory:
+        for number in range(30):
+            memory.remember(f"{number} of a", scope="a")
+            memory.remember([f"{number} {n} of b" for n in range(number % 4)], scope="b")
+        store, at = memory.parts.store, 0
+        seqs: list[int] = []
+        while at < store.head().seq:
+            told = store.changes("a", at, limit)
+            assert len(told.entries) == min(limit, 30 - len(seqs))
+            seqs += [entry.seq for entry in told.entries]
+            at = told.head.seq
+        assert seqs == store.match(Where(scope=Scope("a")))
+
+
+def ask_small_scopes(path: Path, memory_mb: int) -> tuple[int, list[bool], int]:
+    """The bytes of the indexes of 40 scopes as counted, which of them keep words, and how many are left."""
+    with closing(Memory(path, settings=Settings(index_memory_mb=memory_mb))) as memory:
+        for number in range(40):
+            memory.remember([f"word{number}x{n} and lamp{n}" for n in range(60)], scope=f"t{number}")
+            memory.recall("word and lamp", scope=f"t{number}")
+        shards = memory.parts.index.cache.shards  # type: ignore[attr-defined]
+        counted = memory.parts.index.stats()["memory_bytes"]
+        assert counted == sum(shard.nbytes for shard in shards)
+        return counted, [shard.words_nbytes > 0 for shard in shards], len(shards)
+
+
+def test_words_count_as_memory_and_go_before_scopes_do(tmp_path: Path) -> None:
+    counted, worded, left = ask_small_scopes(tmp_path / "much.db", memory_mb=64)
+    assert left == 40
+    assert all(worded)
+    assert counted > 2 * 2**20
+    counted, worded, left = ask_small_scopes(tmp_path / "little.db", memory_mb=2)
+    assert counted <= 2 * 2**20
+    assert left == 40
+    assert worded == sorted(worded)
+    assert (worded[0], worded[-1]) == (False, True)
