@@ -104,15 +104,15 @@ class KnownWords(dict[str, bytes]):
 
     def __missing__(self, word: str) -> bytes:
         packed = self._split(word)
-        self.keep(word, packed)
+        if _is_ordinary(word):
+            self.keep(word, packed)
         return packed
 
     def keep(self, word: str, packed: bytes) -> None:
         """Remembers a word of an ordinary look; forgets all words when there are too many."""
-        if _is_ordinary(word):
-            if len(self) >= KNOWN_WORDS:
-                self.clear()
-            self[word] = packed
+        if len(self) >= KNOWN_WORDS:
+            self.clear()
+        self[word] = packed
 
 
 class StaticModel:
@@ -251,10 +251,7 @@ class StaticModel:
     def _split_ordinary(self, word: str) -> list[int] | None:
         if self._left >= 0:
             return split_word(word, self.pieces)
-        tokens = []
-        for token in self.merges.tokenize(SPACE + word):
-            tokens.append(token.id)
-        return tokens
+        return [token.id for token in self.merges.tokenize(SPACE + word)]
 
     def tokenise(self, text: str) -> list[int]:
         if not (isinstance(text, str) and text.isascii()):
