@@ -176,13 +176,18 @@ class StaticModel:
         self._vectors.prepare(tokens)
         return self.vectors.take(tokens, 0)
 
-    def sum_into(self, row: Vectors, text: str) -> None:
+    def sum_text(self, text: str, row: Vectors | None = None) -> Vectors:
+        """The sum of the vectors of a text's tokens, in `row` if there is one."""
         tokens = self.tokens(text)
-        if len(tokens) <= SUM_BLOCK:
-            np.add.reduce(self.vectors.take(tokens, 0, mode="clip"), 0, out=row)
-            return
-        for start in range(0, len(tokens), SUM_BLOCK):
-            row += np.add.reduce(self.vectors.take(tokens[start : start + SUM_BLOCK], 0, mode="clip"), 0)
+        first = tokens
+        if len(tokens) > SUM_BLOCK:
+            first = tokens[:SUM_BLOCK]
+        total: Vectors = np.add.reduce(self.vectors.take(first, 0, mode="clip"), 0, out=row)
+        if first is not tokens:
+            for start in range(SUM_BLOCK, len(tokens), SUM_BLOCK):
+                rest = tokens[start : start + SUM_BLOCK]
+                total += np.add.reduce(self.vectors.take(rest, 0, mode="clip"), 0)
+        return total
 
     def meet(self, texts: Sequence[str]) -> None:
         """Learns the words of all texts that are new, many at once: each call of the tokenizer costs."""

@@ -46,13 +46,12 @@ class WordLlama:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         model = self._model
-        if len(texts) > 1:
-            model.meet(texts)
+        if len(texts) == 1:
+            return _normalise(model.sum_text(texts[0])).reshape(1, WIDTH)
+        model.meet(texts)
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            model.sum_into(row, text)
-            if length := sqrt(row.dot(row)):
-                np.divide(row, length, out=row)
+            _normalise(model.sum_text(text, row))
         return rows
 
     def vocabulary(self) -> Iterator[tuple[str, Vectors]]:
@@ -64,3 +63,11 @@ class WordLlama:
 
     def read_words(self, numbers: Sequence[int]) -> Vectors:
         return self._model.read_rows(numbers)
+
+
+def _normalise(row: Vectors) -> Vectors:
+    """The row itself, with length one; zeros stay."""
+    length = sqrt(row.dot(row))
+    if length:
+        np.divide(row, length, out=row)
+    return row
