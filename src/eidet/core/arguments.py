@@ -168,6 +168,8 @@ def make_unknown(verb: str, unknown: Iterable[str], known: Iterable[str]) -> Bad
 
 def check_flag(value: object, what: str) -> bool:
     """Only `True` and `False`: the text "no" would count as true."""
+    if value is True or value is False:
+        return value
     value = plain_value(value)
     if not isinstance(value, bool):
         raise BadInput(f"{what} must be True or False, not {value!r:.80}")

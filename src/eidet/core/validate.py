@@ -158,6 +158,8 @@ def clean_text(value: str, what: str) -> str:
     """The same text, or a clear error where it could not be stored as UTF-8."""
     if not isinstance(value, str):
         raise BadInput(f"{what} needs a string, not {type(value).__name__}")
+    if value.isascii():
+        return value
     try:
         value.encode()
     except UnicodeEncodeError as bad:

@@ -28,15 +28,20 @@ class QueuedJob(Generic[T]):
         self.done: bool = False
         self.result: T | None = None
         self.error: BaseException | None = None
+        self._called: threading.Lock | None = None
+
+    def prepare_wait(self) -> None:
+        """Before anybody can call it. Whoever need not wait needs no lock."""
         self._called = threading.Lock()
         self._called.acquire()
 
     def wait(self) -> None:
         """Until it is done, or it is its turn to write for all."""
-        self._called.acquire()
+        if self._called is not None:
+            self._called.acquire()
 
     def call(self) -> None:
-        if self._called.locked():
+        if self._called is not None and self._called.locked():
             self._called.release()
 
     def answer(self) -> T:
@@ -84,8 +89,11 @@ class GroupCommit:
 
     def _leads(self, queued: QueuedJob[Any]) -> bool:
         with self._gate:
+            if self._leader is None:
+                self._leader = queued
+            else:
+                queued.prepare_wait()
             self._waiting.append(queued)
-            self._leader = self._leader or queued
             return self._leader is queued
 
     def _leave(self, queued: QueuedJob[Any]) -> None:

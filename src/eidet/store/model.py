@@ -190,8 +190,7 @@ STAGED_NAME: Final = "staged"  # the setting that names the embedder whose vecto
 STAGED_UP_TO: Final = "staged_up_to"  # … and the one that says up to which seq they are
 
 
-@dataclass(frozen=True, slots=True)
-class NewRecord:
+class NewRecord(NamedTuple):
     """A record to be stored alone, most likely a new one; see `PutsNew`. The rest is as in `verbs.put`."""
 
     record: Record

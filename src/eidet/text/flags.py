@@ -74,7 +74,7 @@ def marks_of(
     if dated is None:
         dated = times_of(text, occurred, language)
     flags = 0
-    if _asks(text[-400:]):
+    if ("?" in text or not text.isascii()) and _asks(text[-400:]):
         flags = QUESTION
     if dated or has_time(start, language):
         flags |= TIMED
@@ -82,6 +82,8 @@ def marks_of(
         flags |= NUMBERED
     if language not in _CAPITAL_NOUNS:
         flags |= _find_names(start)
+    if not dated:
+        return flags, ()
     days = tuple((found.first, found.last) for found in dated if found.confidence >= SURE)
     return flags, days[:DAYS_KEPT]
 
@@ -99,6 +101,8 @@ def _asks(text: str) -> bool:
 def _find_names(text: str) -> int:
     """`NAMED` if a capitalised word stands inside a sentence, else `ACTOR` if one begins with a name."""
     actor = 0
+    if text.isascii() and text.lower() == text:
+        return actor
     for found in _CAPITAL.finditer(text):
         at, end = found.span()
         if _inside(text, at) and found[0] not in _CALENDAR:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, pairwise
 from typing import TypeVar
 from unicodedata import normalize
+from zlib import crc32
 
 import Stemmer
 
@@ -99,7 +100,9 @@ def _words_of(letter: str, word: str) -> str:
     return rf"{word}{more}(?:'(?:[stdm]|ll|re|ve)(?!{letter}))?"
 
 
-_ASCII = re.compile(_words_of("[a-z0-9]", "[a-z0-9]+"))
+# first what nearly every word is: nothing is tied to it
+_ASCII = re.compile(rf"[a-z0-9]++(?![-._,'])|{_words_of('[a-z0-9]', '[a-z0-9]+')}")
+_UNSIGNED = b"abcdefghijklmnopqrstuvwxyz0123456789 "
 # An ASCII text needs none of these; compiling them takes 10 ms.
 _TOKEN = LazyPattern(rf"{_words_of(_LETTER, _WORD)}|[{SPACELESS}]+|[\U0001f1e6-\U0001f1ff]{{2}}|[{_EMOJI}]")
 _SPACELESS = LazyPattern(rf"[{SPACELESS}]")
@@ -157,7 +160,8 @@ class WordAnalyzer:
         if word.isascii() and word.isalnum():  # no code, no clitic, no accent: nearly every word
             if word in self._stop:
                 return ()
-            return (term_id(_plain(self._snowball.stem(word)) or word),)
+            stem = self._snowball.stem(word) or word
+            return (crc32(stem.encode()) if stem.isascii() else term_id(_plain(stem)),)
         return tuple(map(term_id, self._terms_of(word)))
 
     def _all_of(self, words: list[str]) -> list[str]:
@@ -173,13 +177,20 @@ def tokens(text: str) -> list[str]:
     """The folded words, character pairs and emoji of a text, in order; codes still in one piece."""
     text = text.replace("\u2019", "'")
     if text.isascii():
-        return _ASCII.findall(text.lower())
+        return _split_ascii(text.lower())
     folded = normalize("NFKC", normalize("NFKC", text).casefold())
     folded = _DROPPED.sub("", _APOSTROPHE.sub("'", folded))
     found = _TOKEN.findall(folded)
     if _SPACELESS.search(folded):
         return list(_pair_letters(found))
     return found
+
+
+def _split_ascii(low: str) -> list[str]:
+    """Words with nothing but blanks between them, as notes often have them, need no pattern."""
+    if not low.encode().translate(None, _UNSIGNED):
+        return low.split()
+    return _ASCII.findall(low)
 
 
 def _pair_letters(found: list[str]) -> Iterator[str]:

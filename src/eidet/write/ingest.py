@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import lru_cache, partial
 from itertools import chain, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..core.draft import Draft
 from ..core.items import each_item
 from ..core.record import Kind, Record
 from ..core.validate import local
-from ..core.value_classes import dataclass
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import how_many, pack_rows, pack_vector, quantise
 from ..parts import Parts
@@ -24,11 +23,11 @@ from ..text.facts import pack_statements, read_facts
 from ..text.flags import marks_of, times_of
 from .shape import shape_record
 
+WHOLE_MINUTES: Final = 1e8  # of 1973: since then, clocks everywhere are set at whole minutes
 STATING: Final = (Kind.FACT, Kind.MESSAGE)  # kinds whose texts are read for facts
 
 
-@dataclass(frozen=True, slots=True)
-class Ingest:
+class Ingest(NamedTuple):
     """Turns drafts into records that are ready to be stored. Writes nothing."""
 
     embedder: Embedder
@@ -39,9 +38,10 @@ class Ingest:
     @classmethod
     def of(cls, parts: Parts) -> Ingest:
         """For an open memory, whose names are checked first."""
+        binding, settings = parts.binding, parts.settings
         parts.check_ready()
-        parts.binding.check_width()
-        return cls(parts.embedder, parts.analyzer, parts.settings.text_chars, parts.settings.facts)
+        binding.check_width()
+        return cls(binding.embedder, binding.analyzer, settings.text_chars, settings.facts)
 
     def records(self, drafts: Sequence[Draft], *, scope: str, now: float) -> list[Record]:
         """One record per draft, in order; the first bad draft is an error and nothing is embedded."""
@@ -51,28 +51,38 @@ class Ingest:
 
     def derive(self, records: Sequence[Record], vectors: Sequence[object] | None = None) -> list[Record]:
         """The same records with what is computed from their text: vectors and analysis, unit by unit."""
-        given = vectors or [None] * len(records)
-        own = {i: pack_vector(v, self.embedder.width) for i, v in enumerate(given) if v is not None}
-        missing = [i for i in range(len(records)) if i not in own]
-        made = embed_units(self.embedder, [records[i].text for i in missing])
-        own.update(zip(missing, made, strict=True))
-        packed = [own[i] for i in range(len(records))]
+        packed = self._pack_vectors(records, vectors or ())
         ready: list[Record] = []
         for record, vector, terms in zip(records, packed, self.analyse(records, packed), strict=True):
             ready.append(record.but(vector=vector, terms=terms))
         return ready
+
+    def _pack_vectors(self, records: Sequence[Record], given: Sequence[object]) -> list[bytes]:
+        """The vectors that callers gave, and those of the other texts."""
+        own: dict[int, bytes] = {}
+        for at, vector in enumerate(given):
+            if vector is not None:
+                own[at] = pack_vector(vector, self.embedder.width)
+        if not own:
+            return embed_units(self.embedder, [record.text for record in records])
+        missing = [at for at in range(len(records)) if at not in own]
+        made = embed_units(self.embedder, [records[at].text for at in missing])
+        own.update(zip(missing, made, strict=True))
+        return [own[at] for at in range(len(records))]
 
     def analyse(self, records: Sequence[Record], vectors: Sequence[bytes | None]) -> list[bytes]:
         """What search and the graph keep of each text.
 
         The words of all come first: one kind of work after the other finds its tables in the cache.
         """
+        width, analyzer, language = self.embedder.width, self.analyzer, self.analyzer.language
+        whole = [record.whole for record in records]
         words: list[list[bytes]] = []
-        for record, vector in zip(records, vectors, strict=True):
-            words.append(_pack_words(record.whole, vector, self.embedder.width, self.analyzer))
+        for record, vector in zip(whole, vectors, strict=True):
+            words.append(_pack_words(record, vector, width, analyzer))
         analysed: list[bytes] = []
-        for record, units in zip(records, words, strict=True):
-            analysed.append(_analyse_rest(record.whole, units, self.analyzer.language, self.facts))
+        for record, units in zip(whole, words, strict=True):
+            analysed.append(_analyse_rest(record, units, language, self.facts))
         return analysed
 
     def refit(self, records: Sequence[Record], embedded: bool) -> list[Record]:
@@ -89,9 +99,9 @@ class Ingest:
 
 def embed_units(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     """For each text the vectors of its units, one after the other."""
-    units = [units_of(text) for text in texts]
     if not texts:
         return []
+    units = [units_of(text) for text in texts]
     rows = pack_rows(embed_checked(embedder, list(chain.from_iterable(units))))
     if len(rows) == len(texts):
         return rows
@@ -114,11 +124,11 @@ def analyse_record(
 def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Analyzer) -> list[bytes]:
     """The terms of each unit of a text."""
     count = how_many(vector, record.level, width)
-    units = [record.text]
-    if count > 1:
-        units = units_of(record.text)
-        if len(units) != count:
-            units = [record.text, *[""] * (count - 1)]
+    if count == 1 and record.text:
+        return [analyzer.pack_text(_add_speaker(record, record.text))]
+    units = units_of(record.text)
+    if len(units) != count:
+        units = [record.text, *[""] * (count - 1)]
     packed: list[bytes] = []
     for unit in units:
         packed.append(analyzer.pack_text(_add_speaker(record, unit)) if unit else b"")
@@ -130,17 +140,27 @@ def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: 
     said = _local_moment(record.occurred, time.tzname)
     dated = times_of(record.text, said, language)
     flags, days = marks_of(record.text, said, language, dated)
-    stated = b""
-    if facts and record.kind in STATING:
-        stated = pack_statements(read_facts(record.text, said=said, language=language, dated=dated))
-    return pack_analysis(units, flags, days, stated)
+    if not facts or record.kind not in STATING:
+        return pack_analysis(units, flags, days)
+    statements = read_facts(record.text, said=said, language=language, dated=dated)
+    if not statements:
+        return pack_analysis(units, flags, days)
+    return pack_analysis(units, flags, days, pack_statements(statements))
 
 
 @lru_cache(maxsize=16)
-def _local_moment(occurred: float, zone: tuple[str, str]) -> datetime:
-    """The records of one call were often said at one moment; `zone` tells if that of the machine changed."""
-    del zone
-    return local(occurred)
+def _local_moment(occurred: float, names: tuple[str, str]) -> datetime:
+    """The records of one call were often said at one moment; `names` tell if the machine's zone changed."""
+    if occurred < WHOLE_MINUTES:
+        return local(occurred)
+    return datetime.fromtimestamp(occurred, _zone_at(occurred // 60, names))
+
+
+@lru_cache(maxsize=16)
+def _zone_at(minute: float, names: tuple[str, str]) -> tzinfo | None:
+    """The zone of the machine, with the offset of that minute: asking for it takes longest."""
+    del names
+    return local(minute * 60).tzinfo
 
 
 def _add_speaker(record: Record, unit: str) -> str:

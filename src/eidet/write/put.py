@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -52,7 +51,7 @@ def put_records(
     try:
         stored = run_put(store, job)
     except StaleEpoch:
-        stored = run_put(store, replace(job, epoch=parts.binding.renew()))
+        stored = run_put(store, job._replace(epoch=parts.binding.renew()))
     parts.usage.flush_if_due()
     parts.note_written(stored)
     return stored

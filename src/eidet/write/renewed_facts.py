@@ -15,7 +15,7 @@ from ..text.analysis import has_statements
 
 def is_news(parts: Parts, said: Record, kept: Record, now: float) -> bool:
     """Whether a record that was taken for a repetition of another one states what no longer held."""
-    if said.id == kept.id or not said.occurred > kept.occurred or not has_statements(kept.terms):
+    if not said.occurred > kept.occurred or not has_statements(kept.terms):
         return False
     question = partial(_has_ended, seq=kept.seq, at=said.occurred, view=View(now=now))
     return parts.settings.facts and parts.graphs.ask(kept.scope, question)

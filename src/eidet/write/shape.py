@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..core.actor import acts
 from ..core.arguments import make_unknown
 from ..core.describe import describe_data
-from ..core.draft import Draft, Message
+from ..core.draft import Draft, Message, draft_text
 from ..core.errors import BadInput
 from ..core.items import each_item
 from ..core.limits import DERIVED_FROM, check_count
@@ -27,13 +27,17 @@ Given = str | Message | Draft | Mapping[str, Json]
 
 LABEL_CHARS: Final = 1000
 STEP_LIMIT: Final = 2**53  # beyond, a float column could not tell neighbours apart
-_PLAIN: Final = Record(id="", scope="", text="")  # copied and filled: `Record(…)` takes twice as long
+_UNUSED: Final = (0, None)  # uses, last_used
+_NOT_DERIVED: Final = (None, b"", 0, None)  # vector, terms, level, original
+_NOT_STORED: Final = (None, 1, 0)  # sealed, version, seq
 _SAYABLE: Final = frozenset(field.name for field in fields(Draft))
 _MESSAGE: Final = {"role", "content", "timestamp", "metadata", "tool_calls", "tool_call_id", "name"}
 
 
 def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> tuple[list[Draft], bool]:
     """One draft per thing given, filled up with what was `said` of all; whether it was only one."""
+    if not said and type(what) is str:  # as most are
+        return [draft_text(what)], True
     if unknown := said.keys() - _SAYABLE:
         raise make_unknown("remember", unknown, _SAYABLE)
     if what is None:
@@ -76,7 +80,7 @@ def _units(text: str) -> list[str]:
 def _draft(thing: object) -> Draft:
     match thing:
         case str():
-            return Draft(text=thing)
+            return draft_text(thing)
         case Draft():
             return thing
         case Message():
@@ -145,44 +149,47 @@ def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Re
         occurred = moment(draft.occurred, "occurred")
     ttl = None if draft.ttl is None else check_ttl(draft.ttl)
     if draft.expires is None:
-        expires = _ends(ttl, now)
+        expires = None if ttl is None else _ends(ttl, now)
     else:
         expires = _expires(draft.expires, now)
     state = NO_STATE if ttl is None else State(ttl=ttl)
     if draft.pinned is not None and check_pinned(draft.pinned):
         state, expires = pin_state(state, expires, now), None
-    return _PLAIN.but(
-        id=_id(draft, now),
-        scope=scope,
-        text=_text(draft.text, data, text_chars),
-        kind=Kind.FACT if draft.kind is None else kind_of(draft.kind),
-        tier=Tier.SHORT if draft.tier is None else tier_of(draft.tier),
-        data=data,
-        who=None if draft.who is None else _label(draft.who, "who"),
-        agent=None if draft.agent is None else _label(draft.agent, "agent"),
-        session=None if draft.session is None else _label(draft.session, "session"),
-        step=None if draft.step is None else _step(draft.step),
-        place=None if draft.place is None else check_place(draft.place),
-        importance=0.5 if draft.importance is None else check_importance(draft.importance),
-        created=now,
-        occurred=occurred,
-        expires=expires,
-        source=None if draft.source is None else _label(draft.source, "source"),
-        meta={} if draft.meta is None else _meta(draft.meta),
-        state=state,
-        derived_from=_ids(draft.derived_from, "derived_from") if draft.derived_from else (),
-        trust=Trust.USER if draft.trust is None else trust_of(draft.trust),
+    return Record.of(
+        (  # in the order of the fields; `Record(…)` takes ten times as long
+            _id(draft, now),
+            scope,
+            _text(draft.text, data, text_chars),
+            Kind.FACT if draft.kind is None else kind_of(draft.kind),
+            Tier.SHORT if draft.tier is None else tier_of(draft.tier),
+            data,
+            None if draft.who is None else _label(draft.who, "who"),
+            None if draft.agent is None else _label(draft.agent, "agent"),
+            None if draft.session is None else _label(draft.session, "session"),
+            None if draft.step is None else _step(draft.step),
+            None if draft.place is None else check_place(draft.place),
+            0.5 if draft.importance is None else check_importance(draft.importance),
+            now,
+            occurred,
+            *_UNUSED,
+            expires,
+            None if draft.source is None else _label(draft.source, "source"),
+            {} if draft.meta is None else _meta(draft.meta),
+            state,
+            *_NOT_DERIVED,
+            _ids(draft.derived_from, "derived_from") if draft.derived_from else (),
+            Trust.USER if draft.trust is None else trust_of(draft.trust),
+            *_NOT_STORED,
+        )
     )
 
 
 def _id(draft: Draft, now: float) -> str:
-    if draft.id is not None and draft.key is not None:
+    if draft.key is None:
+        return new_id(now) if draft.id is None else check_id(draft.id)
+    if draft.id is not None:
         raise BadInput("give an id or a key, not both")
-    if draft.key is not None:
-        return key_id(clean_text(draft.key, "key"))
-    if draft.id is None:
-        return new_id(now)
-    return check_id(draft.id)
+    return key_id(clean_text(draft.key, "key"))
 
 
 def check_id(id: str) -> str:
@@ -253,10 +260,8 @@ def pin_state(state: State, expires: float | None, now: float) -> State:
     return state.but(pinned=Protection(at=now, by=acts().by, expires=expires))
 
 
-def _ends(ttl: float | None, now: float) -> float | None:
+def _ends(ttl: float, now: float) -> float:
     """A memory with a time to live ends so long after it was made or read."""
-    if ttl is None:
-        return None
     return moment(now + min(ttl, 1e300), "ttl")  # larger whole numbers are no floats
 
 

@@ -42,13 +42,20 @@ class WritePath:
             details.pop("keep_duplicates", self._parts.settings.keep_duplicates), "keep_duplicates"
         )
         again = check_flag(details.pop("again", False), "again")
-        said = {name: value for name, value in details.items() if value is not None}
+        said: dict[str, Any] = {}
+        for name, value in details.items():
+            if value is not None:
+                said[name] = value
         drafts, single = drafts_of(what, said)
         drafts, values = self._guarding.drafts(drafts)
         records = Ingest.of(self._parts).records(drafts, scope=scope, now=now)
-        records = self._echoes.mark(self._weigh(drafts, records), now)
-        there = self._life.check_not_held(scope, _list_chosen_ids(drafts, records))
-        records = self._life.still_pinned(drafts, records, there)
+        if self._parts.settings.weigh:
+            records = _weigh_records(drafts, records)
+        records = self._echoes.mark(records, now)
+        there: Sequence[Record | None] = ()
+        if chosen := _list_chosen_ids(drafts, records):
+            there = self._life.check_not_held(scope, chosen)
+            records = self._life.still_pinned(drafts, records, there)
         records = self._guarding.check_records(records, now, values, there)
         if single:
             watch = self._parts.tombstones.over_said(records, again=again)
@@ -69,7 +76,7 @@ class WritePath:
         What somebody forgot for good meanwhile stays forgotten.
         """
         for at, (record, kept) in enumerate(zip(said, stored, strict=True)):
-            if is_news(self._parts, record, kept, now):
+            if record.id != kept.id and is_news(self._parts, record, kept, now):
                 stored[at : at + 1] = put_said(self._parts, [record], now=now, unique=False, again=again) or [
                     kept
                 ]
@@ -88,17 +95,19 @@ class WritePath:
             watch = self._parts.tombstones.over_said([new], again=again)
         return put_records(self._parts, [new], now=now, expect=old.version, by=by, watch=watch)[0]
 
-    def _weigh(self, drafts: Sequence[Draft], records: list[Record]) -> list[Record]:
-        """Gives an importance to records that the caller gave none, if the settings ask for it."""
-        if not self._parts.settings.weigh:
-            return records
-        from ..upkeep.reweigh import weigh_record
 
-        pairs = zip(drafts, records, strict=True)
-        return [weigh_record(record) if draft.importance is None else record for draft, record in pairs]
+def _weigh_records(drafts: Sequence[Draft], records: list[Record]) -> list[Record]:
+    """Gives an importance to records that the caller gave none."""
+    from ..upkeep.reweigh import weigh_record
+
+    pairs = zip(drafts, records, strict=True)
+    return [weigh_record(record) if draft.importance is None else record for draft, record in pairs]
 
 
 def _list_chosen_ids(drafts: Sequence[Draft], records: Sequence[Record]) -> list[str]:
     """The ids that callers chose: such records may exist already."""
-    pairs = zip(drafts, records, strict=True)
-    return [record.id for draft, record in pairs if draft.id is not None or draft.key is not None]
+    chosen: list[str] = []
+    for draft, record in zip(drafts, records, strict=True):
+        if draft.id is not None or draft.key is not None:
+            chosen.append(record.id)
+    return chosen

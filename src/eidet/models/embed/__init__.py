@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from math import isfinite
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard, runtime_checkable
@@ -159,12 +160,17 @@ def check_vectors(embedder: Embedder, texts: Sequence[str], answer: Any) -> Vect
             f"embedder {embedder.name!r} gave an array of shape {rows.shape} for {len(texts)} texts; "
             f"it promised {promised}, which is (texts, width)"
         )
-    if not np.isfinite(rows).all():
+    if not _are_finite(rows):
         row = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
         raise Misconfigured(
             f"embedder {embedder.name!r} gave NaN or infinity for text {row}: {texts[row][:80]!r}"
         )
     return rows
+
+
+def _are_finite(rows: Vectors) -> bool:
+    """The sum of squares is finite only if all numbers are; where it is not, it may just be too large."""
+    return isfinite(np.vdot(rows, rows)) or bool(np.isfinite(rows).all())
 
 
 GROUP = "eidet.embedders"

@@ -45,6 +45,8 @@ def _numbers(vector: object) -> Vectors:
 def pack_rows(rows: Vectors) -> list[bytes]:
     """The rows of a matrix as bytes, one each."""
     whole, size = rows.astype("<f4", copy=False).tobytes(), rows.shape[1] * 4
+    if len(rows) == 1:
+        return [whole]
     return [whole[at : at + size] for at in range(0, len(whole), size)]
 
 
@@ -124,7 +126,7 @@ def are_finite(rows: bytes) -> bool:
 
 def how_many(vector: bytes | None, level: int, width: int) -> int:
     """The number of vectors a record has, at least one."""
-    if not vector:
+    if not vector or (level <= 0 and len(vector) == 4 * width):
         return 1
     return _count(vector, level, width) or max(1, len(vector) // (4 * width))
 

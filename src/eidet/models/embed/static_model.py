@@ -104,15 +104,15 @@ class KnownWords(dict[str, bytes]):
 
     def __missing__(self, word: str) -> bytes:
         packed = self._split(word)
-        self.keep(word, packed)
+        if _is_ordinary(word):
+            self.keep(word, packed)
         return packed
 
     def keep(self, word: str, packed: bytes) -> None:
         """Remembers a word of an ordinary look; forgets all words when there are too many."""
-        if _is_ordinary(word):
-            if len(self) >= KNOWN_WORDS:
-                self.clear()
-            self[word] = packed
+        if len(self) >= KNOWN_WORDS:
+            self.clear()
+        self[word] = packed
 
 
 class StaticModel:
@@ -176,13 +176,18 @@ class StaticModel:
         self._vectors.prepare(tokens)
         return self.vectors.take(tokens, 0)
 
-    def sum_into(self, row: Vectors, text: str) -> None:
+    def sum_text(self, text: str, row: Vectors | None = None) -> Vectors:
+        """The sum of the vectors of a text's tokens, in `row` if there is one."""
         tokens = self.tokens(text)
-        if len(tokens) <= SUM_BLOCK:
-            np.add.reduce(self.vectors.take(tokens, 0, mode="clip"), 0, out=row)
-            return
-        for start in range(0, len(tokens), SUM_BLOCK):
-            row += np.add.reduce(self.vectors.take(tokens[start : start + SUM_BLOCK], 0, mode="clip"), 0)
+        first = tokens
+        if len(tokens) > SUM_BLOCK:
+            first = tokens[:SUM_BLOCK]
+        total: Vectors = np.add.reduce(self.vectors.take(first, 0, mode="clip"), 0, out=row)
+        if first is not tokens:
+            for start in range(SUM_BLOCK, len(tokens), SUM_BLOCK):
+                rest = tokens[start : start + SUM_BLOCK]
+                total += np.add.reduce(self.vectors.take(rest, 0, mode="clip"), 0)
+        return total
 
     def meet(self, texts: Sequence[str]) -> None:
         """Learns the words of all texts that are new, many at once: each call of the tokenizer costs."""
@@ -251,10 +256,7 @@ class StaticModel:
     def _split_ordinary(self, word: str) -> list[int] | None:
         if self._left >= 0:
             return split_word(word, self.pieces)
-        tokens = []
-        for token in self.merges.tokenize(SPACE + word):
-            tokens.append(token.id)
-        return tokens
+        return [token.id for token in self.merges.tokenize(SPACE + word)]
 
     def tokenise(self, text: str) -> list[int]:
         if not (isinstance(text, str) and text.isascii()):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from math import sqrt
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ...core.errors import Misconfigured
 from . import Vectors
+
+if TYPE_CHECKING:
+    from .static_model import StaticModel
 
 WIDTH: Final = 256
 MODEL: Final = "l2-supercat-256"
@@ -30,32 +34,40 @@ class WordLlama:
             raise Misconfigured(f"the wordllama package carries the model {MODEL!r}, not {model!r}")
         self.name = f"wordllama:{model}"
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def __reduce__(self) -> tuple[type[WordLlama], tuple[str]]:
+        """By its name: the model stays in the process that loaded it."""
+        return WordLlama, (MODEL,)
+
+    @cached_property
+    def _model(self) -> StaticModel:
         from .static_model import load_model
 
-        model = load_model()
+        return load_model()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        model = self._model
+        if len(texts) == 1:
+            return _normalise(model.sum_text(texts[0])).reshape(1, WIDTH)
+        model.meet(texts)
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
-        if len(texts) > 1:
-            model.meet(texts)
         for row, text in zip(rows, texts, strict=True):
-            model.sum_into(row, text)
-            if length := sqrt(row.dot(row)):
-                np.divide(row, length, out=row)
+            _normalise(model.sum_text(text, row))
         return rows
 
     def vocabulary(self) -> Iterator[tuple[str, Vectors]]:
-        from .static_model import load_model
-
-        model = load_model()
-        words, tokens = zip(*model.list_whole_words(), strict=True)
-        yield from zip(words, model.read_rows(tokens), strict=True)
+        words, tokens = zip(*self._model.list_whole_words(), strict=True)
+        yield from zip(words, self._model.read_rows(tokens), strict=True)
 
     def number_words(self) -> Iterator[tuple[str, int]]:
-        from .static_model import load_model
-
-        return load_model().list_whole_words()
+        return self._model.list_whole_words()
 
     def read_words(self, numbers: Sequence[int]) -> Vectors:
-        from .static_model import load_model
+        return self._model.read_rows(numbers)
 
-        return load_model().read_rows(numbers)
+
+def _normalise(row: Vectors) -> Vectors:
+    """The row itself, with length one; zeros stay."""
+    length = sqrt(row.dot(row))
+    if length:
+        np.divide(row, length, out=row)
+    return row

@@ -60,6 +60,7 @@ class SqliteDriver:
 
     def __init__(self, path: Path, synchronous: str) -> None:
         self._path = path
+        self._name = str(path)
         self._synchronous = synchronous
         self._local = threading.local()
         self._open: weakref.WeakSet[_Connection] = weakref.WeakSet()
@@ -70,7 +71,7 @@ class SqliteDriver:
             create_private(path)
         with translate_errors(path):
             self._writer = _Writer(self._prepare_file())
-        self._file = _file_at(path)
+        self._file = _file_at(self._name)
 
     def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
         connection = self._reader()
@@ -91,7 +92,8 @@ class SqliteDriver:
     def write(self, job: Callable[[Cursor], T]) -> T:
         if not self.writable:
             raise Refused(f"{self._path} is open read-only: the file or its folder is write-protected")
-        self._check_open()
+        if self._closed:
+            self._check_open()
         self._check_there()
         if self._writer.pid != os.getpid():
             self._writer = _Writer(self._connect())
@@ -179,7 +181,7 @@ class SqliteDriver:
 
     def _check_there(self) -> None:
         """A file that is gone would take writes that nobody could ever read again."""
-        if _file_at(self._path) != self._file:
+        if _file_at(self._name) != self._file:
             raise Unavailable(
                 f"{self._path} was deleted or replaced while it was open: nothing is written. Put the file "
                 "back, or open it again; `export` may still save what this memory held"
@@ -299,9 +301,9 @@ def _free_pages(cursor: Cursor) -> int:
     return int(cursor.fetchone()[0])
 
 
-def _file_at(path: Path) -> tuple[int, int] | None:
+def _file_at(name: str) -> tuple[int, int] | None:
     try:
-        status = path.stat()
+        status = os.stat(name)  # noqa: PTH116  before every write; a `Path` takes longer than the system
     except OSError:
         return None
     return status.st_dev, status.st_ino
@@ -360,19 +362,19 @@ class _Writer:
     def _commit(self, waiting: list[QueuedJob[Any]]) -> None:
         self._cursor.execute("BEGIN IMMEDIATE")
         try:
-            for queued in waiting:
-                self._attempt(queued, alone=len(waiting) == 1)
+            if len(waiting) == 1:
+                waiting[0].result = waiting[0].job(self._cursor)
+            else:
+                for queued in waiting:
+                    self._attempt(queued)
             self._cursor.execute("COMMIT")
         except BaseException:
             if self._connection.raw.in_transaction:
                 self._cursor.execute("ROLLBACK")
             raise
 
-    def _attempt(self, queued: QueuedJob[Any], *, alone: bool) -> None:
-        """Runs one job. An error of its own undoes only that job; a failing disk undoes them all."""
-        if alone:
-            queued.result = queued.job(self._cursor)
-            return
+    def _attempt(self, queued: QueuedJob[Any]) -> None:
+        """Runs one of several jobs. Its own error undoes only that job; a failing disk undoes them all."""
         self._cursor.execute("SAVEPOINT job")
         try:
             queued.result = queued.job(self._cursor)

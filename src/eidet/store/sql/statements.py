@@ -98,7 +98,7 @@ class SqlStatement:
         self.names: tuple[str, ...] = tuple(names)
 
     def bind(self, **values: Any) -> list[Any]:
-        return [values[name] for name in self.names]
+        return list(map(values.__getitem__, self.names))
 
 
 class ValueStatements:
@@ -117,23 +117,21 @@ class ValueStatements:
         self.clear: str = f"DELETE FROM {table.name}"
 
 
-class Statements:
+class Statements(dict[str, SqlStatement]):
     """The fixed statements, as a driver reads them; `mark` is what stands for a value in its SQL."""
 
     def __init__(self, mark: str, dialect: Callable[[], Dialect]) -> None:
+        super().__init__()
         self._dialect = dialect
         self.mark = mark
-        self._fixed: dict[str, SqlStatement] = {}
         self._writing: dict[str, ValueStatements] = {}
         self.among: Final = lru_cache(maxsize=1024)(self._among)
         self.twins: Final = lru_cache(maxsize=256)(self._twins)
         self.values_among: Final = lru_cache(maxsize=1024)(self._values_among)
         self.values_where: Final = lru_cache(maxsize=256)(self._values_where)
 
-    def __getitem__(self, name: str) -> SqlStatement:
-        statement = self._fixed.get(name)
-        if statement is None:
-            statement = self._fixed[name] = self.compile(_SQL[name])
+    def __missing__(self, name: str) -> SqlStatement:
+        statement = self[name] = self.compile(_SQL[name])
         return statement
 
     def write_values(self, table: str) -> ValueStatements:

@@ -87,21 +87,20 @@ class SqlTransaction(SqlReader):
         record = new.record
         unique = new.unique and record.kind in UNIQUE_KINDS
         digest = record_digest(record) if unique else b""
-        look = self._sql["head_and_twin"]
-        asked = look.bind(unique=unique, scope=record.scope, digest=digest, now=new.now)
-        self._cursor.execute(look.sql, asked)
-        *row, has_twin, has_tombstones = self._cursor.fetchone()
-        self._head = read_head(tuple(row))
+        look, cursor = self._sql["head_and_twin"], self._cursor
+        cursor.execute(look.sql, look.bind(unique=unique, scope=record.scope, digest=digest, now=new.now))
+        last, removed, epoch, leapt, has_twin, has_tombstones = cursor.fetchone()
+        head = self._head = read_head((last, removed, epoch, leapt))
         if refuse and has_tombstones:
             self.saw_tombstones = True
             return None
-        if has_twin or new.epoch not in (None, self._head.epoch):
+        if has_twin or new.epoch not in (None, head.epoch):
             return None
-        seq = self._head.seq + 1
-        self._cursor.execute(self._sql["insert_free"].sql, row_of(record, seq, digest=digest))
-        if self._cursor.rowcount == 0:
+        seq = head.seq + 1
+        cursor.execute(self._sql["insert_free"].sql, row_of(record, seq, digest=digest))
+        if cursor.rowcount == 0:
             return None
-        self._take_seqs(1)
+        self._head = Head(head.epoch, seq)
         return record.but(seq=seq)
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:

@@ -115,13 +115,13 @@ def has_time(text: str, language: str = "en") -> bool:
 
 
 @lru_cache(maxsize=4)
-def read_letters(text: str) -> tuple[frozenset[bytes], bool]:
+def read_letters(text: str) -> tuple[Sequence[bytes], bool]:
     """The words of ASCII letters in a text, small, and whether it has a digit; the cheapest way to words.
 
     The analysis of one text asks several times.
     """
     letters = text.encode("ascii", "replace").translate(_LETTERS)
-    return frozenset(letters.split()), b"0" in letters
+    return letters.split(), b"0" in letters
 
 
 @lru_cache(maxsize=4)

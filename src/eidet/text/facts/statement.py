@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from ...core.errors import Corrupt
+from ...core.validate import dump_json
 from ...core.value_classes import dataclass
 
 VALUE: Final = "value"  # the kind of a mention that is no entity: an age, a date, a sentence
@@ -84,8 +85,7 @@ def pack_statements(statements: Sequence[Statement]) -> bytes:
     """Compact JSON; what has its default is left out. No statements are no bytes."""
     if not statements:
         return b""
-    rows = [_brief(statement) for statement in statements]
-    return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
+    return dump_json([_brief(statement) for statement in statements]).encode()
 
 
 def read_statements(blob: bytes) -> tuple[Statement, ...]:

@@ -88,14 +88,16 @@ class Guarding:
 
         A next version of a memory in quarantine (`there` are those that exist) stays in it.
         """
-        records = with_classes(records, pending)
-        aside = set()
+        if pending.classes:
+            records = with_classes(records, pending)
+        aside: set[str] = set()
         for record in there:
             if record is not None and record.trust == "quarantined":
                 aside.add(record.id)
         if self._scan != "off" or self._parts.settings.echo_guard or aside:
             records = [self._check_record(record, now, aside) for record in records]
-        self.pseudonyms.keep(pending)
+        if pending.values:
+            self.pseudonyms.keep(pending)
         return records
 
     def check_revision(self, new: Record, old: Record, now: float, pending: Pending) -> Record:
@@ -106,7 +108,9 @@ class Guarding:
         return self.check_records([new], now, pending)[0]
 
     def _check_record(self, record: Record, now: float, aside: set[str]) -> Record:
-        echo = self._find_echo(record)
+        echo = None
+        if record.state.echo_of is not None:
+            echo = self._find_echo(record)
         if echo is not None or record.state.poison is not None or is_scanned(record, self._scan):
             record = label_record(record, scan_record(record, self._scan), echo)
         above = (

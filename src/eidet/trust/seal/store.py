@@ -8,7 +8,6 @@ under a key that another one is about to destroy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Final, TypeVar
@@ -118,7 +117,7 @@ class SealedStore(PassthroughStore):
             return self.write(job)
         form = seal_record(new.record, self.keys(new.record.scope))
         run = SealedJob(self, job)
-        stored = self._puts_new.put_new(replace(new, record=form, epoch=epoch), run)
+        stored = self._puts_new.put_new(new._replace(record=form, epoch=epoch), run)
         if run.transaction is None:
             return [new.record.but(seq=stored[0].seq)]
         self._take_keys(run)
