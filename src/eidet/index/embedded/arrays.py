@@ -33,7 +33,10 @@ def run_starts(values: NDArray[A]) -> Rows:
     """Where each run of equal values begins."""
     if not len(values):
         return np.empty(0, np.intp)
-    return np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    begins = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    starts: Rows = begins.nonzero()[0]
+    return starts
 
 
 def expand_runs(first: NDArray[np.intp], last: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

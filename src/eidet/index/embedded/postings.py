@@ -43,7 +43,7 @@ class Bm25(NamedTuple):
         norm *= K1 * B / self.mean
         norm += K1 * (1 - B)
         norm += counts
-        weight: Floats = (self.rarity * (K1 + 1)).astype(np.float32)[which]
+        weight: Floats = (self.rarity * (K1 + 1)).astype(np.float32).take(which)
         weight *= counts
         weight /= norm
         return weight
@@ -146,7 +146,7 @@ class Postings:
         first, last = terms.searchsorted(keys), terms.searchsorted(keys, side="right")
         runs = [slice(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return (
-            np.repeat(np.arange(len(keys)), last - first),
+            np.arange(len(keys)).repeat(last - first),
             np.concatenate([docs[run] for run in runs]),
             np.concatenate([counts[run] for run in runs]),
         )
@@ -181,7 +181,7 @@ class Postings:
         scale = Bm25.of_terms(np.bincount(which, minlength=len(terms)), live, total)
         if only is not None:
             which, docs, counts = _among(only, which, docs, counts)
-        weight = scale.score(which, self.lengths[docs], counts)
+        weight = scale.score(which, self.lengths.take(docs), counts)
         return np.bincount(docs, weight, self.count).astype(np.float32), scale.rarity.astype(np.float32)
 
     def keep(self, rows: NDArray[np.bool_]) -> None:

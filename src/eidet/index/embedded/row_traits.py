@@ -138,7 +138,7 @@ def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: t
         held[docs] = True
     if columns.records < columns.live:
         held[docs - columns.unit[docs]] |= held[docs]
-    return held[rows]
+    return held.take(rows)
 
 
 def _match_session(columns: ColumnTable, rows: Rows, name: str) -> Mask:

@@ -121,9 +121,9 @@ class Vocabulary:
         nearness = np.zeros((len(terms), self._count + 1), np.float32)
         is_near = np.zeros(self._count + 1, np.bool_)
         owns = self._find_numbers(np.array(terms, np.uint32))
+        is_near[np.concatenate([near.numbers for near in similar])] = True
         for row, own, near in zip(nearness, owns.tolist(), similar, strict=True):
             row[near.numbers] = near.nearness
-            is_near[near.numbers] = True
             if own:
                 row[own] = 1.0
                 is_near[own] = True
