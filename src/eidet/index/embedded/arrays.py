@@ -70,8 +70,8 @@ def top(scores: Floats, depth: int) -> Rows:
         return np.arange(len(scores))
     few = _find_high(scores, depth)
     if depth <= len(few) < len(scores) // 2:
-        return few[np.argpartition(scores.take(few), -depth)[-depth:]]
-    return np.argpartition(scores, -depth)[-depth:]
+        return few.take(scores.take(few).argpartition(len(few) - depth)[-depth:])
+    return scores.argpartition(len(scores) - depth)[-depth:]
 
 
 def _find_high(scores: Floats, depth: int) -> Rows:
@@ -79,7 +79,7 @@ def _find_high(scores: Floats, depth: int) -> Rows:
 
     A sample tells from which score on. Where most are the same, which a sort is slow with, it is those above.
     """
-    low, rank = scores.min(), (3 * depth) // (2 * SAMPLED) + SURPLUS
+    low, rank = np.minimum.reduce(scores), (3 * depth) // (2 * SAMPLED) + SURPLUS
     if len(scores) > MANY and rank * SAMPLED < len(scores):
         low = max(low, np.partition(scores[::SAMPLED], -rank)[-rank])
     high: Rows = (scores > low).nonzero()[0]

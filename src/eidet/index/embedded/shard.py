@@ -170,8 +170,8 @@ class Shard(Generic[V_co]):
             spans["dense"] = Span(spans["dense"].low, float(np.maximum.reduce(dense)))
         aligned = self.align_words(probe, rows, lexicon, rarity)
         if aligned is not None:
-            low = float(aligned.min()) if len(rows) == passing.count and len(rows) else 0.0
-            spans["aligned"] = Span(low, float(aligned.max(initial=0)))
+            low = float(np.minimum.reduce(aligned)) if len(rows) == passing.count and len(rows) else 0.0
+            spans["aligned"] = Span(low, float(np.maximum.reduce(aligned, initial=0.0)))
         seen = self._portray(rows, None if best is not None else passing)
         return self.describe(
             probe, seen, dense, counted, aligned, spans, rarity=float(rarity.sum()), kept=passing.records
