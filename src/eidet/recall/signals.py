@@ -270,6 +270,8 @@ def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
 def _raise_near(fits: Floats, day: Floats, first: int, last: int, score: float) -> None:
     """Raises what happened from `first` to `last` to a score, and what happened a day away to less."""
     near = ((day >= first - 1) & (day <= last + 1)).nonzero()[0]  # few of all did
+    if not len(near):
+        return
     there = day.take(near)
     within = (there >= first) & (there <= last)
     fits[near] = np.maximum(fits.take(near), np.where(within, score, score * NEXT_DAY))
@@ -278,6 +280,8 @@ def _raise_near(fits: Floats, day: Floats, first: int, last: int, score: float) 
 def _raise_spoken(fits: Floats, days: NDArray[np.int32], first: int, last: int, score: float) -> None:
     """Raises what speaks of a time from `first` to `last` to a score; to less, if of a much longer time."""
     spoken = days[(days[:, 1] <= last) & (days[:, 2] >= first)]
+    if not len(spoken):
+        return
     rows, length = spoken[:, 0], spoken[:, 2] - spoken[:, 1]
     meant = length <= max(31, last - first)
     wide = np.where(length > 2 * (last - first) + 2, VAGUE, 1.0)

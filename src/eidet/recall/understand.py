@@ -98,7 +98,7 @@ _NO_FIRST: Final = (
     frozenset(["the", "a", "an", "my", "our", "your", "dr", "mr", "mrs", "ms", "mx", "prof", "sir", "st"])
     | _ROLES
 )
-_CAPITAL = re.compile(r"(?<=[^\W\d_][ \-])[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w.&]*\w")
+_CAPITAL = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f](?<=[^\W\d_][ \-].)[\w.&]*\w")
 _SPACES = re.compile(r"\s+")
 _INK = re.compile(r"\w")
 _CONTENT = re.compile(r"\w{2,}")
@@ -251,9 +251,11 @@ def _calls(who: str) -> tuple[str, ...]:
 
 def without(text: str, names: Sequence[str]) -> str:
     """The text without the names and their possessive endings."""
+    low = text.lower()
     for who in names:
         for part in (*_calls(who), *who.split()[1:]):
-            text = _pattern(part).sub(" ", text)
+            if part.lower() in low or not (part.isascii() and low.isascii()):
+                text = _pattern(part).sub(" ", text)
     return _SPACES.sub(" ", text).strip()
 
 
