@@ -231,14 +231,15 @@ class Shard(Generic[V_co]):
         """As `Index.around`."""
         columns = self.columns
         keep, order = columns.select_passing(where, now, resolve), columns.sessions
+        held, turn = columns.seq, order.turn
         found = {}
-        for seq, row in zip(seqs, np.searchsorted(columns.seq, seqs).tolist(), strict=True):
-            if row >= self.count or columns.seq[row] != seq or order.turn[row] < 0:
+        for seq, row in zip(seqs, held.searchsorted(seqs).tolist(), strict=True):
+            if row >= self.count or held[row] != seq or turn[row] < 0:
                 continue
             if keep is None or keep[row]:
                 near = order.beside(row, reach, keep)
-                beside = tuple((int(columns.seq[at]), int(order.turn[at])) for at in near)
-                found[seq] = Neighbours(int(order.turn[row]), beside)
+                beside = zip(held.take(near).tolist(), turn.take(near).tolist(), strict=True)
+                found[seq] = Neighbours(int(turn[row]), tuple(beside))
         return found
 
     def _add_neighbours(self, best: Rows, passed: Rows | None) -> Rows:
