@@ -71,6 +71,7 @@ class ScopeGraph:
         self.decisions: dict[int, StoredDecision] = {}
         self._expiring = 0  # sources that will expire: with them, answers depend on the time
         self._answers: dict[tuple[Node, str], list[Interval]] = {}
+        self._ends: dict[tuple[str, bool], list[Node]] = {}  # by relation; of subjects, or of objects
         self._rejected: dict[tuple[Node, str], list[StoredDecision]] | None = None
         self._special: list[tuple[Node, str]] | None = None
         self.ids: dict[int, str] = {}  # of the records that answers have named, by seq
@@ -114,15 +115,17 @@ class ScopeGraph:
             for number in range(len(stored.decision.entities)):
                 self.identities.unlink((seq, number))
         self.ids.pop(seq, None)
-        self._forget_answers()
+        if source is not None or stored is not None:
+            self._forget_answers()
 
     def relabel(self, labels: Mapping[int, dict[str, str]]) -> None:
         """See `StatementsIndex.relabel`."""
-        self.index.relabel(labels)
-        self._forget_answers()
+        if self.index.relabel(labels):
+            self._forget_answers()
 
     def _forget_answers(self) -> None:
         self._answers.clear()
+        self._ends.clear()
         self._rejected = self._special = None
 
     def list_splits(self) -> list[Decision]:
@@ -252,22 +255,24 @@ class ScopeGraph:
                 if interval.object == thing:
                     yield interval
 
-    def list_subjects(self, relation: str) -> Iterator[Node]:
+    def list_subjects(self, relation: str) -> Sequence[Node]:
         """Those of whom a relation is stated, each once."""
-        yield from self._list_ends(relation, of_subject=True)
+        return self._list_ends(relation, of_subject=True)
 
-    def list_objects(self, relation: str) -> Iterator[Node]:
+    def list_objects(self, relation: str) -> Sequence[Node]:
         """Those whom a relation names, each once."""
-        yield from self._list_ends(relation, of_subject=False)
+        return self._list_ends(relation, of_subject=False)
 
-    def _list_ends(self, relation: str, *, of_subject: bool) -> Iterator[Node]:
-        seen: set[Node] = set()
-        for assertion in self.index.by_relation.get(relation, ()):
-            number = assertion.subject if of_subject else assertion.object
-            root = self.identities.root_of(number)
-            if root not in seen:
-                seen.add(root)
-                yield root
+    def _list_ends(self, relation: str, *, of_subject: bool) -> list[Node]:
+        """Kept until something changes: each question asks who instructs."""
+        known = self._ends.get((relation, of_subject))
+        if known is None:
+            ends: dict[Node, None] = {}
+            for assertion in self.index.by_relation.get(relation, ()):
+                number = assertion.subject if of_subject else assertion.object
+                ends[self.identities.root_of(number)] = None
+            known = self._ends[relation, of_subject] = list(ends)
+        return known
 
     def list_special(self) -> list[tuple[Node, str]]:
         """The subjects and relations of preferences and instructions, each once."""

@@ -101,10 +101,13 @@ class StatementsIndex:
         """Statements whose object has this signature."""
         return self._by_object.get(number, [])
 
-    def relabel(self, labels: Mapping[int, dict[str, str]]) -> None:
-        """Tells which names in which records mean the other one of a split entity: label by name and seq."""
+    def relabel(self, labels: Mapping[int, dict[str, str]]) -> bool:
+        """Tells which names in which records mean the other one of a split entity: label by name and seq.
+
+        Whether that is news.
+        """
         if labels == self._labels:
-            return
+            return False
         changed = [seq for seq in {**labels, **self._labels} if labels.get(seq) != self._labels.get(seq)]
         self._labels = dict(labels)
         for seq in sorted(changed):
@@ -115,6 +118,7 @@ class StatementsIndex:
                 self._remove_assertion(assertion)
             for assertion in source.assertions:
                 self._add_assertion(assertion)
+        return True
 
     def _signature(self, number: int) -> Signature:
         return self.identities.signatures[number]

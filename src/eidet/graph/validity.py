@@ -198,9 +198,7 @@ class _Course:
         """Closes what cannot hold beside a new interval, or leaves both open as rivals."""
         if effect.assertion.confidence < FIRM:
             return
-        for key, there in list(self._open.items()):
-            if there is new or not self._excludes(new, there):
-                continue
+        for key, there in self._list_excluded(new):
             if _is_decided(effect, there):
                 there.close(effect.at, effect.assertion, new)
                 del self._open[key]
@@ -208,10 +206,17 @@ class _Course:
                 new.rivals.append(there)
                 there.rivals.append(new)
 
-    def _excludes(self, new: Interval, there: Interval) -> bool:
-        if new.object == there.object:
-            return new.negated != there.negated
-        return self._is_single and not new.negated and not there.negated
+    def _list_excluded(self, new: Interval) -> list[tuple[tuple[Node, bool], Interval]]:
+        """What is open and cannot hold beside a new interval: its opposite and, of one value, all others."""
+        opposite = (new.object, not new.negated)
+        if self._is_single and not new.negated:
+            excluded = []
+            for key, there in self._open.items():
+                if key == opposite or (there.object != new.object and not there.negated):
+                    excluded.append((key, there))
+            return excluded
+        there = self._open.get(opposite)
+        return [] if there is None else [(opposite, there)]
 
     def _end(self, effect: Effect) -> None:
         assertion = effect.assertion

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.errors import BadInput, Corrupt
-from ..core.hit import Hit, Hits, Trace
+from ..core.hit import Hit, Hits, Trace, make_hit
 from ..core.observers import add_details
 from ..core.record import Record
 from ..core.scope import Scope
@@ -129,7 +129,7 @@ class Recall:
             ranked = fuse(found, told, recipe_for(query), count_to_read(query, asked), query.unit)
             clock.lap("fuse")
             records = self._fetch(found, ranked)
-            if None not in records:
+            if not any(record is None for record in records):  # `in` would compare each with None
                 break
             probe = replace(probe, head=None)  # somebody wrote between the search and the fetch: look again
         hits = self._hits(ranked, records, terms, query, asked)
@@ -214,20 +214,25 @@ class Recall:
         moment = asked.moment
         if asked.identifiers or asked.several:
             moment = ""
-        names = self.analyzer.terms(" ".join(asked.entities))
         wants = NO_WANTS
         if not asked.identifiers:
             wants = read_wants(asked.text[:LONGEST], asked.read_amounts(), several=asked.several)
         return Clues(
             moment,
             frozenset(map(term_id, terms)),
-            frozenset(map(term_id, names)),
+            self._read_ids(asked.entities),
             self.analyzer,
             wants,
             read_end(query, asked),
-            frozenset(map(term_id, self.analyzer.terms(" ".join(asked.names)))),
+            self._read_ids(asked.names),
             asked.expects,
         )
+
+    def _read_ids(self, names: tuple[str, ...]) -> frozenset[int]:
+        """The ids of the terms of names."""
+        if not names:
+            return frozenset()
+        return frozenset(map(term_id, self.analyzer.terms(" ".join(names))))
 
     def list_records(
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0
@@ -335,7 +340,7 @@ class Recall:
         for at, (record, score) in enumerate(zip(records, ranked.scores, strict=True)):
             if record is not None:
                 reasons = partial(explain_hit, ranked, at, record, asked, terms, self.analyzer)
-                hits.append(Hit(record=record, score=score, reasons=reasons))
+                hits.append(make_hit(record, score, reasons))
         if asked.phrases:
             hits = with_phrases(hits, asked.phrases, query.recipe)
         if query.recipe.uses > 0:

@@ -13,11 +13,12 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from ..core.lazy_pattern import LazyPattern
 from ..core.value_classes import dataclass
 from ..text.flags import list_names, read_words
 from ..text.stopwords import STOP_WORDS
 from ..text.thesaurus_words import FORMS
+from ..text.worded_pattern import WordedPattern
+from .measures import list_measures
 
 READ: Final = 600  # characters of a text that are looked at
 SHORT: Final = 200  # characters of a statement about one thing
@@ -39,100 +40,22 @@ ARTICLES: Final = frozenset(("the", "a", "an"))
 IN_ORDER: Final = 2.6  # if it has all pairs of neighbouring words of the question
 
 
-def _words(pattern: str) -> LazyPattern:
-    return LazyPattern(pattern, re.IGNORECASE)
-
-
-_COUNT = (
-    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty"
-    r"|fifty)"
-)
-_AMOUNT = r"\d[\d.,]*\s?"
-# what a question asks to be measured, and how a text says it
-_MEASURES: Final = (
-    (
-        _words(r"\bhow (?:much|expensive)\b|\bcosts?\b|\bprices?\b|\bfees?\b|\bsalary\b|\brent\b"),
-        _words(
-            rf"[$€£¥]\s?\d|{_AMOUNT}(?:[$€£¥]|euros?|dollars?|pounds?|cents?|eur|usd|gbp|chf|kron(?:er|or)"
-            r"|francs?|bucks|k)\b|\b\d+[.,]\d\d\b(?! ?(?:c?m|km|kg|l|tall|met))"
-            r"|\b(?:hundred|thousand|million)\b"
-        ),
-    ),
-    (
-        _words(r"\bhow (?:hot|warm|cold)\b|\btemperature\b|\bdegrees\b"),
-        _words(rf"{_AMOUNT}(?:°|degrees?|celsius|fahrenheit|[CF]\b)|\bdegrees\b"),
-    ),
-    (
-        _words(r"\bhow (?:heavy|much .* weigh)|\bweigh(?:s|t)?\b|\bhow many (?:kilo|gram|kg|pound)"),
-        _words(rf"{_AMOUNT}(?:kg|kilos?|kilograms?|grams?|g|pounds|lbs?|tons?|tonnes?)\b"),
-    ),
-    (
-        _words(
-            r"\bhow (?:tall|high|long is|far|deep|wide|big|large)\b|\bwhat size\b"
-            r"|\b(?:height|distance|width|depth)\b|\bhow many (?:km|kilomet|met(?:er|re)|miles)"
-        ),
-        _words(
-            rf"{_AMOUNT}(?:m|cm|mm|km|(?:kilo|centi|milli)?met(?:er|re)s?|miles?|feet|foot|ft|inch(?:es)?|square)\b"
-        ),
-    ),
-    (
-        _words(r"\bhow many (?:lit(?:er|re)s?|gallons?|cups?)\b|\bhow much (?:water|milk|oil|petrol|fuel)\b"),
-        _words(rf"{_AMOUNT}(?:l|ml|cl|dl|lit(?:er|re)s?|gallons?|cups?)\b"),
-    ),
-    (
-        _words(r"\bhow old\b|\bwhat age\b|\bage of\b"),
-        _words(rf"\b(?:years? old|turn(?:s|ed)?|aged?|born)\b|\bis {_COUNT}\b|\b\d+-year"),
-    ),
-    (
-        _words(
-            r"\bhow long\b|\bhow many (?:days|weeks|months|years|hours|minutes|seconds)\b|\bhow much time\b"
-        ),
-        _words(
-            rf"\b(?:{_COUNT}|half an?|an?|several|few|couple of)[ -]"
-            r"(?:seconds?|minutes?|mins?|hours?|days?|weeks?|months?|years?|decades?|nights?)\b"
-            r"|\b(?:until|since)\b|\b\d+(?:d|h|min|s|ms)\b"
-        ),
-    ),
-    (
-        _words(
-            r"\b(?:what|which) (?:time|hour)\b|\bdeparture time\b"
-            r"|\bwhen (?:does|do|is|are) .*(?:open|close|start|leave|begin)"
-        ),
-        _words(
-            rf"\b\d{{1,2}}(?::\d\d|\s?(?:am|pm|o'clock))|\bat (?:{_COUNT}|noon|midnight)\b|\bhalf past\b"
-            r"|\bquarter (?:to|past)\b"
-        ),
-    ),
-    (
-        _words(r"\bhow (?:often|many times|frequently)\b"),
-        _words(
-            r"\b(?:once|twice|every|each|times|daily|weekly|monthly|yearly"
-            r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
-        ),
-    ),
-    (_words(r"\bper ?cent\b|\bwhat share\b|\bdiscount\b"), _words(r"\d\s?%|\bper ?cent\b")),
-    (
-        _words(r"\bhow many\b"),
-        _words(rf"\b(?:{_COUNT}|hundred|dozen|both|twins|none|no)\b"),
-    ),
-)
-_MEASURING: Final = re.compile(
-    "how|cost|price|fee|salary|rent|temperature|degree|weigh|size|height|distance|width|depth|age|time|hour|cent"
-    "|share|discount"
-)
-_WHY: Final = _words(r"\bwhy\b|\bwhat (?:was|is) the reason\b|\bhow come\b")
+_WHY: Final = WordedPattern(r"\bwhy\b|\bwhat (?:was|is) the reason\b|\bhow come\b", "why reason come")
 _REASON: Final = read_words("because since so due as reason therefore otherwise too caused fear")
-_WHERE: Final = _words(
-    r"\bwhere\b|\b(?:what|which) (?:place|city|country|town|room|street|village|shelf|drawer)\b"
+_WHERE: Final = WordedPattern(
+    r"\bwhere\b|\b(?:what|which) (?:place|city|country|town|room|street|village|shelf|drawer)\b",
+    "where place city country town room street village shelf drawer",
 )
 _PLACE: Final = re.compile(
     r"\b(?:in|at|on|under|behind|above|below|beside|between|beneath|near|inside|next to|to|from|opposite"
     r"|into|through|across|along|by) (?:the|an?|our|my|his|her|their|its|your|[A-Z]\w+)"
     r"|\b(?:upstairs|downstairs|abroad|here|there|home)\b"
 )
-_WHO: Final = _words(r"\bwho(?:m|se)?\b")
+_WHO: Final = WordedPattern(r"\bwho(?:m|se)?\b", "who whom whose")
 _WHICH_ONE: Final = re.compile(r"(?:which|who)\b")
-_YES_OR_NO: Final = _words(r"(?:is|are|am|do|does|did|can|could|will|would|should|may|has|have|was|were)\b")
+_YES_OR_NO: Final = WordedPattern(
+    r"(?:is|are|am|do|does|did|can|could|will|would|should|may|has|have|was|were)\b"
+)
 _NOT: Final = read_words(
     "not cannot don't doesn't didn't can't couldn't won't wouldn't isn't aren't wasn't weren't "
     "shouldn't mustn't hasn't haven't"
@@ -181,7 +104,7 @@ class Wants:
     low       the question in small letters
     """
 
-    measures: tuple[LazyPattern, ...] = ()
+    measures: tuple[WordedPattern, ...] = ()
     words: tuple[tuple[frozenset[str], float], ...] = ()
     denied: frozenset[str] = frozenset()
     affirmed: frozenset[str] = frozenset()
@@ -202,9 +125,9 @@ def read_wants(question: str, numbered: str, *, several: bool) -> Wants:
     low = question.lower()
     words = low.translate(_BLANKS).split()
     held = frozenset(words)
-    measures: tuple[LazyPattern, ...] = ()
-    if not several and _MEASURING.search(low):
-        measures = tuple(told for asks, told in _MEASURES if asks.search(low))
+    measures: tuple[WordedPattern, ...] = ()
+    if not several:
+        measures = list_measures(low)
     return Wants(
         measures=measures,
         words=tuple(_list_words(low, held)),
@@ -394,5 +317,8 @@ def _weigh_names(text: str, wants: Wants) -> float:
 
 
 def _share_held(text: str, parts: tuple[str, ...]) -> float:
-    held = sum(part in text for part in parts)
+    held = 0
+    for part in parts:
+        if part in text:
+            held += 1
     return held / max(1, len(parts))

@@ -2,44 +2,55 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from typing import Final
 
 from ..text.dates import Dated
+from ..text.worded_pattern import WordedPattern
 
 FIRST, LAST, NOW = "first", "last", "now"
 
-_LAST = re.compile(r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)", re.IGNORECASE)
-_FIRST = re.compile(
+_LAST: Final = WordedPattern(
+    r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)", "last latest recent recently newest"
+)
+_FIRST: Final = WordedPattern(
     r"\b(?:first|earliest|original(?:ly)?|initial(?:ly)?|oldest|previous(?:ly)?|former(?:ly)?|used to)\b"
     r"|\bbefore\W*$|\b(?:in|at) the (?:beginning|start|outset)\b|\bto begin with\b"
     r"|\bwhen (?:\w+ ){1,2}(?:started|began)\W*$",
-    re.IGNORECASE,
+    "first earliest original originally initial initially oldest previous previously former formerly used "
+    "before beginning start outset begin started began",
 )
-_AHEAD = re.compile(
-    r"\b(?:will|is|are|do|does|must|should|next|upcoming|due)\b|^(?:can|may|shall) (?:i|we)\b"
-    r"|^(?:what|who|which \w+) \w+[^s\W]s\b",
-    re.IGNORECASE,
+_AHEAD: Final = WordedPattern(
+    r"\b(?:will|is|are|do|does|must|should|next|upcoming|due)\b|^(?:can|may|shall) (?:i|we)\b",
+    "will is are do does must should next upcoming due can may shall",
 )
-_CHOICE = re.compile(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b", re.IGNORECASE)
-_PRESENT = re.compile(
+_DOES: Final = WordedPattern(
+    r"(?:what|who|which \w+) \w+[^s\W]s\b"
+)  # at the beginning: "what costs", "who runs"
+_CHOICE: Final = WordedPattern(
+    r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b", "or first last order from"
+)
+_PRESENT: Final = WordedPattern(
     r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b"
-    r"|\b(?:what|who|where|when|how|which|it|that|there|he|she)['\u2019]s\b"
-    r"|^(?:who|what|which \w+) \w+[^s\W]s\b",
-    re.IGNORECASE,
+    r"|\b(?:what|who|where|when|how|which|it|that|there|he|she)['\u2019]s\b",
+    "is are am do does can may will should must now current currently still today s",
 )
-_HELD = re.compile(r"\b(?:was|were|had)\b", re.IGNORECASE)
-_DID = re.compile(r"\b(?:did|done|do|happen(?:ed)?|went|been)\b", re.IGNORECASE)
-_PAST = re.compile(
+_HELD: Final = WordedPattern(r"\b(?:was|were|had)\b", "was were had")
+_DID: Final = WordedPattern(
+    r"\b(?:did|done|do|happen(?:ed)?|went|been)\b", "did done do happen happened went been"
+)
+_PAST: Final = WordedPattern(
     r"\b(?:was|were|did|has(?! (?:the|an?|my|our|his|her|their|its|no|any)\b)|had|been|before|earlier|ago"
     r"|once|ever)\b",
-    re.IGNORECASE,
+    "was were did has had been before earlier ago once ever",
 )
 
 
 def looks_ahead(text: str) -> bool:
     """Whether a question is about what is to come."""
-    return _AHEAD.search(text) is not None and _PAST.search(text) is None
+    if _AHEAD.search(text) is None and _DOES.match(text) is None:
+        return False
+    return _PAST.search(text) is None
 
 
 def asks_what_held(text: str) -> bool:
@@ -57,6 +68,6 @@ def read_moment(text: str, dates: Sequence[Dated]) -> str:
         return LAST
     if _FIRST.search(text):
         return FIRST
-    if not dates and _PRESENT.search(text) and not _PAST.search(text):
+    if not dates and (_PRESENT.search(text) or _DOES.match(text)) and not _PAST.search(text):
         return NOW
     return ""

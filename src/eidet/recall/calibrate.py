@@ -63,7 +63,9 @@ def _evidence(
 ) -> float | None:
     """The log odds that the best hit is right; None where neither words nor meaning tell of it."""
     best = _leave_echoes(rows[:BEST], signals)
-    near = max(float(found.dense[best].max()), 0.0) if "dense" in signals.weights else None
+    near = None
+    if "dense" in signals.weights:
+        near = float(np.maximum.reduce(found.dense.take(best), initial=0.0))
     here = share_covered(found, best) if "words" in signals.weights else None
     if near is None and here is None:
         looked = recipe.dense > 0 or recipe.words > 0

@@ -105,7 +105,7 @@ def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: 
     rows = _order_rows(pooled, found, signals, unit, limit)
     scores = calibrate_scores(pooled[rows], rows, found, signals, recipe)
     least = recipe.nothing
-    if signals.terms and not found.words[rows].any():
+    if signals.terms and not np.logical_or.reduce(found.words.take(rows)):
         least *= STRANGE
     if len(rows) and scores[0] < least and not fits(rows, signals):
         rows, scores = rows[:0], scores[:0]
@@ -123,24 +123,36 @@ def _order_rows(
     sums: NDArray[Any], found: Candidates, signals: Signals, unit: str, limit: int
 ) -> NDArray[np.intp]:
     """The best rows, best first; newer ones first among equals."""
-    rows = np.arange(len(sums))
+    rows = None
     if "dense" not in signals.weights and "words" in signals.weights:
-        rows = rows[found.words > 0]  # asked by words alone: what has none is no answer
-    if unit == "record" and len(rows) > MANY * limit:
-        least = np.partition(sums.take(rows), -limit)[-limit]
-        rows = rows[sums.take(rows) >= least]
+        rows = (found.words > 0).nonzero()[0]  # asked by words alone: what has none is no answer
+    if unit == "record":
+        rows = _pick_highest(sums, rows, limit)
+    elif rows is None:
+        rows = np.arange(len(sums))
     newest = rows[::-1]  # candidates come by rising seq: turned round, a stable sort puts newer ones first
-    order = newest[np.argsort(-sums.take(newest), kind="stable")]
+    order = newest.take((-sums.take(newest)).argsort(kind="stable"))
     if unit != "record":
         order = _best_of_each(order, _groups(found, unit))
     return order[:limit]
+
+
+def _pick_highest(sums: NDArray[Any], rows: NDArray[np.intp] | None, limit: int) -> NDArray[np.intp]:
+    """Rising rows, of those given or of all; of many, only those among the `limit` highest."""
+    values = sums if rows is None else sums.take(rows)
+    if len(values) <= MANY * limit:
+        return np.arange(len(sums)) if rows is None else rows
+    sorted_out = values.copy()
+    sorted_out.partition(len(values) - limit)
+    highest = (values >= sorted_out[-limit]).nonzero()[0]
+    return highest if rows is None else rows.take(highest)
 
 
 def sum_signals(signals: Signals, count: int) -> NDArray[Any]:
     """What the signals of each of `count` candidates come to, by weight."""
     sums = np.zeros(count)
     for name, weight in signals.weights.items():
-        sums += weight * signals.shares[name]
+        sums += signals.shares[name] * weight
     np.maximum(sums, 0.0, out=sums)
     return sums
 

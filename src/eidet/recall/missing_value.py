@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ..core.lazy_pattern import LazyPattern
 from ..text.flags import list_names, read_words
+from ..text.worded_pattern import WordedPattern
 from .answer_forms import SHORT, Wants, has_measure, has_place
 
 MISSING: Final = 2.5  # taken off the log odds of a best hit that lacks what is asked for
@@ -24,12 +24,11 @@ _YES_OR_NO: Final = re.compile(
 )
 _PROSE: Final = read_words("the a an is was and of to for with on at has my our we i she he it")
 # an amount without a unit: "we spend about 140", "thirteen chairs", "free"
-_AMOUNT: Final = LazyPattern(
+_AMOUNT: Final = WordedPattern(
     rf"(?<![\w.,:/-])(?!(?:19|20)\d\d\b)\d[\d.,]*\b(?!\s?(?:{_MONTHS}|°|%|(?:{_UNITS})\b)|[:/-]\d)"
     r"|(?<!\bat )(?<!\buntil )(?<!\bby )\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
     r"|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundreds?|thousands?|dozens?|half|several|few|both"
-    r"|none|no|nothing|free|twins|once|twice|every|each|double|same)\b",
-    re.IGNORECASE,
+    r"|none|no|nothing|free|twins|once|twice|every|each|double|same)\b"
 )
 _ASKED_NUMBER: Final = re.compile(
     r"\bwhat(?:'s| is| was) (?:.* )?(?:number|code|pin|plate|extension|iban|postcode)\b"
@@ -38,11 +37,10 @@ _PHONE: Final = re.compile(r"\b(?:phone|telephone|mobile)\b")
 _DIGIT: Final = re.compile(r"\d")
 _CALLABLE: Final = re.compile(r"\d(?:[ ()/-]{0,2}\d){5}")
 _ASKED_COLOUR: Final = re.compile(r"\b(?:what|which) colou?r\b")
-_COLOUR: Final = LazyPattern(
+_COLOUR: Final = WordedPattern(
     r"\b(?:red|blue|green|yellow|white|black|brown|gr[ae]y|orange|purple|pink|violet|beige|turquoise|silver"
     r"|gold(?:en)?|navy|cream|ivory|teal|olive|maroon|crimson|scarlet|lilac|blonde?|dark|light|transparent"
-    r"|colou?rless)(?:d?ish)?\b",
-    re.IGNORECASE,
+    r"|colou?rless)(?:d?ish)?\b"
 )
 _ADDRESS: Final = re.compile(r"\w[/\\.@]\w")
 

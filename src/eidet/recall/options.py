@@ -45,16 +45,26 @@ def _least(text: str, options: RecallOptions) -> float:
 
 
 def build_query(
-    text: str, scope: str | Scope, limit: int, where: Where, options: RecallOptions, now: float
+    text: str,
+    scope: str | Scope,
+    limit: int,
+    where: Where,
+    options: RecallOptions,
+    *,
+    now: float,
+    meant: float,
 ) -> Query:
-    """A query from the arguments of `recall`, each checked; `text` and `where` have passed the guard."""
+    """A query from the arguments of `recall`, each checked; `text` and `where` have passed the guard.
+
+    It is asked at the time `meant`, unless the options say when.
+    """
     asked, recipe, rerank = options.get("now"), options.get("recipe"), options.get("rerank")
     said: Mapping[str, Any] = options
     return Query(
         text=text,
         scope=Scope.of(scope),
         now=now,
-        asked=now if asked is None else moment(asked, "now"),
+        asked=meant if asked is None else moment(asked, "now"),
         limit=check_limit(limit),
         where=where,
         vector=options.get("vector"),

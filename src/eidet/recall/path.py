@@ -80,7 +80,7 @@ class ReadPath:
         source = self._source(scope, options)
         asked = self._build(query, limit, where, options, source)
         if source.is_present:
-            hits = self._answer(asked)
+            hits = self._answer(asked, source.recall)
             self._echoes.note(hits, asked.now)
         else:
             hits = source.answer(asked)
@@ -102,11 +102,11 @@ class ReadPath:
         options = _for_state(options) if isinstance(query, Mapping) else options
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
-        asked = build_query(text, source.scope, limit, source.narrow(seen), options, source.now)
+        asked = build_query(
+            text, source.scope, limit, source.narrow(seen), options, now=source.now, meant=source.asked
+        )
         if isinstance(query, Mapping) and asked.vector is None:  # a vector takes the place of values
-            asked = replace(asked, state=self._read_state(query))
-        if options.get("now") is None:
-            return replace(asked, asked=source.asked)
+            return replace(asked, state=self._read_state(query))
         return asked
 
     def _read_state(self, query: Mapping[str, Json]) -> StateQuery | None:
@@ -138,14 +138,14 @@ class ReadPath:
         ranking = source.recall.rank(asked)
         return Explained(query=asked, hits=hits, removed=removed, context=context, ranking=ranking)
 
-    def _answer(self, asked: Query) -> Hits:
+    def _answer(self, asked: Query, recall: Recall) -> Hits:
         """Answers and counts; upkeep in the background lets it go first."""
         started = time.perf_counter()
         ranked = asked.vector is not None or bool(asked.text.strip())
         if ranked:
             self._parts.binding.check_width()
         with self._parts.foreground.enter():
-            hits = Recall.of(self._parts).answer(asked)
+            hits = recall.answer(asked)
         spent = time.perf_counter() - started
         self._parts.usage.count_recall(hits, asked.now, spent, ranked=ranked)
         return hits

@@ -11,17 +11,16 @@ The search ranks by columns. The few texts that are read anyway are looked at on
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ..core.hit import Hit
-from ..core.lazy_pattern import LazyPattern
 from ..core.record import Record
 from ..core.value_classes import dataclass
 from ..index import Candidates
 from ..text import term_id
 from ..text.analysis import is_question, terms_in
+from ..text.worded_pattern import WordedPattern
 from .answer_forms import has_measure, repeats, weigh_text
 from .asked_moment import FIRST, LAST, NOW
 from .clues import Clues
@@ -35,6 +34,7 @@ HELD: Final = 6  # hits among which what held at a time is looked for
 READ_BEST: Final = 0.15  # log odds that the best has more for having been read, and for its lead
 AHEAD, MOST_AHEAD = 0.1, 4.5
 LEAST: Final = 1e-6  # scores are that far from 0 and 1
+MOST_SCORE: Final = 1 - LEAST
 CLOSE: Final = 0.5  # of the cosine of the best, for a text that tells of the same
 ASKED: Final = 80  # characters of a question that tells nothing itself
 MORE: Final = 3  # terms that such a question may have beside those of the query: when, and who asks
@@ -47,18 +47,15 @@ _WHICH_ONE: Final = frozenset(
         ("first", "last", "latest", "recent", "newest", "earliest", "oldest", "time", "thing", "origin"),
     )
 )
-_KNOWS_NOTHING = LazyPattern(
+_KNOWS_NOTHING: Final = WordedPattern(
     r"\b(?:no idea|not (?:sure|told me|know|found|aware)|don'?t know|haven'?t (?:told|heard|found)"
     r"|(?:have|know|found|remember|recall|say) nothing|nothing (?:about|on) that"
     r"|can(?:no|')?t (?:say|tell|find|remember)"
-    r"|keine ahnung|wei(?:ß|ss) (?:ich )?(?:es |das )?(?:noch )?nicht|nichts (?:dazu|darüber))\b",
-    re.IGNORECASE,
+    r"|keine ahnung|wei(?:ß|ss) (?:ich )?(?:es |das )?(?:noch )?nicht|nichts (?:dazu|darüber))\b"
 )
-_ONLY_ASKS = LazyPattern(
-    r"(?:how|what|when|where|who|whose|which|why|is|are|do|does|can|was|were|did|has|have)\b[^.!?,;:]*\?\s*$",
-    re.IGNORECASE,
+_ONLY_ASKS: Final = WordedPattern(
+    r"(?:how|what|when|where|who|whose|which|why|is|are|do|does|can|was|were|did|has|have)\b[^.!?,;:]*\?\s*$"
 )
-_DENIES = LazyPattern(r"n't|not|nothing|no idea|nichts?|keine")  # what is quick to look for before
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +77,10 @@ class Measures:
 def look_again(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
     """The hits in the order that their texts suggest, with the scores that follow; best first."""
     head, rest = hits[:LOOKED_AT], hits[LOOKED_AT:]
-    odds = {}
+    odds, wants = {}, clues.wants
     for hit in head:
-        odds[hit.record.seq] = _log_odds(hit.score) + weigh_text(hit.text, clues.wants)
+        record = hit.record
+        odds[record.seq] = _log_odds(hit.score) + weigh_text(record.text, wants)
     order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.record.seq]), clues)
     if clues.moment == NOW:
         order = put_change_first(order, clues, odds)
@@ -125,8 +123,11 @@ def _score_again(hits: list[Hit], odds: list[float]) -> Iterator[float]:
 
 
 def _log_odds(score: float) -> float:
-    kept = min(max(score, LEAST), 1 - LEAST)
-    return math.log(kept / (1 - kept))
+    if score < LEAST:
+        score = LEAST
+    elif score > MOST_SCORE:
+        score = MOST_SCORE
+    return math.log(score / (1 - score))
 
 
 def _score_of(odds: float) -> float:
@@ -157,9 +158,15 @@ def _asks_the_same(record: Record, clues: Clues) -> bool:
 
 
 def _knows_nothing(record: Record) -> bool:
-    if record.who is None or len(record.text) > SHORT or not _DENIES.search(record.text):
+    text = record.text
+    if record.who is None or len(text) > SHORT or not _denies(text):
         return False
-    return _KNOWS_NOTHING.search(record.text) is not None
+    return _KNOWS_NOTHING.search(text) is not None
+
+
+def _denies(text: str) -> bool:
+    """Whether a text has a part of what says that it knows nothing; quick to tell."""
+    return "not" in text or "n't" in text or "no idea" in text or "nicht" in text or "keine" in text
 
 
 def _put_in_time(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:

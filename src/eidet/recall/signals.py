@@ -108,7 +108,7 @@ def _find_echoes(found: Candidates, recipe: Recipe, terms: int) -> NDArray[np.bo
     covered, length = found.traits.aligned, found.traits.length
     if recipe.echo <= 0 or covered is None or not terms:
         return None
-    if covered.max(initial=0.0) <= ECHOED:
+    if np.maximum.reduce(covered, initial=0.0) <= ECHOED:
         return None
     asks = (found.traits.flags & QUESTION) > 0
     same = (covered > ECHOED) & (length <= terms + asks)
@@ -143,9 +143,11 @@ def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe) -> Fl
     """How well each matches by itself."""
     if recipe.dense <= 0 or found.spans["dense"].high <= 0:
         return words
-    if recipe.words <= 0 or not words.any():
+    if recipe.words <= 0 or not np.logical_or.reduce(words):
         return dense
-    return 0.5 * dense + 0.5 * words
+    base: Floats = dense * 0.5
+    base += words * 0.5
+    return base
 
 
 def scale_to_span(values: Floats, span: Span) -> Floats:
@@ -153,15 +155,17 @@ def scale_to_span(values: Floats, span: Span) -> Floats:
     low = min(span.low, 0.0)
     if span.high <= low:
         return np.zeros(len(values))
-    scaled: Floats = np.minimum(np.maximum((values - low) / (span.high - low), 0.0), 1.0)
-    return scaled
+    scaled: Floats = values - low
+    scaled /= span.high - low
+    np.maximum(scaled, 0.0, out=scaled)
+    return np.minimum(scaled, 1.0, out=scaled)
 
 
 def _stretch(values: Floats) -> Floats:
     """0 to 1 again, after smoothing; among few, the last need not be far from the best."""
-    high, low = values.max(initial=0.0), 0.0
+    high, low = np.maximum.reduce(values, initial=0.0), 0.0
     if len(values) > FEW:
-        low = values.min()
+        low = np.minimum.reduce(values)
     return (values - low) / (high - low) if high > low else values
 
 
@@ -267,6 +271,8 @@ def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
 def _raise_near(fits: Floats, day: Floats, first: int, last: int, score: float) -> None:
     """Raises what happened from `first` to `last` to a score, and what happened a day away to less."""
     near = ((day >= first - 1) & (day <= last + 1)).nonzero()[0]  # few of all did
+    if not len(near):
+        return
     there = day.take(near)
     within = (there >= first) & (there <= last)
     fits[near] = np.maximum(fits.take(near), np.where(within, score, score * NEXT_DAY))
@@ -275,6 +281,8 @@ def _raise_near(fits: Floats, day: Floats, first: int, last: int, score: float) 
 def _raise_spoken(fits: Floats, days: NDArray[np.int32], first: int, last: int, score: float) -> None:
     """Raises what speaks of a time from `first` to `last` to a score; to less, if of a much longer time."""
     spoken = days[(days[:, 1] <= last) & (days[:, 2] >= first)]
+    if not len(spoken):
+        return
     rows, length = spoken[:, 0], spoken[:, 2] - spoken[:, 1]
     meant = length <= max(31, last - first)
     wide = np.where(length > 2 * (last - first) + 2, VAGUE, 1.0)
@@ -316,8 +324,19 @@ def _weights(
         wanted["context"] *= SEVERAL
     if unit != "record":
         wanted |= {name: wanted[name] * POOLED for name in ("date", "form") if name in wanted}
-    total = sum(weight for name, weight in wanted.items() if name not in AGAINST) + recipe.uses
-    return {name: weight / total for name, weight in wanted.items() if weight > 0 and total > 0}
+    total = _sum_for(wanted) + recipe.uses
+    if not total > 0:
+        return {}
+    return {name: weight / total for name, weight in wanted.items() if weight > 0}
+
+
+def _sum_for(wanted: dict[str, float]) -> float:
+    """What the signals weigh together that may count for a record."""
+    total = 0.0
+    for name, weight in wanted.items():
+        if name not in AGAINST:
+            total += weight
+    return total
 
 
 def _by_strength(wanted: dict[str, float], found: Candidates) -> dict[str, float]:
@@ -325,22 +344,23 @@ def _by_strength(wanted: dict[str, float], found: Candidates) -> dict[str, float
 
     Brought to 0-1, the best of an arm is 1 even where it is noise.
     """
-    near, here = max(float(found.dense.max(initial=0.0)), 0.0), ALIKE * share_covered(found)
+    near, here = float(np.maximum.reduce(found.dense, initial=0.0)), ALIKE * share_covered(found)
     dense, words = wanted["dense"], wanted["words"]
     total = dense * near + words * here
     if dense and words and total > 0:
         dense, words = (dense + words) * dense * near / total, (dense + words) * words * here / total
     trust = min(1.0, max(near if dense else 0.0, here if words else 0.0) / POOR)
-    weaker: dict[str, float] = {
-        name: weight * trust for name, weight in wanted.items() if name in ("context", "reply")
-    }
-    return {**wanted, **weaker, "dense": dense * trust, "words": words * trust}
+    judged = wanted | {"dense": dense * trust, "words": words * trust}
+    for name in ("context", "reply"):
+        if name in judged:
+            judged[name] *= trust
+    return judged
 
 
 def share_covered(found: Candidates, rows: NDArray[np.intp] | slice = EVERY) -> float:
     """The share of the question's words that the best of the rows covers."""
     if found.traits.aligned is not None:
-        return float(found.traits.aligned[rows].max(initial=0.0))
+        return float(np.maximum.reduce(found.traits.aligned[rows], initial=0.0))
     if found.rarity > 0:
-        return min(1.0, float(found.words[rows].max(initial=0.0)) / found.rarity)
+        return min(1.0, float(np.maximum.reduce(found.words[rows], initial=0.0)) / found.rarity)
     return 0.0

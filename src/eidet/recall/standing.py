@@ -6,7 +6,6 @@ a preference. What is alike is told by shared words or by the embedder.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
@@ -27,6 +26,7 @@ from ..index import Candidates, Floats
 from ..models.embed import embed_checked
 from ..text.analysis import has_any_term
 from ..text.facts.statement import Nature, Reference
+from ..text.worded_pattern import WordedPattern
 from ..trust.privacy.quoting import is_untrusted
 
 if TYPE_CHECKING:
@@ -40,19 +40,19 @@ FIRST_PLACES: Final = 10  # of an answer, of which the last may go to instructio
 PLACES_EACH: Final = 5  # one of so many places of an answer may go to an instruction
 ANSWERS_NOTHING: Final = 0.05  # the score of an instruction: it is to be followed, and answers nothing
 ReadSeqs = Callable[[str, list[int]], list[Record | None]]
-_REQUEST: Final = re.compile(
+_REQUEST: Final = WordedPattern(
     r"\b(?:how (?:do|can|should|could|would|to|might)|(?:can|could|would|will) you|please|show me|help me"
     r"|explain|walk me|give me|write|draft|suggest|recommend|advise|what (?:should|would|could|can|steps)"
     r"|which (?:\w+ ){1,3}(?:should|would|do you)|tips|best way|let's|i'd like"
     r"|i'?m (?:planning|looking|working|trying|thinking|about)|i am (?:planning|looking|working|trying)"
     r"|i (?:want|need|plan|would like))\b",
-    re.IGNORECASE,
+    "do can should could would to might will please show help explain walk give write draft suggest "
+    "recommend advise steps tips best let i im",
 )
 PREFERS: Final = "prefers"
 NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
-_OCCASION: Final = re.compile(
-    r"\b(?:when(?:ever)?|if|every time|any time|for (?:all|any|every)|in (?:case|all)|wenn|falls)\b",
-    re.IGNORECASE,
+_OCCASION: Final = WordedPattern(
+    r"\b(?:when(?:ever)?|if|every time|any time|for (?:all|any|every)|in (?:case|all)|wenn|falls)\b"
 )
 
 

@@ -12,18 +12,17 @@ it shares with the one that it replaces:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
 from ..core.hit import Hit
-from ..core.lazy_pattern import LazyPattern
 from ..core.record import Record
 from ..core.value_classes import dataclass
 from ..text import Analyzer, term_id
 from ..text.analysis import TIMED, is_question, read_analysis, terms_in
 from ..text.thesaurus import ALIKE, list_related
+from ..text.worded_pattern import WordedPattern
 from .answer_forms import denies_answer, has_answer_form, has_measure
 from .clues import Clues
 from .rescore import add_words
@@ -38,7 +37,7 @@ PART: Final = 4  # one in so many words of the old value is named, at least: mor
 CLOSEST: Final = 2  # hits behind the best of which half of the words are enough
 DAY: Final = 86_400.0
 
-_CHANGED: Final = LazyPattern(
+_CHANGED: Final = WordedPattern(
     r"\b(?:now|instead|these days|nowadays|any ?more|any longer|no longer|no more|lately|renamed?"
     r"|swapp?(?:ed)?"
     r"|switch(?:ed|es)?|chang(?:ed|es)|mov(?:ed|es)|(?:has|have|got|get|the|a|with|her|his|our|my) new"
@@ -48,26 +47,22 @@ _CHANGED: Final = LazyPattern(
     r"|postpon(?:ed|es)|bring forward|brought forward|cancel+ed|dropp(?:ed|s)|quit|split up|broke up|retired"
     r"|stopp(?:ed|s)|sold|lost|is late|are over|is over|has ended|became|since (?:this|last)|from \w+ on\b"
     r"|from (?:january|february|march|april|may|june|july|august|september|october|november|december)"
-    r"|jetzt|inzwischen|neuerdings|nicht mehr|statt(?:dessen)?|umgezogen|gewechselt|geändert)\b",
-    re.IGNORECASE,
+    r"|jetzt|inzwischen|neuerdings|nicht mehr|statt(?:dessen)?|umgezogen|gewechselt|geändert)\b"
 )
 # verbs that go with any topic: to share a relative with one of them says nothing
 _ANY_TOPIC: Final = frozenset(
     map(term_id, ("go", "get", "come", "take", "make", "give", "put", "keep", "have"))
 )
-_ENDED: Final = LazyPattern(
-    r"\b(?:used to|no longer|any ?more|(?:is|are|am) over|gave up|quit|stopped)\b", re.IGNORECASE
-)
+_ENDED: Final = WordedPattern(r"\b(?:used to|no longer|any ?more|(?:is|are|am) over|gave up|quit|stopped)\b")
 # events after which a thing is elsewhere, somebody else has it, or a value is another
-_EVENT: Final = LazyPattern(
+_EVENT: Final = WordedPattern(
     r"\b(?:took|taken|puts?|brought|lent|borrowed|gave|given|handed|passed|returned|left|leaves|traded|exchanged"
     r"|start(?:ed|s|ing)|began|beginning|closed|cut|rewrote|rewritten|migrated|donated|bought|gone|as of"
     r"|went (?:over|back)|goes to|through with|on to|up to|down to|delayed|rescheduled|shifted|settled|died"
     r"|joined|hired|promoted|elected|upgraded|extended|shortened|reduced|doubled|halved|hung|hangs|hid|stored"
     r"|placed|parked|packed|relocated|transferred|merged|bumped|called off|put off|married|engaged|divorced"
     r"|adopted|chose|chosen|decided|picked|opted|f[ae]ll(?:en)? for|had enough|tired of|sick of|bored|shaved"
-    r"|copied|finished|ended|expired|asked for|wants|converted|gr[eo]wn?|found)\b",
-    re.IGNORECASE,
+    r"|copied|finished|ended|expired|asked for|wants|converted|gr[eo]wn?|found)\b"
 )
 
 

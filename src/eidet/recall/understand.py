@@ -15,48 +15,58 @@ from ..text.dates import Dated, dates_in, read_other_ways
 from ..text.flags import read_words
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
+from ..text.worded_pattern import WordedPattern
 from .asked_moment import looks_ahead, read_moment
 
 SURE: Final = 0.3  # times less certain are left alone
 LONGEST: Final = 2_000  # characters of a query that are read for its meaning
 KEPT_NAMES: Final = 2_048  # participants whose names are taken apart once
 
-_WHEN = re.compile(
+_WHEN: Final = WordedPattern(
     r"\b(?:when|how long|how recently|since when|until when|(?:what|which) (?:date|day|month|year|time|week"
     r"|season)|how many (?:days|weeks|months|years|hours))\b",
-    re.IGNORECASE,
+    "when long recently date day month year time week season days weeks months years hours",
 )
-_HOW_MANY = re.compile(
-    r"\bhow (?:many|much|old|often|far|tall|big)\b|\bwhat (?:number|age|percent)", re.IGNORECASE
+_HOW_MANY: Final = WordedPattern(
+    r"\bhow (?:many|much|old|often|far|tall|big)\b|\bwhat (?:number|age|percent)", "how what"
 )
-_WHICH = re.compile(
-    r"\b(?:who|whose|whom|which|where|names?|called|title|titled)\b"
-    r"|^what (?:\w+ ){0,3}?(?:book|movie|film|song|band|game|city|country|place|state|town|show|series"
-    r"|company|brand|restaurant|school|university|artist|author|team|language)s?\b",
-    re.IGNORECASE,
+_WHICH: Final = WordedPattern(
+    r"\b(?:who|whose|whom|which|where|names?|called|title|titled)\b",
+    "who whose whom which where name names called title titled",
 )
-_WHO = re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
+_WHAT_NAMED: Final = WordedPattern(  # at the beginning
+    r"what (?:\w+ ){0,3}?(?:book|movie|film|song|band|game|city|country|place|state|town|show|series"
+    r"|company|brand|restaurant|school|university|artist|author|team|language)s?\b"
+)
+_WHO: Final = WordedPattern(r"\b(?:who|whom|whose)\b", "who whom whose")
 # several answers are wanted: "what instruments does …", "which cities", "what are", "how many times"
-_SEVERAL = re.compile(
-    r"^(?:in )?(?:what|which|who|where)(?: \w+){0,2}? (?:are|were|have|all)\b"
-    r"|^(?:what|which)(?! (?:do|does|did|is|was|has|had|can|will|would)\b)"
+_SEVERAL: Final = WordedPattern(  # at the beginning
+    r"(?:in )?(?:what|which|who|where)(?: \w+){0,2}? (?:are|were|have|all)\b"
+    r"|(?:what|which)(?! (?:do|does|did|is|was|has|had|can|will|would)\b)"
     r"(?: (?:kinds?|types?|sorts?) of)?(?: \w+){0,3}? \w+[^s\W]s\b "
     r"(?:do|does|did|has|have|had|are|were|is|was|can|would|will)\b"
-    r"|^how many\b|\bsome of\b|\ball (?:the|of)\b|^(?:list|name) ",
-    re.IGNORECASE,
+    r"|how many\b|(?:list|name) "
 )
-_ME = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
+_SOME_OR_ALL: Final = WordedPattern(r"\bsome of\b|\ball (?:the|of)\b", "some all")
+_ME: Final = WordedPattern(
+    r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us)\b", "i my me mine myself we our us"
+)
 # who said it, whomever it is about: "what did you suggest for my back?"
-_SAID = re.compile(
+_SAID: Final = WordedPattern(
     r"\b(?:did|have|had|do) (i|you) (?:just |ever |already )?"
     r"(?:suggest|recommend|say|said|tell|told|advise|propose|mention|write|explain|ask|promise|answer)",
-    re.IGNORECASE,
+    "i you",
 )
-_YOU = re.compile(r"\b(?:you|your|yours|you're|you've|you'd|we discussed|remind me)\b", re.IGNORECASE)
+_YOU: Final = WordedPattern(
+    r"\b(?:you|your|yours|you're|you've|you'd|we discussed|remind me)\b", "you your yours discussed remind"
+)
 _QUOTED = re.compile(
     r"[\"\u201c\u201d\u00ab\u00bb\u201e]([^\"\u201c\u201d\u00ab\u00bb\u201e]{2,200})[\"\u201c\u201d\u00ab\u00bb]"
 )
-_SESSION = re.compile(r"\b(?:session|conversation|chat|thread)\s+[#\"']?([\w.:-]*\d[\w.:-]*)", re.IGNORECASE)
+_SESSION: Final = WordedPattern(
+    r"\b(?:session|conversation|chat|thread)\s+[#\"']?([\w.:-]*\d[\w.:-]*)",
+    "session conversation chat thread",
+)
 _KIND_WORDS: Final = {
     "facts": Kind.FACT,
     "messages": Kind.MESSAGE,
@@ -66,16 +76,17 @@ _KIND_WORDS: Final = {
     "states": Kind.STATE,
     "actions": Kind.ACTION,
 }
-_KINDS = re.compile(
-    rf"^(?:show|list|find|search|all|my|the|in|which|what)?\s*(?:all |my |the )*({'|'.join(_KIND_WORDS)})\b",
-    re.IGNORECASE,
+_KINDS: Final = WordedPattern(  # at the beginning
+    rf"(?:show|list|find|search|all|my|the|in|which|what)?\s*(?:all |my |the )*({'|'.join(_KIND_WORDS)})\b"
 )
 _ANY_EVENT: Final = STOP_WORDS["en"] | read_words(
     "happen happened happening happens going go went doing done day anything something event events plan "
     "plans planned tell show notes"
 )
 _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
-_PLACE = re.compile(rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)", re.IGNORECASE)
+_PLACE: Final = WordedPattern(
+    rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)", "near at around by to of"
+)
 _PEOPLE_ROLES: Final = frozenset({"user", "human"})
 _AGENT_ROLES: Final = frozenset({"assistant", "ai", "agent", "bot", "model"})
 _ROLES: Final = _PEOPLE_ROLES | _AGENT_ROLES | {"system", "tool"}
@@ -87,13 +98,15 @@ _NO_FIRST: Final = (
     frozenset(["the", "a", "an", "my", "our", "your", "dr", "mr", "mrs", "ms", "mx", "prof", "sir", "st"])
     | _ROLES
 )
-_CAPITAL = re.compile(r"(?<=[^\W\d_][ \-])[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w.&]*\w")
+_CAPITAL = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f](?<=[^\W\d_][ \-].)[\w.&]*\w")
 _SPACES = re.compile(r"\s+")
 _INK = re.compile(r"\w")
 _CONTENT = re.compile(r"\w{2,}")
 CERTAIN: Final = 0.72
 # says which of several statements is meant, and no statement need have it
-_AT_PRESENT = re.compile(r"\b(?:right now|now|at the moment|at present|these days|nowadays)\b", re.IGNORECASE)
+_AT_PRESENT: Final = WordedPattern(
+    r"\b(?:right now|now|at the moment|at present|these days|nowadays)\b", "now moment present days nowadays"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +174,7 @@ def understand_query(text: str, now: datetime, voices: Sequence[str], language: 
         speaker=_speaker(said, names, voices),
         dates=dates,
         expects=_expect_flags(said),
-        several=_SEVERAL.search(said) is not None,
+        several=bool(_SEVERAL.match(said) or _SOME_OR_ALL.search(said)),
         phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(said) if phrase.strip()),
         session=_session(said),
         kind=_kind(said),
@@ -238,9 +251,11 @@ def _calls(who: str) -> tuple[str, ...]:
 
 def without(text: str, names: Sequence[str]) -> str:
     """The text without the names and their possessive endings."""
+    low = text.lower()
     for who in names:
         for part in (*_calls(who), *who.split()[1:]):
-            text = _pattern(part).sub(" ", text)
+            if part.lower() in low or not (part.isascii() and low.isascii()):
+                text = _pattern(part).sub(" ", text)
     return _SPACES.sub(" ", text).strip()
 
 
@@ -260,9 +275,9 @@ def _without_dates(text: str, dates: Sequence[Dated]) -> str:
     for start, end in sorted({(one.start, one.end) for one in dates if _is_certain(one)}, reverse=True):
         left = left[:start] + " " + left[end:]
     left = _AT_PRESENT.sub(" ", left)
-    words = (word.casefold() for word in _CONTENT.findall(left))
-    if any(word not in STOP_WORDS["en"] for word in words):
-        return left
+    for word in _CONTENT.finditer(left):
+        if word[0].casefold() not in STOP_WORDS["en"]:
+            return left
     return text
 
 
@@ -307,10 +322,10 @@ def _expect_flags(text: str) -> int:
     expects = 0
     if _WHEN.search(text):
         expects = TIMED
-    if _HOW_MANY.search(text) and not expects:
-        expects |= NUMBERED
-    if _WHICH.search(text) and not expects:
-        expects |= NAMED
+    elif _HOW_MANY.search(text):
+        expects = NUMBERED
+    elif _WHICH.search(text) or _WHAT_NAMED.match(text):
+        expects = NAMED
         if _WHO.search(text):
             expects |= ACTOR
     return expects
@@ -328,12 +343,13 @@ def _session(text: str) -> str | None:
     """A session named by a label with a number in it: "session 7", "chat s-12"."""
     found = _SESSION.search(text)
     if found:
-        return found[1].rstrip(".:-")
+        start, end = found.span(1)
+        return text[start:end].rstrip(".:-")
     return None
 
 
 def _kind(text: str) -> Kind | None:
-    found = _KINDS.search(text)
+    found = _KINDS.match(text)
     if found:
         return _KIND_WORDS[found[1].casefold()]
     return None
@@ -341,8 +357,7 @@ def _kind(text: str) -> Kind | None:
 
 def _place(text: str) -> Place | None:
     """Coordinates after a word for nearness: "near (3, 4)", "at (12.5, -3, 0)"."""
-    found = _PLACE.search(text)
-    if found:
+    if "(" in text and (found := _PLACE.search(text)):
         return tuple(float(number) for number in found.groups() if number)
     return None
 

@@ -48,8 +48,9 @@ class Usage:
         self._tallies.count_recall(
             hits.scope, day_of(now), what, hits=len(hits), score=score, seconds=seconds
         )
-        self._uses.add((hit.record for hit in hits), now)
-        self.count_reads((hit.record for hit in hits), now)
+        records = [hit.record for hit in hits]
+        self._uses.add(records, now)
+        self.count_reads(records, now)
 
     def tally(self, scope: str, what: str, counts: dict[str, int], now: float) -> None:
         if self._store.writable:

@@ -26,9 +26,11 @@ class UseBuffer:
 
     def add(self, records: Iterable[Record], now: float) -> None:
         with self._lock:
+            uses = self._uses
             for record in records:
-                count, last = self._uses.get((record.scope, record.id), (0, now))
-                self._uses[record.scope, record.id] = (count + 1, max(last, now))
+                key = (record.scope, record.id)
+                count, last = uses.get(key, (0, now))
+                uses[key] = (count + 1, max(last, now))
 
     def __len__(self) -> int:
         return len(self._uses)

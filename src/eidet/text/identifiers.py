@@ -23,8 +23,10 @@ PHONE_DIGITS: Final = 7  # groups of digits with fewer are an amount or a time
 _TIED = LazyPattern(r"(?<![\w/.@+-])(?<!\d,)(?:[#№]\s?)?\+?\w+(?:[-./_:@\\]+\w+)*(?![\w@]|,\d{3}(?!\d))")
 # groups with blanks between: a telephone number, a number plate
 _SPACED = LazyPattern(r"(?<!\w)(?:\+?\d{1,4}|[A-Z]{1,4})(?:[ \u00a0]\d{2,6}){1,6}(?![\w.,]\d|\w)")
-# what every identifier in ASCII has somewhere: a digit, a sign that ties words, a dot or a hump in a word
-_SIGN = re.compile(r"[0-9/@\\_:]|[a-z]\.[a-z]|[a-z][A-Z]")
+# what every identifier in ASCII has somewhere: a digit, a sign that ties words, a dot or a hump in a word;
+# each begins with a letter that few texts have, so that most are read in one go
+_SIGN = re.compile(r"[0-9/@\\_:]")
+_TURN = re.compile(r"[A-Z.](?<=[a-z].)(?:(?<=[A-Z])|(?=[a-z]))")
 _WORDS = LazyPattern(r"\w+")
 _HUMP = LazyPattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _CAMEL = LazyPattern(r"[a-z]{2,}(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){3,}")
@@ -64,7 +66,7 @@ class Identifier(NamedTuple):
 def identifiers_in(text: str, taken: Sequence[Span] = ()) -> tuple[Identifier, ...]:
     """The identifiers of a query in the order they stand; spans that are `taken` (dates) hold none."""
     read = text[:LONGEST]
-    if read.isascii() and _SIGN.search(read) is None:
+    if read.isascii() and _SIGN.search(read) is None and _TURN.search(read) is None:
         return ()
     found: dict[str, Identifier] = {}
     used = list(taken)

@@ -153,6 +153,8 @@ class WordAnalyzer:
         """The terms of a word as the text has it, stop words left out."""
         if word in self._stop:
             return ()
+        if word.isascii() and word.isalnum():  # no code, no clitic, no accent: nearly every word
+            return (_plain(self._snowball.stem(word)) or word,)
         # the joined form of "U.S." is no pronoun, and no substring of it either
         return tuple(self._stem(part) for part in _parts(word) if part not in self._stop or part not in word)
 

@@ -33,7 +33,10 @@ def run_starts(values: NDArray[A]) -> Rows:
     """Where each run of equal values begins."""
     if not len(values):
         return np.empty(0, np.intp)
-    return np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    begins = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    starts: Rows = begins.nonzero()[0]
+    return starts
 
 
 def expand_runs(first: NDArray[np.intp], last: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -67,8 +70,8 @@ def top(scores: Floats, depth: int) -> Rows:
         return np.arange(len(scores))
     few = _find_high(scores, depth)
     if depth <= len(few) < len(scores) // 2:
-        return few[np.argpartition(scores.take(few), -depth)[-depth:]]
-    return np.argpartition(scores, -depth)[-depth:]
+        return few.take(scores.take(few).argpartition(len(few) - depth)[-depth:])
+    return scores.argpartition(len(scores) - depth)[-depth:]
 
 
 def _find_high(scores: Floats, depth: int) -> Rows:
@@ -76,7 +79,7 @@ def _find_high(scores: Floats, depth: int) -> Rows:
 
     A sample tells from which score on. Where most are the same, which a sort is slow with, it is those above.
     """
-    low, rank = scores.min(), (3 * depth) // (2 * SAMPLED) + SURPLUS
+    low, rank = np.minimum.reduce(scores), (3 * depth) // (2 * SAMPLED) + SURPLUS
     if len(scores) > MANY and rank * SAMPLED < len(scores):
         low = max(low, np.partition(scores[::SAMPLED], -rank)[-rank])
     high: Rows = (scores > low).nonzero()[0]

@@ -56,6 +56,7 @@ class ColumnTable:
         self.days: NDArray[np.int32] = np.empty(
             (0, 3), np.int32
         )  # row, first and last day of the times texts speak of
+        self._label_sizes = (0, 0)  # labels, and the bytes that they take
         self._voices: tuple[str, ...] | None = None
         self._sessions: Sessions | None = None
 
@@ -215,7 +216,14 @@ class ColumnTable:
     @property
     def nbytes(self) -> int:
         columns = sum(column.nbytes for column in self.arrays.values())
-        labels = 0
-        for codes in self.codes.values():
-            labels += sum(map(len, codes)) + 100 * len(codes)
-        return columns + labels + self.days.nbytes
+        return columns + self._measure_labels() + self.days.nbytes
+
+    def _measure_labels(self) -> int:
+        """The bytes of the labels, counted again when there are more of them."""
+        count = sum(map(len, self.codes.values()))
+        if count != self._label_sizes[0]:
+            letters = 0
+            for codes in self.codes.values():
+                letters += sum(map(len, codes))
+            self._label_sizes = (count, letters + 100 * count)
+        return self._label_sizes[1]

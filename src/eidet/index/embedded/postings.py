@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import Floats
+from .. import Floats, Rows
 from .arrays import extend_array, grow_capacity
 
 TAIL_ROWS: Final = 8192
@@ -43,7 +43,7 @@ class Bm25(NamedTuple):
         norm *= K1 * B / self.mean
         norm += K1 * (1 - B)
         norm += counts
-        weight: Floats = (self.rarity * (K1 + 1)).astype(np.float32)[which]
+        weight: Floats = (self.rarity * (K1 + 1)).astype(np.float32).take(which)
         weight *= counts
         weight /= norm
         return weight
@@ -116,7 +116,7 @@ class Postings:
         tail = self._cut_tail()
         return np.concatenate((self.base[0], tail[0])), np.concatenate((self.base[1], tail[1]))
 
-    def lookup(self, terms: Sequence[int]) -> tuple[NDArray[np.intp], Docs, Counts]:
+    def lookup(self, terms: Sequence[int]) -> tuple[Rows, Rows, Counts]:
         """Where the terms occur: which term (its position in `terms`), in which row, how often.
 
         Term by term with rising rows, for the base and then for the tail, whose rows are others.
@@ -141,21 +141,21 @@ class Postings:
         if self._compared > PATIENCE * (len(self.base[0]) + self._tail_size):
             self.merge()
 
-    def _in_base(self, keys: Terms) -> tuple[NDArray[np.intp], Docs, Counts]:
+    def _in_base(self, keys: Terms) -> tuple[Rows, Rows, Counts]:
         terms, docs, counts = self.base
         first, last = terms.searchsorted(keys), terms.searchsorted(keys, side="right")
         runs = [slice(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return (
-            np.repeat(np.arange(len(keys)), last - first),
-            np.concatenate([docs[run] for run in runs]),
+            np.arange(len(keys)).repeat(last - first),
+            np.concatenate([docs[run] for run in runs], dtype=np.intp),
             np.concatenate([counts[run] for run in runs]),
         )
 
-    def _in_tail(self, keys: Terms) -> tuple[NDArray[np.intp], Docs, Counts]:
+    def _in_tail(self, keys: Terms) -> tuple[Rows, Rows, Counts]:
         terms, docs, counts = self._cut_tail()
         flat = (terms == keys[:, None]).ravel().nonzero()[0]  # much faster than in two dimensions
         which, at = np.divmod(flat, max(self._tail_size, 1))
-        return which, docs[at], counts[at]
+        return which, docs[at].astype(np.intp), counts[at]
 
     def _cut_tail(self) -> tuple[Terms, Docs, Counts]:
         terms, docs, counts = self._tail
@@ -181,7 +181,7 @@ class Postings:
         scale = Bm25.of_terms(np.bincount(which, minlength=len(terms)), live, total)
         if only is not None:
             which, docs, counts = _among(only, which, docs, counts)
-        weight = scale.score(which, self.lengths[docs], counts)
+        weight = scale.score(which, self.lengths.take(docs), counts)
         return np.bincount(docs, weight, self.count).astype(np.float32), scale.rarity.astype(np.float32)
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
@@ -199,9 +199,7 @@ class Postings:
         return self.lengths.nbytes + sum(a.nbytes for a in (*self.base, *self._tail))
 
 
-def _among(
-    rows: NDArray[np.bool_], which: NDArray[np.intp], docs: Docs, counts: Counts
-) -> tuple[NDArray[np.intp], Docs, Counts]:
+def _among(rows: NDArray[np.bool_], which: Rows, docs: Rows, counts: Counts) -> tuple[Rows, Rows, Counts]:
     here = rows[docs]
     return which[here], docs[here], counts[here]
 

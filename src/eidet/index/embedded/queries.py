@@ -136,12 +136,15 @@ class ShardQueries(Generic[V]):
         order = np.argsort(which, kind="stable")
         first = order[run_starts(which[order])]
         seqs = distinct(shard.columns.seq[rows[first]])
-        wanted = set(unknown)
-        found: dict[int, str] = {}
+        terms: set[str] = set()
         for record in self._read_records(shard, seqs.tolist()):
             for text in () if record is None else _list_texts(record):
-                terms = self._analyzer.terms(text)
-                found.update((id, term) for term in terms if (id := term_id(term)) in wanted)
+                terms.update(self._analyzer.terms(text))
+        wanted = set(unknown)
+        found: dict[int, str] = {}
+        for term in terms:
+            if (id := term_id(term)) in wanted:
+                found[id] = min(term, found.get(id, term))  # of two with one id, the same one each time
         return found
 
 

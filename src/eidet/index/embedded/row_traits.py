@@ -117,10 +117,12 @@ def _read_days(columns: ColumnTable, rows: Rows) -> NDArray[np.int32]:
     days = columns.days
     if not len(days) or not len(rows):
         return np.empty((0, 3), np.int32)
-    at = np.minimum(rows.searchsorted(days[:, 0]), len(rows) - 1)
-    here = rows.take(at) == days[:, 0]
-    found: NDArray[np.int32] = days[here]
-    found[:, 0] = at[here]
+    places = np.full(columns.count, -1)
+    places[rows] = np.arange(len(rows))
+    at = places.take(days[:, 0])
+    here = (at >= 0).nonzero()[0]
+    found: NDArray[np.int32] = days.take(here, axis=0)
+    found[:, 0] = at.take(here)
     return found
 
 
@@ -137,7 +139,7 @@ def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: t
         held[docs] = True
     if columns.records < columns.live:
         held[docs - columns.unit[docs]] |= held[docs]
-    return held[rows]
+    return held.take(rows)
 
 
 def _match_session(columns: ColumnTable, rows: Rows, name: str) -> Mask:

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import Floats, Rows
-from .arrays import expand_runs, extend_array, grow_capacity, run_starts
+from .arrays import expand_runs, extend_array, grow_capacity
 from .filters import Mask
 from .postings import Docs
 
 NOBODY: Final = 0  # the number of no word: it fills up the last block of a row
 BLOCK: Final = 16  # words; some rows are read by their blocks, which is quicker than word by word
-FEW: Final = 8  # where no more than this part of the words is worth anything, only those are compared
 
-Numbers = NDArray[np.int32]
+Numbers = NDArray[np.intp]  # to be looked up by: narrower ones are widened each time, at twice the cost
 
 
 class RowWords:
@@ -28,8 +27,9 @@ class RowWords:
         sizes = np.bincount(docs, minlength=count)
         taken = np.maximum(1, -(-sizes // BLOCK))
         self._count = count
+        self._owners: Rows | None = None
         self._ends: Rows = np.cumsum(taken)
-        self._blocks: Numbers = np.full((self._size, BLOCK), NOBODY, np.int32)
+        self._blocks: Numbers = np.full((self._size, BLOCK), NOBODY, np.intp)
         if (docs[1:] < docs[:-1]).any():
             numbers = numbers[np.argsort(docs)]
         shift = (self._ends - taken) * BLOCK - (np.cumsum(sizes) - sizes)
@@ -50,6 +50,7 @@ class RowWords:
         row[size:] = NOBODY
         self._ends[self._count] = end
         self._count += 1
+        self._owners = None
 
     def _reserve(self, size: int, count: int) -> None:
         if size > len(self._blocks):
@@ -62,38 +63,34 @@ class RowWords:
 
         No value is below 0. Of numbers that are not `worth` anything, as `NOBODY`, all are 0. Rows rise.
         """
-        blocks, ends = self._read(rows)
+        blocks, owners = self._read(rows)
         numbers = blocks.reshape(-1)
         at: Rows = worth.take(numbers).nonzero()[0]
-        if len(at) * FEW > len(numbers):
-            return _find_best_of_all(values, blocks, ends)
         best = np.zeros((len(values), len(rows)), np.float32)
-        if len(at):
-            owners = ends.searchsorted(at // BLOCK, "right")
-            starts = run_starts(owners)
-            found = values.take(numbers.take(at), axis=1)
-            best[:, owners.take(starts)] = np.maximum.reduceat(found, starts, axis=1)
+        places = owners.take(at // BLOCK) + len(rows) * np.arange(len(values))[:, None]
+        np.maximum.at(  # a reduction run by run takes three times as long, as most rows have one word
+            best.reshape(-1), places.reshape(-1), values.take(numbers.take(at), axis=1).reshape(-1)
+        )
         return best
 
     def _read(self, rows: Rows) -> tuple[Numbers, Rows]:
-        """The blocks of some rows, and where each row ends among them."""
+        """The blocks of some rows, and the place of its row among them for each block."""
         if len(rows) == self._count:
-            return self._blocks[: self._size], self._ends[: self._count]
+            return self._blocks[: self._size], self._list_owners()
         first = self._ends.take(rows - 1)
         first[rows == 0] = 0
         sizes, at = expand_runs(first, self._ends.take(rows))
-        return self._blocks.take(at, axis=0), np.cumsum(sizes)
+        return self._blocks.take(at, axis=0), np.arange(len(rows)).repeat(sizes)
+
+    def _list_owners(self) -> Rows:
+        """The row of each block; kept until rows are added."""
+        if self._owners is None:
+            ends = self._ends[: self._count]
+            sizes = ends.copy()
+            sizes[1:] -= ends[:-1]
+            self._owners = np.arange(self._count).repeat(sizes)
+        return self._owners
 
     @property
     def nbytes(self) -> int:
-        return self._blocks.nbytes + self._ends.nbytes
-
-
-def _find_best_of_all(values: Floats, blocks: Numbers, ends: Rows) -> Floats:
-    """As `find_best`, by looking at every word."""
-    starts = np.concatenate((_ZERO, ends[:-1] * BLOCK))
-    best: Floats = np.maximum.reduceat(values.take(blocks.reshape(-1), axis=1), starts, axis=1)
-    return best
-
-
-_ZERO: Final = np.zeros(1, np.intp)
+        return self._blocks.nbytes + self._ends.nbytes + 8 * self._size

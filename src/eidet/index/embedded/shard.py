@@ -158,20 +158,20 @@ class Shard(Generic[V_co]):
         query = None if probe.vector is None or not self.count else unit(probe.vector)
         coarse = None if query is None else arm.scan(query, passing.rows)
         words, rarity = self._count_words(probe.terms, passing)
-        hits = None if words is None else (words > 0).nonzero()[0]  # most rows hold none of the words
-        best = _choose_candidates(coarse, words, hits, passing.count, probe.depth)
+        spans = {"dense": _span_of(coarse), "words": _span_of(words)}
+        best = _choose_candidates(coarse, words, passing.count, probe.depth)
         if best is not None:
             best = self._add_neighbours(best, passing.rows)
         rows = passing.pick(best)
-        dense = np.zeros(len(rows), np.float32)
-        if query is not None and coarse is not None:
-            dense = arm.sharpen(query, _take(coarse, best), rows, max(1, probe.depth // EXACT))
-        counted = np.zeros(len(rows), np.float32) if words is None else _take(words, best)
+        counted = _take(words, best, len(rows))
+        dense = _take(coarse, best, len(rows))
+        if query is not None and len(rows):
+            dense = arm.sharpen(query, dense, rows, max(1, probe.depth // EXACT))
+            spans["dense"] = Span(spans["dense"].low, float(np.maximum.reduce(dense)))
         aligned = self.align_words(probe, rows, lexicon, rarity)
-        spans = {"dense": _dense_span(coarse, dense), "words": _words_span(words, hits)}
         if aligned is not None:
-            low = float(aligned.min()) if len(rows) == passing.count and len(rows) else 0.0
-            spans["aligned"] = Span(low, float(aligned.max(initial=0)))
+            low = float(np.minimum.reduce(aligned)) if len(rows) == passing.count and len(rows) else 0.0
+            spans["aligned"] = Span(low, float(np.maximum.reduce(aligned, initial=0.0)))
         seen = self._portray(rows, None if best is not None else passing)
         return self.describe(
             probe, seen, dense, counted, aligned, spans, rarity=float(rarity.sum()), kept=passing.records
@@ -231,14 +231,15 @@ class Shard(Generic[V_co]):
         """As `Index.around`."""
         columns = self.columns
         keep, order = columns.select_passing(where, now, resolve), columns.sessions
+        held, turn = columns.seq, order.turn
         found = {}
-        for seq, row in zip(seqs, np.searchsorted(columns.seq, seqs).tolist(), strict=True):
-            if row >= self.count or columns.seq[row] != seq or order.turn[row] < 0:
+        for seq, row in zip(seqs, held.searchsorted(seqs).tolist(), strict=True):
+            if row >= self.count or held[row] != seq or turn[row] < 0:
                 continue
             if keep is None or keep[row]:
                 near = order.beside(row, reach, keep)
-                beside = tuple((int(columns.seq[at]), int(order.turn[at])) for at in near)
-                found[seq] = Neighbours(int(order.turn[row]), beside)
+                beside = zip(held.take(near).tolist(), turn.take(near).tolist(), strict=True)
+                found[seq] = Neighbours(int(turn[row]), tuple(beside))
         return found
 
     def _add_neighbours(self, best: Rows, passed: Rows | None) -> Rows:
@@ -284,21 +285,22 @@ class Shard(Generic[V_co]):
         return kept + self.words_nbytes + self.attributes.nbytes
 
 
-def _choose_candidates(
-    coarse: Floats | None, words: Floats | None, hits: Rows | None, kept: int, depth: int
-) -> Rows | None:
+def _choose_candidates(coarse: Floats | None, words: Floats | None, kept: int, depth: int) -> Rows | None:
     """The best `depth` of each arm, as rising positions in the arms' scores; None for all."""
     if kept <= max(depth, WHOLE):
         return None
     best = [] if coarse is None else [top(coarse, depth)]
-    if words is not None and hits is not None:
+    if words is not None:
+        hits = (words > 0).nonzero()[0]  # most rows hold none of the words
         best.append(hits[top(words[hits], depth)])
     return unite(best, kept) if best else np.arange(0)
 
 
-def _take(scores: Floats, best: Rows | None) -> Floats:
-    """A copy of all scores, or of the best."""
-    return scores.copy() if best is None else scores.take(best)
+def _take(scores: Floats | None, best: Rows | None, count: int) -> Floats:
+    """All scores, or the best; zeros for an arm that was not asked."""
+    if scores is None:
+        return np.zeros(count, np.float32)
+    return scores if best is None else scores.take(best)
 
 
 def _raise_levels(given: Entry, width: int) -> Sequence[bytes | None]:
@@ -347,14 +349,7 @@ def _split_blob(blob: bytes | None, size: int, width: int) -> list[bytes | None]
     return parts + [None] * (size - len(parts))
 
 
-def _dense_span(scores: Floats | None, exact: Floats) -> Span:
+def _span_of(scores: Floats | None) -> Span:
     if scores is None or not len(scores):
         return Span()
-    return Span(float(scores.min()), float((exact if len(exact) else scores).max()))
-
-
-def _words_span(scores: Floats | None, hits: Rows | None) -> Span:
-    if scores is None or hits is None or not len(hits):
-        return Span()
-    found = scores[hits]
-    return Span(float(found.min()) if len(hits) == len(scores) else 0.0, float(found.max()))
+    return Span(float(np.minimum.reduce(scores)), float(np.maximum.reduce(scores)))

@@ -88,7 +88,7 @@ class VectorPlanes:
         """Cosine with every row (or those given), to about 0.001."""
         if rows is not None and len(rows) * 4 > self.count:  # picking rows out first pays when they are few
             return self.scan(query, None).take(rows)
-        top, count = float(np.abs(query).max()), self.count if rows is None else len(rows)
+        top, count = float(np.maximum.reduce(np.abs(query))), self.count if rows is None else len(rows)
         if top == 0 or count == 0:
             return np.zeros(count, np.float32)
         coarse = np.rint(query * (127 / top)).astype(np.int8)[None]

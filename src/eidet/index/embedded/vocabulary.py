@@ -24,7 +24,7 @@ from .row_words import Numbers, RowWords
 
 FAR: Final = 0.2  # the cosine of words that have nothing to do with each other
 MOST_TERMS: Final = 2_000  # of questions, for which similar words are kept
-KEPT_BYTES: Final = 1_000  # about, for each of them
+KEPT_BYTES: Final = 1_500  # about, for each of them
 
 NO_WORDS: Final[Related] = {}
 
@@ -57,7 +57,7 @@ class Similar(NamedTuple):
         return Similar(numbers, np.concatenate((self.nearness, other.nearness)), other.known)
 
 
-NO_SIMILAR: Final = Similar(np.empty(0, np.int32), np.empty(0, np.float32), 0)
+NO_SIMILAR: Final = Similar(np.empty(0, np.intp), np.empty(0, np.float32), 0)
 
 
 class Vocabulary:
@@ -71,7 +71,7 @@ class Vocabulary:
         terms, docs = postings.pairs()
         self._words: Terms = distinct(terms)
         self._later: dict[int, int] = {}  # numbers of words that came after those
-        self._rows = RowWords((self._words.searchsorted(terms) + 1).astype(np.int32), docs, postings.count)
+        self._rows = RowWords(self._words.searchsorted(terms) + 1, docs, postings.count)
         self._vectors, self._scale = learn(self._words)
         self._similar: dict[str, Similar] = {}
 
@@ -97,9 +97,9 @@ class Vocabulary:
     def _find_numbers(self, ids: Terms) -> Numbers:
         """The number of each word; 0 for one that no row has."""
         if not len(self._words):
-            return np.fromiter(map(self._later.get, ids.tolist(), repeat(0)), np.int32, len(ids))
+            return np.fromiter(map(self._later.get, ids.tolist(), repeat(0)), np.intp, len(ids))
         at = self._words.searchsorted(ids)
-        numbers = np.where(self._words.take(at, mode="clip") == ids, at + 1, 0).astype(np.int32)
+        numbers = np.where(self._words.take(at, mode="clip") == ids, at + 1, 0)
         if self._later:
             absent = (numbers == 0).nonzero()[0]
             numbers[absent] = list(map(self._later.get, ids.take(absent).tolist(), repeat(0)))
@@ -121,9 +121,9 @@ class Vocabulary:
         nearness = np.zeros((len(terms), self._count + 1), np.float32)
         is_near = np.zeros(self._count + 1, np.bool_)
         owns = self._find_numbers(np.array(terms, np.uint32))
+        is_near[np.concatenate([near.numbers for near in similar])] = True
         for row, own, near in zip(nearness, owns.tolist(), similar, strict=True):
             row[near.numbers] = near.nearness
-            is_near[near.numbers] = True
             if own:
                 row[own] = 1.0
                 is_near[own] = True
@@ -149,7 +149,7 @@ class Vocabulary:
             self._raise_related(values, known.related.get(spelt[term], NO_WORDS), start)
             fresh = values[one.known - start :]
             at = (fresh > 0).nonzero()[0]  # of floats it would be slow
-            numbers = (at + one.known + 1).astype(np.int32)
+            numbers = at + (one.known + 1)
             found = Similar(numbers, fresh.take(at), self._count)
             self._similar[term] = one.merge(found)
 
