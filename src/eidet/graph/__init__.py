@@ -114,6 +114,10 @@ class Graphs:
     def follow(self, scope: str) -> None:
         """Learns what changed in a scope, if its graph is in RAM: what is forgotten leaves it at once."""
         self.pages.drop(scope)
+        self.keep_up(scope)
+
+    def keep_up(self, scope: str) -> None:
+        """As `follow`, from pages that an index has just read where there are some."""
         with self._lock:
             slot = self._slots.get(scope)
         if slot is None:

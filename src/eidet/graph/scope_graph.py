@@ -114,7 +114,8 @@ class ScopeGraph:
             for number in range(len(stored.decision.entities)):
                 self.identities.unlink((seq, number))
         self.ids.pop(seq, None)
-        self._forget_answers()
+        if source is not None or stored is not None:
+            self._forget_answers()
 
     def relabel(self, labels: Mapping[int, dict[str, str]]) -> None:
         """See `StatementsIndex.relabel`."""
