@@ -36,7 +36,7 @@ _MADE_OF_OTHERS: Final = Where(kinds=(Kind.EPISODE, Kind.SUMMARY, Kind.TRIPLE, K
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class FoundTalk:
     """Records of one talk or of some days, newest first, and why they are shown; `{day}` is that of each."""
 
     records: Sequence[Record]
@@ -85,10 +85,10 @@ class _TalkFinder:
     def __init__(self, recall: Recall, query: Query, wanted: AskedTalk) -> None:
         self._recall, self._query, self._wanted = recall, query, wanted
 
-    def find(self, asked: Understood) -> Talk:
+    def find(self, asked: Understood) -> FoundTalk:
         meant = self._narrow_to_speaker(self._choose_kinds())
         if self._wanted.dates:
-            return Talk(self._list(meant & self._within_days(asked)), IN_TIME)
+            return FoundTalk(self._list(meant & self._within_days(asked)), IN_TIME)
         return self._find_last(meant)
 
     def _narrow_to_speaker(self, meant: Where) -> Where:
@@ -112,18 +112,18 @@ class _TalkFinder:
             spans.append(Where(since=max(first, EARLIEST), until=min(end - 1e-3, LATEST)))
         return Where(some=spans)
 
-    def _find_last(self, meant: Where) -> Talk:
+    def _find_last(self, meant: Where) -> FoundTalk:
         newest = self._list(meant, most=1)
         if not newest:
-            return Talk((), LAST)
+            return FoundTalk((), LAST)
         last = newest[0]
         if self._query.asked - last.occurred > UNDER_WAY:
-            return Talk(self._list_talk_of(last, meant), LAST)
+            return FoundTalk(self._list_talk_of(last, meant), LAST)
         before = meant & self._before(last, meant)
         earlier = self._list(before, most=1)
         if not earlier:
-            return Talk(self._list_talk_of(last, meant), RUNNING)
-        return Talk(self._list_talk_of(earlier[0], before), LAST)
+            return FoundTalk(self._list_talk_of(last, meant), RUNNING)
+        return FoundTalk(self._list_talk_of(earlier[0], before), LAST)
 
     def _before(self, running: Record, meant: Where) -> Where:
         """What is not of the talk that is under way, to which this record belongs."""

@@ -31,7 +31,7 @@ def bounds_of(
     crowded: dict[Tier, Rested] = {}
     for tier, limit in limits.items():
         if limit is not None and held[tier] > limit:
-            bound = _bound_tier(store, Where(scope=place, tiers=(tier,)), held[tier], limit, give_way)
+            bound = _find_bound(store, Where(scope=place, tiers=(tier,)), held[tier], limit, give_way)
             crowded |= {tier: bound} if bound is not None else {}
     newest = None
     if settings.short_steps is not None or settings.middle_steps is not None:
@@ -39,7 +39,7 @@ def bounds_of(
     return Bounds(crowded=crowded, newest_step=newest)
 
 
-def _bound_tier(
+def _find_bound(
     store: Store, where: Where, held: int, limit: int, give_way: Callable[[], None]
 ) -> Rested | None:
     """Where most of a tier is too many, all of it is read as it lies: to sort it would cost more."""
