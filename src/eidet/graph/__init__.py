@@ -7,7 +7,7 @@ names.py  name_book.py  identities.py  entity_names.py  antecedents.py   who is 
 validity.py        what held when: closing, reopening, contradictions
 scope_graph.py     one scope, without store and clock
 updates.py  shared_pages.py   how changes of the store reach it
-inference.py  joins.py  routes.py  asking.py  explaining.py  wording.py   questions and answers
+inference.py  joins.py  routes.py  asking.py  explaining.py  quotations.py  wording.py   questions and answers
 """
 
 from __future__ import annotations
