@@ -302,9 +302,10 @@ class Parts:
         return index
 
     def follow(self, scope: str) -> None:
-        """Lets the index learn what upkeep changed, if there is one."""
+        """Lets index and graph learn what upkeep changed, as far as they are in RAM: no recall has to."""
         if self._index is not None:
             self._index.follow(scope)
+            self._graphs.keep_up(scope)
 
     def note_written(self, records: Sequence[Record]) -> None:
         """Lets index and graph read along in the background, if many records were written."""

@@ -18,7 +18,7 @@ from .scope_hint import tell_elsewhere
 from .show import console, local_time, plain, table
 
 if TYPE_CHECKING:
-    from ..graph.fact import Fact
+    from ..graph.fact import Contradiction, Fact
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Who or what: Ann, me, Acme.")]
 AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="What was true then; default: now.")]
@@ -135,7 +135,7 @@ def contradictions(on: Which, below: Below = False) -> None:
         emit_each(one.to_dict() for one in found)
         return
     for one in found:
-        _show(one.facts)
+        _show_sides(one)
 
 
 def export(
@@ -200,6 +200,18 @@ def _tell(on: Which, facts: Sequence[Fact]) -> None:
         _show(facts)
     else:
         console(stderr=True).print("nothing found; `eidet facts entities` lists who and what is known")
+
+
+def _show_sides(one: Contradiction) -> None:
+    made = table("from")
+    made.add_column("fact", overflow="fold")
+    made.add_column("said by", overflow="fold")
+    made.add_column("sure", no_wrap=True)
+    made.add_column("id", no_wrap=True)
+    for fact, said in one.sides:
+        begun, origins = local_time(fact.valid_from)[:10], "\n".join(plain(quoted.origin) for quoted in said)
+        made.add_row(begun, plain(fact.text), origins, f"{fact.confidence:.2f}", plain(fact.id))
+    console().print(made)
 
 
 def _show(facts: Iterable[Fact]) -> None:

@@ -42,7 +42,12 @@ def unpack_match(said: Said) -> FactMatch:
 
 
 def unpack_contradiction(said: Said) -> Contradiction:
-    return Contradiction(subject=said["subject"], relation=said["relation"], facts=tuple(unpack_facts(said)))
+    return Contradiction(
+        subject=said["subject"],
+        relation=said["relation"],
+        facts=tuple(unpack_facts(said)),
+        said=tuple(_unpack_quotations(side) for side in said.get("said", ())),
+    )
 
 
 def unpack_explanation(said: Said) -> Explanation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,7 +12,7 @@ class Foreground:
     """Counts recalls in progress, so that upkeep can let them go first."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._idle = threading.Condition(threading.Lock())
         self._active = 0
 
     @property
@@ -20,10 +21,21 @@ class Foreground:
 
     @contextmanager
     def enter(self) -> Iterator[None]:
-        with self._lock:
+        with self._idle:
             self._active += 1
         try:
             yield
         finally:
-            with self._lock:
+            with self._idle:
                 self._active -= 1
+                if not self._active:
+                    self._idle.notify_all()
+
+    def wait_until_idle(self, seconds: float) -> float:
+        """Waits until nobody asks, or so long; the seconds it took."""
+        if not self._active or seconds <= 0:
+            return 0.0
+        began = time.perf_counter()
+        with self._idle:
+            self._idle.wait_for(lambda: not self._active, seconds)
+        return time.perf_counter() - began

@@ -7,7 +7,7 @@ names.py  name_book.py  identities.py  entity_names.py  antecedents.py   who is 
 validity.py        what held when: closing, reopening, contradictions
 scope_graph.py     one scope, without store and clock
 updates.py  shared_pages.py   how changes of the store reach it
-inference.py  joins.py  routes.py  asking.py  explaining.py  wording.py   questions and answers
+inference.py  joins.py  routes.py  asking.py  explaining.py  quotations.py  wording.py   questions and answers
 """
 
 from __future__ import annotations
@@ -114,6 +114,10 @@ class Graphs:
     def follow(self, scope: str) -> None:
         """Learns what changed in a scope, if its graph is in RAM: what is forgotten leaves it at once."""
         self.pages.drop(scope)
+        self.keep_up(scope)
+
+    def keep_up(self, scope: str) -> None:
+        """As `follow`, from pages that an index has just read where there are some."""
         with self._lock:
             slot = self._slots.get(scope)
         if slot is None:

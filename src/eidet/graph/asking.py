@@ -13,6 +13,7 @@ from .entity_names import Node
 from .fact import Contradiction, Entity, Fact, Neighbour
 from .inference import Inferred
 from .joins import FactMatch, PatternJoin, TriplePattern
+from .quotations import quote
 from .routes import Leg, list_legs, list_paths
 from .scope_graph import Moments, ScopeGraph, View
 from .validity import Interval
@@ -81,7 +82,8 @@ class Asking:
             if rivals:
                 name = graph.identities.names.name_of(subject)
                 facts = tuple(self.make_facts(graph, rivals))
-                found.append(Contradiction(subject=name, relation=relation, facts=facts))
+                said = tuple(quote(self.graphs, graph, rival.said) for rival in rivals)
+                found.append(Contradiction(subject=name, relation=relation, facts=facts, said=said))
         return found
 
     def match(

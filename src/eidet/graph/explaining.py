@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ..core.condition import Condition
 from ..core.record import Kind, Record
 from ..core.scope import Scope
 from ..core.where import Where
 from ..store import Store
 from .asking import Asking, statement_id
-from .assertion import Assertion
-from .fact import Explanation, Fact, Quotation
+from .fact import Explanation, Fact
 from .inference import Inferred, Reasoner
+from .quotations import quote
 from .scope_graph import ScopeGraph, View
 from .validity import Interval
 
@@ -74,34 +72,13 @@ def explain_fact(asking: Asking, fact: Fact, view: View) -> Explanation:
         ended = [] if interval.closer is None else [interval.closer]
         return Explanation(
             fact=fact,
-            quotations=_quote(asking, graph, interval.said),
-            ended_by=_quote(asking, graph, ended),
+            quotations=quote(asking.graphs, graph, interval.said),
+            ended_by=quote(asking.graphs, graph, ended),
             rule=rule,
             premises=tuple(premises),
         )
 
     return asking.graphs.ask(fact.scope, explain)
-
-
-def _quote(asking: Asking, graph: ScopeGraph, assertions: Iterable[Assertion]) -> tuple[Quotation, ...]:
-    wanted = list(assertions)
-    seqs = list(dict.fromkeys(assertion.source.seq for assertion in wanted))
-    records = {record.seq: record for record in asking.graphs.read(graph.scope, seqs)}
-    quotations: dict[Quotation, None] = {}
-    for assertion in wanted:
-        record = records.get(assertion.source.seq)
-        if record is not None:
-            quotations[_quote_one(record, assertion)] = None
-    return tuple(quotations)
-
-
-def _quote_one(record: Record, assertion: Assertion) -> Quotation:
-    text = record.whole.text
-    if not assertion.source.is_told and assertion.end > assertion.start:
-        text = text[assertion.start : assertion.end]
-    return Quotation(
-        id=record.id, text=text.strip(), occurred=record.occurred, who=record.who, trust=record.trust
-    )
 
 
 def list_decisions(store: Store, scope: Scope, now: float) -> list[Record]:

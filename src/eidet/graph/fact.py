@@ -98,23 +98,6 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contradiction:
-    """Facts that cannot hold together, and nothing that Eidet knows decides between them."""
-
-    subject: str
-    relation: str
-    facts: tuple[Fact, ...]
-
-    def __str__(self) -> str:
-        return " / ".join(fact.text for fact in self.facts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The contradiction as plain values for JSON."""
-        facts = [fact.to_dict() for fact in self.facts]
-        return {"subject": self.subject, "relation": self.relation, "facts": facts}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Quotation:
     """The sentence of a record that states a fact."""
 
@@ -123,6 +106,50 @@ class Quotation:
     occurred: float
     who: str | None = None
     trust: str = "user"
+    source: str | None = None  # where the record comes from
+
+    @property
+    def origin(self) -> str:
+        """Who said it, or where it comes from, and on which day: `Ann, 2026-05-08`."""
+        named = ", ".join(part for part in (self.who, self.source) if part)
+        return f"{named or self.trust}, {_day(self.occurred)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The quotation as plain values for JSON."""
+        told = {name: getattr(self, name) for name in Quotation.__slots__}
+        return told | {"occurred": iso_time(self.occurred)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Facts that cannot hold together, and nothing that Eidet knows decides between them.
+
+    `said` has for each fact, in the same order, the sentences that state it: who said them, and when.
+    """
+
+    subject: str
+    relation: str
+    facts: tuple[Fact, ...]
+    said: tuple[tuple[Quotation, ...], ...] = ()
+
+    @property
+    def sides(self) -> list[tuple[Fact, tuple[Quotation, ...]]]:
+        """Each fact with what was said for it."""
+        nothing: tuple[Quotation, ...] = ()
+        said = self.said or (nothing,) * len(self.facts)
+        return list(zip(self.facts, said, strict=True))
+
+    def __str__(self) -> str:
+        return " / ".join(_describe_side(fact, said) for fact, said in self.sides)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contradiction as plain values for JSON."""
+        return {
+            "subject": self.subject,
+            "relation": self.relation,
+            "facts": [fact.to_dict() for fact in self.facts],
+            "said": [list(map(Quotation.to_dict, side)) for side in self.said],
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +173,12 @@ class Explanation:
         for quotation in self.ended_by:
             lines.append(f"  ended {_day(quotation.occurred)} {quotation.who or 'user'}: {quotation.text}")
         return "\n".join(lines)
+
+
+def _describe_side(fact: Fact, said: tuple[Quotation, ...]) -> str:
+    if said:
+        return f"{fact.text} ({'; '.join(one.origin for one in said)})"
+    return fact.text
 
 
 def _day(at: float) -> str:

@@ -31,6 +31,7 @@ from .answer_forms import read_wants
 from .clues import NO_WANTS, Clues
 from .fact_stage import AskedQuery, consult_facts
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
+from .last_talk import answer_talk, find_asked_talk
 from .query_rules import LEAST, count_to_read, least_for, list_losses, read_end, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
@@ -119,6 +120,8 @@ class Recall:
             return self._answer_nothing(query)
         head = self.store.head()
         asked = self.understand(query, head)
+        if (talk := answer_talk(self, query, asked)) is not None:
+            return talk
         terms = self._terms(asked)
         probe = self._probe(query, asked, terms, head)
         clock.lap("understand")
@@ -159,6 +162,8 @@ class Recall:
             return None
         head = self.store.head()
         asked = self.understand(query, head)
+        if find_asked_talk(self, query, asked) is not None:
+            return None
         terms = self._terms(asked)
         found = self._search(query, self._probe(query, asked, terms, head))
         told = self._weigh(query, found, asked, terms)

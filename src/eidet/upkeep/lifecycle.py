@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .archive import Archive
     from .run import Pause
     from .service import Chore, Keeping
-    from .worker import UpkeepWorker
+    from .worker import Breaks, UpkeepWorker
 
 STEP: Final = 20  # records that the background changes at once: a few milliseconds
 LEASE_SECONDS: Final = 60.0
@@ -72,7 +72,9 @@ class Life:
         works_of(chore.only)
         if self._worker is not None:
             self._worker.stop()
-        self._worker = UpkeepWorker(partial(self._round, chore), every=every, busy=self._busy)
+        self._worker = UpkeepWorker(
+            partial(self._round, chore), every=every, foreground=self._parts.foreground
+        )
         return self._worker
 
     def count_insertions(self, count: int) -> None:
@@ -91,21 +93,22 @@ class Life:
             from .service import Chore
             from .worker import UpkeepWorker
 
-            self._worker = UpkeepWorker(partial(self._round, Chore(only=MOVES)), every=None, busy=self._busy)
+            self._worker = UpkeepWorker(
+                partial(self._round, Chore(only=MOVES)), every=None, foreground=self._parts.foreground
+            )
         return self._worker
 
-    def _busy(self) -> bool:
-        return self._parts.foreground.busy
-
-    def _round(self, chore: Chore, stops: Pause) -> Maintained | None:
+    def _round(self, chore: Chore, breaks: Breaks) -> Maintained | None:
         """One upkeep, unless another process is at it."""
-        lease = _Lease(self._parts, self._owner, stops)
+        lease = _Lease(self._parts, self._owner, breaks)
         if not lease.renew():
             return None
         chosen = chore.settings or self._parts.settings.upkeep
         small = replace(chore, settings=replace(chosen, batch=min(chosen.batch, STEP)))
         try:
-            return self.keeping.maintain(small, now=self._parts.clock(), told=100, stops=lease)
+            return self.keeping.maintain(
+                small, now=self._parts.clock(), told=100, stops=lease, give_way=breaks.give_way
+            )
         finally:
             lease.give_back()
 

@@ -18,13 +18,12 @@ from ..core.errors import Conflict, Corrupt, EidetError, Refused, Unavailable
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Retention, Upkeep
-from ..core.where import Where
 from ..store import Store, verbs
 from ..store.rules import Entombed, Held
 from ..write.reembed import batches
 from . import Ask, Change, Drop, Maintained, Noted, Stay, Write
 from .archive import Archive
-from .bounds import PAGE, bounds_of
+from .bounds import bounds_of, read_pages
 from .candidates import candidates
 from .curve import DAY
 from .tier_form import Forms
@@ -35,11 +34,16 @@ TRIM_BYTES: Final = 1 << 20
 PRUNED: Final = 500  # notes of the history that are removed at once
 Groups = Callable[[str, str], Iterator[Change]]  # work, scope
 Pause = Callable[[], bool]  # called between batches: may rest for a while; whether to stop
+GiveWay = Callable[[], None]  # called within a batch: may let those who ask go first
 Progress = Callable[[int, int], None]  # done, of how many
 
 
 def never() -> bool:
     return False
+
+
+def hurry() -> None:
+    """Gives way to nobody: somebody waits for the upkeep itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,7 @@ class UpkeepParts:
     manifest: dict[str, Any]
     epoch: int
     follow: Callable[[str], None]  # after changes of a scope
+    give_way: GiveWay = hurry  # never inside of a transaction
     retention: tuple[Retention, ...] = ()
 
 
@@ -122,8 +127,10 @@ def maintain(
             if dry_run:
                 _tell(changes, tally)
             elif changes:
+                parts.give_way()
                 with because(_reasons(changes)):
                     _make(parts, changes, tally, now)
+                parts.give_way()
                 parts.follow(path)
             if stops():
                 return _report(tally, dry_run, began, 0)
@@ -167,13 +174,14 @@ def _plan_scope(
     single = [work for work in works if work in PLANNERS]
     if single:
         if "move" in single:
-            bounds = bounds_of(parts.store, scope, settings)
+            bounds = bounds_of(parts.store, scope, settings, parts.give_way)
         else:
             bounds = Bounds()
         bounds = replace(bounds, retention=parts.retention)
         where = candidates(single, now, settings, bounds)
-        for page in () if where is None else _pages(parts.store, where.within(Scope(scope)), settings.batch):
-            yield list(plan(page, now, settings, bounds, single))
+        if where is not None:
+            for page in read_pages(parts.store, where.within(Scope(scope)), settings.batch):
+                yield list(plan(page, now, settings, bounds, single))
         advance()
     for work in (work for work in works if work not in PLANNERS):
         yield from batches(_readable(parts.groups(work, scope), f"{work} {scope}", tally), settings.batch)
@@ -186,17 +194,6 @@ def _readable(changes: Iterator[Change], what: str, tally: _Tally) -> Iterator[C
         yield from changes
     except Corrupt as error:
         tally.failed.append(f"{what}: {error}")
-
-
-def _pages(store: Store, where: Where, size: int) -> Iterator[list[Record]]:
-    """What matches of the records there are now; those that are written while we walk come after the end."""
-    head = store.head().seq
-    for page in batches(verbs.scan(store, where, batch=PAGE), size):
-        known = [record for record in page if record.seq <= head]
-        if known:
-            yield known
-        if len(known) < len(page):
-            return
 
 
 def _tell(changes: Sequence[Change], tally: _Tally) -> None:
@@ -249,6 +246,7 @@ def _recast(parts: UpkeepParts, changes: Sequence[Write], tally: _Tally, now: fl
     read = [change.instead or change.record for change in changes]
     tiered = [change.record.but(level=old.level) for old, change in zip(read, changes, strict=True)]
     forms = parts.forms.at_levels(tiered, levels)
+    parts.give_way()
     made = verbs.rewrite_form(
         parts.store, list(zip(read, forms, strict=True)), now=now, epoch=parts.epoch, by=BY
     )

@@ -34,7 +34,7 @@ from .fit import Fitted, fit
 from .model_facts import FactReadings
 from .retain import Standing, standings, unkept
 from .reweigh import reweigh
-from .run import Pause, Progress, UpkeepParts, maintain, never
+from .run import GiveWay, Pause, Progress, UpkeepParts, hurry, maintain, never
 from .summary import Passage, gist, summarise
 from .tier_form import Forms
 from .tier_plan import curve_of
@@ -94,6 +94,7 @@ class Keeping:
         dry_run: bool = False,
         told: int = 1_000_000,
         stops: Pause = never,
+        give_way: GiveWay = hurry,
         progress: Progress | None = None,
     ) -> Maintained:
         """Does a chore, or says what it would do; `told` limits how many changes the answer lists."""
@@ -116,7 +117,7 @@ class Keeping:
             kept = self._archive(archive, dry_run=dry_run)
             self._readings.begin()
             done = maintain(
-                self._needs(chosen, kept, model, now, epoch, dry_run),
+                replace(self._needs(chosen, kept, model, now, epoch, dry_run), give_way=give_way),
                 chosen,
                 scope=chore.scope,
                 now=now,

@@ -115,17 +115,17 @@ def promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bou
 
 def move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
     """One tier down, or two at once where both limits are passed."""
+    limits = {tier: _limits_of(tier, settings, bounds) for tier in _BELOW}
+    alone = replace(limits[Tier.MIDDLE], crowd=None)  # who just came is not among those that are too many
     for record in records:
         if is_protected(record):
             continue
         if record.tier is Tier.LONG:
             if record.level < LEVELS[Tier.LONG]:
                 yield move_record(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
-        elif because := _due(record, record.tier, now, settings, bounds):
+        elif because := _due(record, limits[record.tier], now):
             below = _BELOW[record.tier]
-            if below is Tier.MIDDLE and (
-                further := _due(record, below, now, settings, replace(bounds, crowded={}))
-            ):
+            if below is Tier.MIDDLE and (further := _due(record, alone, now)):
                 below, because = Tier.LONG, further
             yield move_record(record, below, LEVELS[below], because)
 
@@ -139,20 +139,40 @@ def move_record(record: Record, tier: Tier, level: int, because: str, *, what: s
     return Write(what=what, record=new, because=because, instead=record, recast=True)
 
 
-def _due(record: Record, tier: Tier, now: float, settings: Upkeep, bounds: Bounds) -> str | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Limits:
+    """What makes a record leave a tier; None where a limit is off or not passed."""
+
+    tier: Tier
+    entries: int | None
+    crowd: Rested | None  # up to where records are too many
+    age_days: float | None
+    steps: int | None
+    newest_step: int | None
+
+
+def _limits_of(tier: Tier, settings: Upkeep, bounds: Bounds) -> _Limits:
+    return _Limits(
+        tier=tier,
+        entries=getattr(settings, f"{tier}_entries"),
+        crowd=bounds.crowded.get(tier),
+        age_days=getattr(settings, f"{tier}_age_days"),
+        steps=getattr(settings, f"{tier}_steps"),
+        newest_step=bounds.newest_step,
+    )
+
+
+def _due(record: Record, limits: _Limits, now: float) -> str | None:
     """Why a record should leave a tier; None if it should not."""
     since = resting_time(record)
-    age_limit = getattr(settings, f"{tier}_age_days")
-    steps, entries = getattr(settings, f"{tier}_steps"), getattr(settings, f"{tier}_entries")
-    bound = bounds.crowded.get(tier)
-    if bound is not None and (since, record.seq) <= bound:
-        return f"the {tier} tier has more than {entries:,} records"
+    if limits.crowd is not None and (since, record.seq) <= limits.crowd:
+        return f"the {limits.tier} tier has more than {limits.entries:,} records"
     days = (now - since) / DAY
-    if age_limit is not None and move_score(days, age_limit or 1e-9, record.importance) >= DUE:
+    if limits.age_days is not None and move_score(days, limits.age_days or 1e-9, record.importance) >= DUE:
         return f"not used for {days:.1f} days at importance {record.importance:.2f}"
-    if steps is not None and record.step is not None and bounds.newest_step is not None:
-        behind = bounds.newest_step - record.step
-        if behind > steps:
+    if limits.steps is not None and record.step is not None and limits.newest_step is not None:
+        behind = limits.newest_step - record.step
+        if behind > limits.steps:
             return f"{behind:,} steps behind the newest"
     return None
 

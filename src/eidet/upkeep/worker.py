@@ -9,16 +9,16 @@ from collections.abc import Callable
 from typing import Any, Final, Self
 
 from ..core.errors import EidetError
+from ..core.foreground import Foreground
 from ..net.worker import UNTIL_WOKEN, BackgroundWorker
 from . import Maintained
-from .run import Pause
 
 log: logging.Logger = logging.getLogger("eidet")
 
 REST: Final = 0.7  # seconds of rest for each second of work, so that recalls find the processor free
 MOST_REST: Final = 0.25
-COURTESY: Final = 0.02  # seconds that somebody who asks is waited for
-GLANCE: Final = 0.001  # seconds between two looks at that
+COURTESY: Final = 0.02  # seconds that it waits at once for those who ask
+PATIENCE: Final = 4.0  # seconds that it waits for them, at most, for each second of work: it is never starved
 
 
 class UpkeepWorker:
@@ -29,13 +29,13 @@ class UpkeepWorker:
 
     def __init__(
         self,
-        job: Callable[[Pause], Maintained | None],
+        job: Callable[[Breaks], Maintained | None],
         *,
         every: float | None,
-        busy: Callable[[], bool] = lambda: False,
+        foreground: Foreground,
     ) -> None:
         self._job = job
-        self._busy = busy
+        self._foreground = foreground
         self._every = every
         self.last: Maintained | None = None
         self.rounds: int = 0
@@ -105,7 +105,7 @@ class UpkeepWorker:
 
     def _work(self) -> float:
         try:
-            done = self._job(_Rests(self._thread.rest, self._busy))
+            done = self._job(Breaks(self._thread.rest, self._foreground))
         except EidetError:
             raise
         except Exception as error:
@@ -123,19 +123,27 @@ class UpkeepWorker:
         log.warning("upkeep failed; retrying later: %s", error)
 
 
-class _Rests:
-    """Between batches: rests a while, and longer while somebody asks; says whether to stop."""
+class Breaks:
+    """When the background holds still. Called between steps, it rests and says whether to stop."""
 
-    def __init__(self, rest: Callable[[float], bool], busy: Callable[[], bool]) -> None:
+    def __init__(self, rest: Callable[[float], bool], foreground: Foreground) -> None:
         self._rest = rest
-        self._busy = busy
+        self._foreground = foreground
         self._since = time.perf_counter()
+        self._waited = 0.0  # of the time since then
+        self._patience = COURTESY
 
     def __call__(self) -> bool:
-        began = time.perf_counter()
-        stopped = self._rest(min((began - self._since) * REST, MOST_REST))
-        rested = time.perf_counter()
-        while not stopped and self._busy() and time.perf_counter() - rested < COURTESY:
-            stopped = self._rest(GLANCE)
-        self._since = time.perf_counter()
+        worked = time.perf_counter() - self._since - self._waited
+        stopped = self._rest(min(worked * REST, MOST_REST))
+        self._patience = min(self._patience + worked * PATIENCE, COURTESY)
+        self._since, self._waited = time.perf_counter(), 0.0
+        if not stopped:
+            self.give_way()
         return stopped
+
+    def give_way(self) -> None:
+        """Also within a step: lets those who ask go first, as far as patience goes."""
+        waited = self._foreground.wait_until_idle(self._patience)
+        self._patience -= waited
+        self._waited += waited

@@ -43,6 +43,16 @@ def test_why_entities_contradictions_and_export(filled: Shell) -> None:
     assert filled("facts", "why", "nothing").code == 3
 
 
+def test_contradictions_name_who_said_what(eidet: Shell) -> None:
+    for who, year in (("Ann", 1990), ("Bob", 1991)):
+        eidet("remember", f"Cleo was born in {year}.", "--who", who, "--occurred", "2026-05-01")
+    out = eidet("facts", "contradictions", COLUMNS="120").out
+    assert "Ann, 2026-05-01" in out
+    assert "Bob, 2026-05-01" in out
+    (found,) = eidet("facts", "contradictions", "--json").lines
+    assert [[one["who"] for one in side] for side in found["said"]] == [["Ann"], ["Bob"]]
+
+
 def test_a_file_of_the_reference_server_is_loaded(eidet: Shell) -> None:
     assert eidet("facts", "load", str(MCP_FILE), "--json").json == {"facts": 13}
     exported = eidet("facts", "export", "-f", "mcp").out

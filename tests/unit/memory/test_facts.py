@@ -99,6 +99,22 @@ def test_why_quotes_the_sentence(memory: Memory) -> None:
     assert "Ann lives in Lisbon" in str(reason)
 
 
+def test_each_side_of_a_contradiction_names_who_said_it_and_when(memory: Memory) -> None:
+    memory.remember("Cleo was born in 1990.", who="Ann", source="mail 7", occurred="2026-05-01")
+    memory.remember("Cleo was born in 1991.", who="Bob", occurred="2026-05-01")
+    memory.remember("Cleo was born in 1992.", trust="web", occurred="2026-05-01")
+    (found,) = memory.facts.contradictions()
+    told = {fact.object: [quoted.origin for quoted in said] for fact, said in found.sides}
+    assert told == {
+        "1990": ["Ann, mail 7, 2026-05-01"],
+        "1991": ["Bob, 2026-05-01"],
+        "1992": ["web, 2026-05-01"],
+    }
+    assert "1991 (Bob, 2026-05-01)" in str(found)
+    (first,) = found.to_dict()["said"][0]
+    assert (first["who"], first["source"], first["text"]) == ("Ann", "mail 7", "Cleo was born in 1990")
+
+
 def test_contradictions_are_listed_resolved_and_reopened(memory: Memory) -> None:
     memory.facts.add("Ann", "lives_in", "Lisbon", since="2024-01-01", sources=["a"])
     memory.facts.add("Ann", "lives_in", "Porto", since="2024-01-01", sources=["b"])

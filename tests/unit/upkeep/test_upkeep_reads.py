@@ -18,18 +18,24 @@ NOW = 1_700_000_000.0
 
 
 class Read:
-    """Counts the records that a store hands out; `verbs.scan` asks for them in pages."""
+    """Counts the records that a store hands out, and how many at once."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
-        find = RelationalStore.find
+        self.most = 0
+        for name in ("find", "read"):
+            self._count_answers(monkeypatch, name)
 
-        def found(store: RelationalStore, where: Where, **how: Any) -> list[Record]:
-            records = find(store, where, **how)
+    def _count_answers(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        ask = getattr(RelationalStore, name)
+
+        def answer(store: RelationalStore, *asked: Any, **how: Any) -> list[Record | None]:
+            records: list[Record | None] = ask(store, *asked, **how)
             self.count += len(records)
+            self.most = max(self.most, len(records))
             return records
 
-        monkeypatch.setattr(RelationalStore, "find", found)
+        monkeypatch.setattr(RelationalStore, name, answer)
 
 
 def test_what_cannot_move_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,3 +72,24 @@ def test_what_became_old_is_read_alone(tmp_path: Path, monkeypatch: pytest.Monke
         read = Read(monkeypatch)
         assert memory.upkeep.maintain(only=MOVES).counts == {"move": 7}
         assert read.count == 7
+
+
+def test_of_a_tier_that_mostly_is_too_many_never_much_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [NOW]
+    with Memory(tmp_path / "memory.db", embedder="hashing:16", clock=lambda: clock[0]) as memory:
+        for n in range(9):
+            clock[0] += 1
+            memory.remember([f"number {n} {m}" for m in range(100)])
+        used = memory.find(order="created", limit=5)
+        clock[0] += 10
+        for record in used:
+            memory.recall(record.text, where=Where(ids=(record.id,)))
+        memory.admin.flush()
+        read = Read(monkeypatch)
+        done = memory.upkeep.maintain(only=MOVES, settings=Upkeep(short_entries=100))
+        assert done.counts == {"move": 800}
+        assert read.most <= 200
+        kept = {record.id for record in memory.find(tiers="short", limit=1000)}
+        assert kept >= {record.id for record in used}

@@ -84,7 +84,14 @@ def _neighbourhood(memory: Memory, scope: Scope, centre: Entity, hops: int) -> d
 def _contradictions(memory: Memory, scope: Scope) -> list[dict[str, Any]]:
     told = []
     for one in memory.facts.contradictions(scope=scope):
-        told.append({"subject": one.subject, "relation": one.relation, "facts": facts_as_json(one.facts)})
+        told.append(
+            {
+                "subject": one.subject,
+                "relation": one.relation,
+                "facts": facts_as_json(one.facts),
+                "said": [_quotations(side) for side in one.said],
+            }
+        )
     return told
 
 
@@ -103,9 +110,15 @@ def explain_fact(memory: Memory, scope: Scope, id: str) -> dict[str, Any]:
 def _quotations(quotations: Iterable[Quotation]) -> list[dict[str, Any]]:
     told = []
     for one in quotations:
-        text = one.text[:LONGEST]
         told.append(
-            {"id": one.id, "text": text, "occurred": one.occurred, "who": one.who, "trust": one.trust}
+            {
+                "id": one.id,
+                "text": one.text[:LONGEST],
+                "occurred": one.occurred,
+                "who": one.who,
+                "trust": one.trust,
+                "source": one.source,
+            }
         )
     return told
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from ...core.record import iso_time
-from ...graph.fact import Quotation
 from ..serving import Reads, Writes
 from .bodies import Id, RequestBody
-from .facts_routes import EntityBody, EntityReply, FactBody, FactId, FactTimes, Name, add_route, tell_facts
+from .facts_routes import (
+    EntityBody,
+    EntityReply,
+    FactBody,
+    FactId,
+    FactTimes,
+    Name,
+    QuotationBody,
+    add_route,
+    tell_facts,
+)
 from .replies import StoredMemory, tell_record, tell_records
 from .respond import answer
 
@@ -47,16 +54,6 @@ class FactsExportBody(FactTimes):
 
     format: Literal["json-ld", "graphml", "mermaid", "mcp"] = "json-ld"
     ever: bool = Field(False, description="Of all times.")
-
-
-class QuotationBody(BaseModel):
-    """The sentence of a memory that states a fact."""
-
-    id: str
-    text: str
-    occurred: str | None
-    who: str | None
-    trust: str
 
 
 class ExplanationReply(BaseModel):
@@ -102,13 +99,6 @@ def add_to(router: APIRouter) -> None:
     add_route(router, undo, UndoneReply)
 
 
-def _tell_quotations(quotations: tuple[Quotation, ...]) -> list[dict[str, Any]]:
-    told = []
-    for one in quotations:
-        told.append(asdict(one) | {"occurred": iso_time(one.occurred)})
-    return told
-
-
 async def why(body: FactId, grant: Reads) -> Response:
     """The sentences behind a fact, what ended it, and the rule that inferred it."""
     found = await grant.memory.facts.why(body.id, scope=grant.scope)
@@ -116,8 +106,8 @@ async def why(body: FactId, grant: Reads) -> Response:
     def tell() -> dict[str, Any]:
         return {
             "fact": found.fact.to_dict(),
-            "quotations": _tell_quotations(found.quotations),
-            "ended_by": _tell_quotations(found.ended_by),
+            "quotations": [one.to_dict() for one in found.quotations],
+            "ended_by": [one.to_dict() for one in found.ended_by],
             "rule": found.rule,
             "premises": tell_facts(found.premises),
         }

@@ -163,12 +163,24 @@ class PathList(BaseModel):
     paths: list[list[FactBody]]
 
 
+class QuotationBody(BaseModel):
+    """The sentence of a memory that states a fact."""
+
+    id: str
+    text: str
+    occurred: str | None
+    who: str | None
+    trust: str
+    source: str | None
+
+
 class Dispute(BaseModel):
-    """Facts that cannot hold together."""
+    """Facts that cannot hold together; `said` has for each fact the sentences that state it."""
 
     subject: str
     relation: str
     facts: list[FactBody]
+    said: list[list[QuotationBody]]
 
 
 class DisputeList(BaseModel):

@@ -22,29 +22,30 @@ READ_AT_ONCE: Final = 500
 
 
 class OrderedWriter:
-    """Inserts and replaces in the order asked, so that seqs rise with it; inserts wait for each other.
+    """Inserts and replaces in the order asked, so that seqs rise with it; `finish` writes all at once.
 
-    What is under a legal hold is not replaced: `finish` names all of it, which undoes the rest.
+    What is under a legal hold is not replaced: `finish` names all of it, and nothing is written.
     """
 
     def __init__(self, transaction: Transaction, *, releases: bool = False, follows: bool = False) -> None:
         self._transaction = transaction
         self._releases, self._follows = releases, follows
-        self._waiting: list[Record] = []
-        self._stored: list[Record] = []
+        self._removed: list[Record] = []
+        self._events: list[Event] = []
+        self._inserted: list[Record] = []
         self._held: list[Key] = []
 
     def insert(self, record: Record) -> None:
-        self._waiting.append(record)
+        self._inserted.append(record)
 
     def replace(self, old: Record, new: Record, event: Event, *, given: Record | None = None) -> None:
         """`given` is the record as the caller read it, where `old` is bare; both have one seq."""
         if self._is_refused(given or old, new):
             self._held.append((old.scope, old.id))
             return
-        self._flush()
-        self._transaction.remove([old], [event])
-        self._waiting.append(new)
+        self._removed.append(old)
+        self._events.append(event)
+        self._inserted.append(new)
 
     def _is_refused(self, old: Record, new: Record) -> bool:
         if self._follows or not breaks_hold(old, new):
@@ -55,13 +56,11 @@ class OrderedWriter:
         """What was inserted, in order, with its seqs."""
         if self._held:
             raise Held(self._held, "changed")
-        self._flush()
-        return self._stored
-
-    def _flush(self) -> None:
-        if self._waiting:
-            self._stored += self._transaction.insert(self._waiting)
-            self._waiting = []
+        if self._removed:
+            self._transaction.remove(self._removed, self._events)
+        if not self._inserted:
+            return []
+        return self._transaction.insert(self._inserted)
 
 
 def event_about(what: str, record: Record, now: float, by: str | None, before: object = None) -> Event:

@@ -1,0 +1,64 @@
+"""Whether a question asks for a talk and for nothing in it: "what did we discuss last time?". Pure.
+
+Such a question has no word to search by. What it means is a session, or some days.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..text.analysis import NUMBERED
+from ..text.dates import Dated
+from .talk_words import TalkWords, talk_words
+from .understand import Understood
+
+LONGEST: Final = 200  # characters: a longer text has something to say
+_WORD = re.compile(r"[^\W_]+")
+_BEFORE_LAST = re.compile(r"\bbefore last\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedTalk:
+    """Which talk is meant: that of these days, or else the last one."""
+
+    dates: tuple[Dated, ...] = ()
+    of_every_kind: bool = False  # what is new, not only what was said
+    speaker: str | None = None  # whose turns are asked for
+
+
+def read_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
+    """The talk that a question asks for; None if it asks for anything else."""
+    if len(asked.text) > LONGEST or asked.names or asked.only_time or asked.expects & NUMBERED:
+        return None
+    words = _WORD.findall(_without(asked.text, asked.dates).casefold())
+    for known in talk_words(language):
+        if known.known.issuperset(words):
+            return _read(asked, words, known)
+    return None
+
+
+def _without(text: str, dates: Sequence[Dated]) -> str:
+    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
+        text = text[:start] + " " + text[end:]
+    return text
+
+
+def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTalk | None:
+    """Of a question that has no other words than these."""
+    said, together = not known.talk.isdisjoint(words), not known.we.isdisjoint(words)
+    speaker = None if together else asked.speaker
+    if asked.dates:
+        news = not known.news.isdisjoint(words)
+        if said or news:
+            return AskedTalk(dates=asked.dates, of_every_kind=news, speaker=speaker)
+        return None
+    if not known.news.isdisjoint(words):
+        return None
+    line = " ".join(words)
+    last = (said or together) and not known.last.isdisjoint(words) and not _BEFORE_LAST.search(line)
+    if last or known.turns.search(line):
+        return AskedTalk(speaker=speaker)
+    return None

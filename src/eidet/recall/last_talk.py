@@ -1,0 +1,157 @@
+"""Answers "what did we talk about last time?" with the turns of that talk, newest first.
+
+The last talk is the session that was active last, but for the one that is under way. What has no session
+is told apart by silence. Reads columns of the index, and no more records than it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from ..core.hit import Hit, Hits, Reasons, Trace
+from ..core.record import Kind, Record
+from ..core.scope import Scope
+from ..core.validate import EARLIEST, LATEST, local
+from ..core.where import Where
+from ..store.traits import missing_of
+from .asked_talk import AskedTalk, read_asked_talk
+from .query_rules import zone_of
+from .signals import DAY, UNIX
+from .understand import Understood
+
+if TYPE_CHECKING:
+    from . import Query, Recall
+
+UNDER_WAY: Final = 900.0  # seconds: a session with a turn this new goes on
+SILENCE: Final = 6 * 3600.0  # seconds that part one talk without a session from the next
+LAST: Final = "from your last session, {day}"
+RUNNING: Final = "from this session, {day}; there is no earlier one"
+IN_TIME: Final = "from {day}, within the time asked for"
+_SAID: Final = Where(kinds=(Kind.MESSAGE,))
+_MADE_OF_OTHERS: Final = Where(kinds=(Kind.EPISODE, Kind.SUMMARY, Kind.TRIPLE, Kind.WORKING))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTalk:
+    """Records of one talk or of some days, newest first, and why they are shown; `{day}` is that of each."""
+
+    records: Sequence[Record]
+    because: str
+
+
+def find_asked_talk(recall: Recall, query: Query, asked: Understood) -> AskedTalk | None:
+    """The talk that a question asks for, where nothing but its words says what is meant."""
+    if not query.understand or query.vector is not None or query.state is not None or query.unit != "record":
+        return None
+    return read_asked_talk(asked, recall.analyzer.language)
+
+
+def answer_talk(recall: Recall, query: Query, asked: Understood) -> Hits | None:
+    """The hits of a question that asks for a talk and for nothing in it; None for every other question."""
+    wanted = find_asked_talk(recall, query, asked)
+    if wanted is None:
+        return None
+    talk = _TalkFinder(recall, query, wanted).find(asked)
+    hits = []
+    for record in talk.records:
+        hits.append(Hit(record=record, score=1.0, reasons=partial(_explain, talk.because, record)))
+    trace = None
+    if query.explain:
+        notes = (*asked.notes(), _describe(wanted), *missing_of(recall.store))
+        trace = Trace(query=query.text, notes=notes, scope=query.scope.path)
+    return Hits(hits, trace, query.scope.path)
+
+
+def _describe(wanted: AskedTalk) -> str:
+    if wanted.of_every_kind:
+        return "asks for what is new since then, newest first"
+    if wanted.dates:
+        return "asks for what was said then, newest first"
+    return "asks for the last session, newest first"
+
+
+def _explain(because: str, record: Record) -> Reasons:
+    happened = local(record.occurred)
+    return Reasons(words=(because.format(day=f"{happened.day} {happened:%B %Y}"),))
+
+
+class _TalkFinder:
+    """Looks for the talk that one question means."""
+
+    def __init__(self, recall: Recall, query: Query, wanted: AskedTalk) -> None:
+        self._recall, self._query, self._wanted = recall, query, wanted
+
+    def find(self, asked: Understood) -> FoundTalk:
+        meant = self._narrow_to_speaker(self._choose_kinds())
+        if self._wanted.dates:
+            return FoundTalk(self._list(meant & self._within_days(asked)), IN_TIME)
+        return self._find_last(meant)
+
+    def _narrow_to_speaker(self, meant: Where) -> Where:
+        """To the turns of whom the question names, if there are any."""
+        if self._wanted.speaker is None:
+            return meant
+        own = meant & Where(who=self._wanted.speaker)
+        return own if self._list(own, most=1) else meant
+
+    def _choose_kinds(self) -> Where:
+        """What was said; where nothing was, whatever was stored, but for what upkeep made of it."""
+        if "kind" in self._query.given or self._wanted.of_every_kind:
+            return Where()
+        return _SAID if self._list(_SAID, most=1) else ~_MADE_OF_OTHERS
+
+    def _within_days(self, asked: Understood) -> Where:
+        zone = zone_of(self._query, asked)
+        spans = []
+        for one in asked.dates:
+            first, end = (one.first - UNIX) * DAY - zone, (one.last + 1 - UNIX) * DAY - zone
+            spans.append(Where(since=max(first, EARLIEST), until=min(end - 1e-3, LATEST)))
+        return Where(some=spans)
+
+    def _find_last(self, meant: Where) -> FoundTalk:
+        newest = self._list(meant, most=1)
+        if not newest:
+            return FoundTalk((), LAST)
+        last = newest[0]
+        if self._query.asked - last.occurred > UNDER_WAY:
+            return FoundTalk(self._list_talk_of(last, meant), LAST)
+        before = meant & self._before(last, meant)
+        earlier = self._list(before, most=1)
+        if not earlier:
+            return FoundTalk(self._list_talk_of(last, meant), RUNNING)
+        return FoundTalk(self._list_talk_of(earlier[0], before), LAST)
+
+    def _before(self, running: Record, meant: Where) -> Where:
+        """What is not of the talk that is under way, to which this record belongs."""
+        if running.session is not None:
+            return ~Where(session=running.session, scope=Scope(running.scope))
+        first = self._list_talk_of(running, meant)[-1]
+        return Where(until=first.occurred - SILENCE)
+
+    def _list_talk_of(self, last: Record, meant: Where) -> list[Record]:
+        """The newest records of the talk whose newest one this is."""
+        if last.session is not None:
+            return self._list(meant & Where(session=last.session, scope=Scope(last.scope)))
+        return _until_silence(self._list(meant & Where(until=last.occurred, scope=Scope(last.scope))))
+
+    def _list(self, where: Where, *, most: int | None = None) -> list[Record]:
+        query = self._query
+        if query.where is not None:
+            where = where & query.where
+        return self._recall.list_records(
+            where, query.scope, now=query.now, order="-occurred", limit=query.limit if most is None else most
+        )
+
+
+def _until_silence(records: Sequence[Record]) -> list[Record]:
+    """Newest first, up to a long silence or to a record that has a session."""
+    talk = list(records[:1])
+    for later, earlier in pairwise(records):
+        if earlier.session is not None or later.occurred - earlier.occurred > SILENCE:
+            break
+        talk.append(earlier)
+    return talk
