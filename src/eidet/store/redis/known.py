@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +18,7 @@ from .record_reader import Reading
 from .scripts import LOOK
 
 PAGE: Final = 1000  # fields that the server is asked for at once
-LISTS_SEQS: Final = "id"  # letters of the hashes of ids and digests
+LISTS_SEQS: Final = "idaq"  # letters of ids, digests and statements
 EPOCH_PLACE: Place = ("", "h", "epoch")
 TOMBS: Place = ("", "h", "tombs")  # 0 as long as there never was a tombstone
 SCOPES: Place = ("", "h", "scopes")  # rises when a scope is written for the first time
@@ -35,6 +36,11 @@ class Stored(NamedTuple):
 
     value: bytes | None = None
     records: Sequence[Record] = ()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Of a digest: whether others of that content are noted by their statements."""
+        return self.value is not None and self.value.startswith(b"+")
 
 
 class LastKnown:
@@ -85,23 +91,14 @@ class Known:
     def fetch(self) -> None:
         """Reads all that is wanted and not known yet, in one round trip."""
         wanted = list(self._pages())
-        hashes = [place[:2] for place in self.wanted if place[2] is None and place[:2] not in self.hashes]
-        asked = [self._question(page) for page in wanted]
-        for scope, letter in hashes:
-            key = self.keys.base(scope) + letter
-            asked.append((key, ("HGETALL", key)))
-        if not asked:
+        if not wanted:
             return
         self._check_reads()
-        answers = iter(self.client.read(asked))
-        for page in wanted:
-            values, records = next(answers)
+        answers = self.client.read(map(self._question, wanted))
+        for page, (values, records) in zip(wanted, answers, strict=True):
             found = iter(records)
             for place, value in zip(page, values, strict=True):
                 self._learn(place, value, found)
-        for one in hashes:
-            flat = next(answers)
-            self.hashes[one] = dict(zip(flat[::2], flat[1::2], strict=True))
 
     def renew(self, landed: Collection[str]) -> None:
         """Forgets what was read, but for scopes that were written: those are told as they were before."""
@@ -114,11 +111,12 @@ class Known:
             raise Unforeseen
 
     def _pages(self) -> Iterator[Sequence[Place]]:
-        """Fields that are wanted, those that one server has together; in a cluster, those of one scope."""
+        """What is wanted, together if one server has it; in a cluster, by scope."""
         cluster = self.client.address.cluster
         together: dict[str, list[Place]] = {}
         for place in self.wanted:
-            if place[2] is not None and place not in self.fields:
+            known = place[:2] in self.hashes if place[2] is None else place in self.fields
+            if not known:
                 together.setdefault(place[0] if cluster else "", []).append(place)
         for places in together.values():
             yield from pages(places, PAGE)
@@ -126,15 +124,19 @@ class Known:
     def _question(self, page: Sequence[Place]) -> tuple[str, Command]:
         words: list[Any] = []
         for scope, letter, field in page:
-            words += (self.keys.base(scope) + letter, field)
+            key = self.keys.base(scope) + letter
+            words += (f"{key}*", "") if field is None else (key, field)
         base = self.keys.base(page[0][0])
         return base, script(LOOK, base, *words)
 
-    def _learn(self, place: Place, value: bytes | None, found: Iterator[bytes]) -> None:
+    def _learn(self, place: Place, value: Any, found: Iterator[bytes]) -> None:
         """Where the value lists seqs, the next ones that were found are their records."""
+        if place[2] is None:
+            self.hashes[place[:2]] = dict(zip(value[::2], value[1::2], strict=True))
+            return
         records: list[Record] = []
         if value and place[1] in LISTS_SEQS:
-            for seq, one in zip(value.split(), found, strict=False):
+            for seq, one in zip(re.findall(rb"\d+", value), found, strict=False):
                 if one:
                     records.append(record_of(one, place[0], int(seq)))
         self.fields[place] = Stored(value, records)
@@ -143,14 +145,10 @@ class Known:
 
 
 class Fields:
-    """Fields as a job sees them: guards what is read, and shows what the job has set itself.
-
-    `unsure` tells that a job needed more than can be guessed while nobody is asked.
-    """
+    """Fields as a job sees them: guards what is read, and shows what the job has set itself."""
 
     def __init__(self, known: Known, plan: CommitPlan) -> None:
         self._known, self._plan = known, plan
-        self.unsure: bool = False
         self._own: dict[Hash, dict[Any, bytes | None]] = {}
         self._cleared: set[Hash] = set()
 
@@ -178,11 +176,9 @@ class Fields:
     def read_hashes(self, hashes: Sequence[Hash], versions: Sequence[Place]) -> None:
         """Reads all fields of hashes, to be merged. `versions` are fields that rise with each change."""
         self._known.wanted.update(dict.fromkeys((*one, None) for one in hashes))
-        if not self._known.silent:
-            self._known.wanted.update(dict.fromkeys(versions))
-            self._known.fetch()
+        self._known.wanted.update(dict.fromkeys(versions))
+        self._known.fetch()
         self.read(versions)
-        self.unsure = self.unsure or self._known.silent
 
     def merge(self, one: Hash) -> dict[bytes, bytes]:
         """A hash as it was read, with what was set here."""

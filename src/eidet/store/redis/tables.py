@@ -6,12 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from operator import itemgetter
 from typing import Any, Final, cast
 
 from ...core.scope import Scope
 from ...core.validate import dump_json
+from ..answers import choose_values
 from ..model import EPOCH, SETTINGS, STAGED, TALLIES, TOMBSTONES, K, Table, V
 from .commit_plan import CommitPlan
 from .key_names import Place
@@ -79,11 +79,7 @@ class TransactionValues:
             return self._get(table, list(keys))
         if table.name == TOMBSTONES.name and within is None and limit == 1:
             return self._any_tombstone(layout_of(table))
-        found = self._search(table, within)
-        chosen: Iterable[Any] = sorted(found)
-        if prefix:
-            chosen = (key for key in chosen if key.startswith(prefix))
-        return {key: found[key] for key in islice(chosen, limit)}
+        return choose_values(self._search(table, within), None, prefix=prefix, limit=limit)
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         """As `Transaction.set_values`."""
@@ -99,11 +95,10 @@ class TransactionValues:
             if value is None and table.name == TALLIES.name:
                 fields.update(dict.fromkeys(self._former_counts(place)))
         if clear:
-            self._clear(layout)
+            for scope in self._known.scopes(None) if layout.scoped else [""]:
+                self._fields.clear(scope, layout.letter)
         for scope, fields in changes.items():
             self._write(layout, scope, fields)
-            if table.name == TOMBSTONES.name:
-                self._note_tombstones(scope, fields)
 
     # Within.
 
@@ -136,7 +131,7 @@ class TransactionValues:
         versions += [layout.version_of(scope) for scope in scopes]
         self._fields.read_hashes([(scope, layout.letter) for scope in scopes], versions)
         if layout.scoped:
-            scopes += [one for one in self._plan.parts if one and (within is None or within.holds(one))]
+            scopes += [one for one in self._plan.words if one and (within is None or within.holds(one))]
         for scope in dict.fromkeys(scopes):
             yield scope, self._fields.merge((scope, layout.letter))
 
@@ -162,11 +157,14 @@ class TransactionValues:
                 return (scope, layout.letter, field), value
         return TOMBS, None
 
-    def _note_tombstones(self, scope: str, fields: Mapping[Any, bytes | None]) -> None:
-        stones = [field for field, value in fields.items() if value is not None]
-        if stones:
-            self._plan.entomb(scope)
-            self._memorise((scope, layout_of(TOMBSTONES).letter, stones[-1]), fields[stones[-1]])
+    def _write(self, layout: Layout, scope: str, fields: Mapping[Any, bytes | None]) -> None:
+        self._fields.set(scope, layout.letter, fields)
+        kept = [field for field, value in fields.items() if value is not None]
+        if layout.scoped and kept:
+            self._plan.named.add(scope)
+        if layout is LAYOUTS[TOMBSTONES.name] and kept:
+            self._plan.entomb()
+            self._memorise((scope, layout.letter, kept[-1]), fields[kept[-1]])
 
     def _memorise(self, tombstone: Place, since: bytes | None) -> None:
         self._known.memo.tombstone, self._known.memo.fields[tombstone] = tombstone, since
@@ -175,21 +173,6 @@ class TransactionValues:
         """The fields in which the former layout kept the counts of a tally, as far as they were listed."""
         begin = _bytes(place[2]) + b"\0"
         return [name for name in self._fields.merge(place[:2]) if name.startswith(begin)]
-
-    def _clear(self, layout: Layout) -> None:
-        for scope in self._known.scopes(None) if layout.scoped else [""]:
-            self._fields.clear(scope, layout.letter)
-            self._raise_version(layout, scope)
-
-    def _write(self, layout: Layout, scope: str, fields: Mapping[Any, bytes | None]) -> None:
-        self._fields.set(scope, layout.letter, fields)
-        if layout.scoped and any(value is not None for value in fields.values()):
-            self._plan.register(scope)
-        self._raise_version(layout, scope)
-
-    def _raise_version(self, layout: Layout, scope: str) -> None:
-        _, letter, field = layout.version_of(scope)
-        self._plan.run(scope, "HINCRBY", letter, field, 1)
 
 
 def _place_of(table: Table[Any, Any], key: Any) -> Place:
