@@ -33,7 +33,7 @@ from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
 from ..rules import UNIQUE_KINDS
 from ..verbs.reading import survey_of
 from .address import address_of
-from .client import RedisClient, in_long_time, in_time
+from .client import RedisClient, in_time
 from .codec import record_of
 from .connection import absent, script
 from .key_names import Keys
@@ -79,8 +79,9 @@ class RedisStore:
 
     # Reading.
 
-    @in_long_time
+    @in_time
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
+        self.client.prolong()
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
         unique = (row for row in rows if row.record.kind in UNIQUE_KINDS)
         said = Counter((row.record.scope, row.digest.encode()) for row in unique)
@@ -90,7 +91,7 @@ class RedisStore:
     def history(self, scope: str, id: str) -> list[Event]:
         return self._writing.peek().history(scope, id)
 
-    @in_long_time
+    @in_time
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return self._writing.peek().same(scope, digests, every_kind=every_kind)
 
@@ -116,12 +117,13 @@ class RedisStore:
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         return self._writing.run(lambda transaction: transaction.put_new(new, job), new.record.scope)
 
-    @in_long_time
+    @in_time
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         return self._writing.run(lambda transaction: transaction.switch_vectors(name, settings))
 
-    @in_long_time
+    @in_time
     def prune(self, before: float, *, dead: bool, most: int) -> int:
+        self.client.prolong()
         pruned = 0
         for scope in self._reading.scopes(None):
             if pruned < most:

@@ -43,13 +43,8 @@ class CommitPlan:
         if counter in self.guards:
             self.guards[counter] = b"%d" % (int(self.guards[counter] or 0) + 1)
 
-    def guard_words(self, scope: str | None) -> list[Any]:
-        """What the script checks first, of one scope or of all."""
-        words: list[Any] = []
-        for (owner, letter, name), value in self.guards.items():
-            if scope is None or owner == scope:
-                words += (self._keys.base(owner) + letter, name, value)
-        return words
+    def list_guarded(self, scope: str) -> list[Place]:
+        return [place for place in self.guards if place[0] == scope]
 
     @property
     def writes(self) -> bool:
@@ -101,6 +96,13 @@ class CommitPlan:
         self.entombs = True
 
     # How it is told to the script.
+
+    def spell_guards(self, guarded: Iterable[Place]) -> list[Any]:
+        words: list[Any] = []
+        for place in guarded:
+            scope, letter, name = place
+            words += (self._keys.base(scope) + letter, name, self.guards[place])
+        return words
 
     def spell(self, scopes: Iterable[str]) -> list[Any]:
         """What is done in these scopes."""

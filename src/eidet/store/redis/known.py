@@ -95,10 +95,14 @@ class Known:
             return
         self._check_reads()
         answers = self.client.read(map(self._question, wanted))
-        for page, (values, records) in zip(wanted, answers, strict=True):
-            found = iter(records)
-            for place, value in zip(page, values, strict=True):
-                self._learn(place, value, found)
+        for page, answer in zip(wanted, answers, strict=True):
+            self.learn(page, *answer)
+
+    def learn(self, places: Sequence[Place], values: Sequence[Any], records: Sequence[bytes]) -> None:
+        """What places hold, and all records that they list, in order."""
+        found = iter(records)
+        for place, value in zip(places, values, strict=True):
+            self._learn(place, value, found)
 
     def renew(self, landed: Collection[str]) -> None:
         """Forgets what was read, but for scopes that were written: those are told as they were before."""

@@ -7,7 +7,7 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, groupby
 from typing import Any, Final, TypeVar, cast
@@ -20,7 +20,7 @@ from .address import RedisAddress
 from .client import RedisClient
 from .commit_plan import SWEPT, CommitPlan
 from .connection import script
-from .key_names import Keys
+from .key_names import Keys, Place
 from .known import EPOCH_PLACE, TOMBS, Known, LastKnown, Unforeseen
 from .record_reader import Reading
 from .scripts import COMMIT, RESERVE
@@ -47,6 +47,14 @@ class _Work:
 
 
 Group = list[tuple[QueuedJob[Any], _Work]]
+
+
+class _Stale(Exception):
+    """Something is not as it was read. The script may tell what it guarded, and what that holds now."""
+
+    def __init__(self, told: tuple[Sequence[Place], Sequence[Any], Sequence[bytes]] | None = None) -> None:
+        super().__init__()
+        self.told = told
 
 
 class _Lane:
@@ -112,14 +120,18 @@ class Writing:
             plan = self._run_jobs(group, known)
             if all(ticket.error is not None for ticket, _ in group):
                 return
-            given = None if plan is None else self._send(lane, plan, landed)
-            if given is not None:
-                for ticket, _ in group:
-                    ticket.result = renumber(ticket.result, given)
-                return
+            try:
+                if plan is not None:
+                    given = self._send(lane, plan, landed)
+                    for ticket, _ in group:
+                        ticket.result = renumber(ticket.result, given)
+                    return
+            except _Stale as stale:
+                known.renew(landed)
+                if stale.told is not None:
+                    known.learn(*stale.told)
             if not known.silent:
                 self._await_turn(tries)
-            known.renew(landed)
             known.silent = False
 
     def _run_jobs(self, group: Group, known: Known) -> CommitPlan | None:
@@ -152,67 +164,61 @@ class Writing:
 
     # Sending.
 
-    def _send(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int] | None:
-        """The seqs given; None if something is not as it was."""
+    def _send(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int]:
+        """The seqs given; `_Stale` if something is not as it was."""
         if not plan.writes:
             return []
-        if len(plan.derived) > BULK and not self._send_bulk(lane, plan):
-            return None
+        if len(plan.derived) > BULK:
+            self._send_bulk(lane, plan)
         if self._cluster:
             return self._send_by_scope(lane, plan, landed)
         words = plan.spell(plan.words) + plan.spell_derived(plan.derived)
-        first = self._call(lane, "", plan, plan.guard_words(None), words)
-        return None if first is None else [first + number for _, number in plan.added]
+        first = self._call(lane, "", plan, plan.guards, words)
+        return [first + number for _, number in plan.added]
 
-    def _send_bulk(self, lane: _Lane, plan: CommitPlan) -> bool:
+    def _send_bulk(self, lane: _Lane, plan: CommitPlan) -> None:
         """Replaces all derived bytes but the last few thousand; whoever dies on the way does it again."""
-        guards = plan.guard_words("" if self._cluster else None)
+        guarded = plan.list_guarded("") if self._cluster else plan.guards
         words = ["S", self._keys.store, "", "R", 4, "HINCRBY", "h", EPOCH, 1]
-        if self._call(lane, "", plan, guards, words) is None:
-            return False
+        self._call(lane, "", plan, guarded, words)
         plan.raise_guard(EPOCH_PLACE)
         while len(plan.derived) > BULK:
             places = list(plan.derived)[:BULK]
             self._send_derived(lane, plan, places)
             for place in places:
                 del plan.derived[place]
-        return True
 
     def _send_derived(self, lane: _Lane, plan: CommitPlan, places: Iterable[tuple[str, int]]) -> None:
         """A record that is gone is passed over, so nothing is guarded."""
         for scope, some in groupby(sorted(places), key=lambda place: place[0]):
-            self._call(lane, scope, plan, [], plan.spell_derived(some))
+            self._call(lane, scope, plan, (), plan.spell_derived(some))
 
-    def _send_by_scope(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int] | None:
+    def _send_by_scope(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int]:
         """In a cluster: one scope after the other. Those that `landed` before are not written again."""
         if plan.entombs and not landed:
             self._client.write(self._keys.store, ("HINCRBY", self._head, "tombs", 1))
             plan.raise_guard(TOMBS)
         base = self._reserve(plan) if plan.seqs else ""
-        if base is None:
-            return None
         for at, scope in enumerate(plan.words):
             if scope and scope not in landed:
                 if scope in plan.named:
                     self._register(scope)
-                words = plan.spell([scope])
-                first = self._call(lane, scope, plan, plan.guard_words(scope), words, base, SWEPT * at)
-                if first is None:
-                    return None
+                guarded, words = plan.list_guarded(scope), plan.spell([scope])
+                first = self._call(lane, scope, plan, guarded, words, base, SWEPT * at)
                 landed[scope] = [first + number for one, number in plan.added if one == scope]
         self._send_derived(lane, plan, plan.derived)
         if "" in plan.words:
-            guards = [] if landed else plan.guard_words("")
-            if self._call(lane, "", plan, guards, plan.spell([""])) is None:
-                return None
+            self._call(lane, "", plan, () if landed else plan.list_guarded(""), plan.spell([""]))
         return _in_order(plan.added, landed)
 
-    def _reserve(self, plan: CommitPlan) -> str | None:
-        """The seq before those of this write; None if the store's head is not as it was."""
+    def _reserve(self, plan: CommitPlan) -> str:
+        """The seq before those of this write."""
         expected = [plan.guards.get(place, b"").decode() for place in (EPOCH_PLACE, TOMBS)]
         reserve = script(RESERVE, self._head, plan.seqs_reserved, *expected)
-        answer, base = self._client.write(self._keys.store, reserve, copied=False)
-        return base.decode() if answer == b"done" else None
+        state, base = self._client.write(self._keys.store, reserve, copied=False)
+        if state != b"done":
+            raise _Stale
+        return str(base.decode())
 
     def _register(self, scope: str) -> None:
         """In a cluster, before a scope is first written: names without records do no harm."""
@@ -229,12 +235,12 @@ class Writing:
         lane: _Lane,
         scope: str,
         plan: CommitPlan,
-        guards: Sequence[Any],
+        guarded: Collection[Place],
         words: Sequence[Any],
         base: str = "",
         spare: int = 0,
-    ) -> int | None:
-        """The seq before those given, which is `base` in a cluster; None if a guard is not as it was.
+    ) -> int:
+        """The seq before those given, which is `base` in a cluster; `_Stale` if a guard is not as it was.
 
         What is cleared away takes seqs that follow those of the plan, after `spare` others.
         """
@@ -243,13 +249,15 @@ class Writing:
         head = key + "m" if scope and self._cluster else self._head
         names = "" if self._cluster else self._keys.store + "n"
         told = [number, ANSWERS_MS, base, head, names, int(self._mortal), self._linger]
-        told += [plan.seqs + spare, repr(plan.latest), len(guards) // 3]
-        state, answer = self._client.write(key, script(COMMIT, f"{key}w:{name}", *told, *guards, *words))
+        told += [plan.seqs + spare, repr(plan.latest), len(guarded), *plan.spell_guards(guarded), *words]
+        state, *answer = self._client.write(key, script(COMMIT, f"{key}w:{name}", *told))
         if state == b"late":
             raise OutcomeUnknown(
                 "a later write of this process was already answered; the outcome of this one is unknown"
             )
-        return int(answer) if state == b"done" else None
+        if state != b"done":
+            raise _Stale((list(guarded), *answer) if state == b"stale" else None)
+        return int(answer[0])
 
 
 def _groups(tickets: Sequence[QueuedJob[Any]]) -> list[Group]:

@@ -3,7 +3,8 @@
 -- before the first to be given ('' to take it from the clock), keys of the store's head and of the scopes' names
 -- ('' in a cluster), whether whole scopes may expire, how many seconds what expires is kept, the number after which
 -- clearing away takes seqs, the latest moment that writers named, the number of guards, guards (key, field, value;
--- '' for none), then words with their arguments. Answers the seq before the first.
+-- '' for none), then words with their arguments. Answers the seq before the first, or what
+-- the guards say now.
 local token = tonumber(ARGV[1])
 local last = redis.call('GET', KEYS[1])
 if last then
@@ -17,18 +18,13 @@ end
 
 local function text(number) return string.format('%.0f', number) end
 
-local function read(key, field)
-  local letter = string.sub(key, -1)
-  if letter ~= 'a' and letter ~= 'q' then return redis.call('HGET', key, field) or '' end
-  return table.concat(redis.call('ZRANGEBYSCORE', key, field, field), ' ')
-end
-
 local headkey, names, mortal = ARGV[4], ARGV[5], ARGV[6] == '1'
 local linger, spare, latest = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local at = 11
-for guard = 1, tonumber(ARGV[10]) do
-  if read(ARGV[at], ARGV[at + 1]) ~= ARGV[at + 2] then return {'stale', ARGV[at + 1]} end
-  at = at + 3
+local at = 11 + 3 * tonumber(ARGV[10])
+for guard = 11, at - 1, 3 do
+  if (read(ARGV[guard], ARGV[guard + 1]) or '') ~= ARGV[guard + 2] then
+    return {'stale', unpack(look(11, at - 1, 3))}
+  end
 end
 
 local clock = redis.call('TIME')
