@@ -156,8 +156,7 @@ class RedisStore:
         head = self._reading.head()
         turns = self.client.servers.turns
         if turns != self._turns:  # what was told before may not be so any more: followers begin anew
-            reserve = script(RESERVE, self._keys.store + "h", 1, "", "")
-            self._doubted = int(self.client.write(self._keys.store, reserve)[1])
+            self._doubted = self._reserve(1)
             self._turns = turns
             head = self._reading.head()
         return head
@@ -165,14 +164,18 @@ class RedisStore:
     @in_time
     def latest_seq(self) -> int:
         """Seqs follow the server's clock, and no write outlasts its deadline."""
-        reserve = script(RESERVE, self._keys.store + "h", 0, "", "")
-        _, reached = self.client.write(self._keys.store, reserve, copied=False)
-        return int(reached) + int(self.client.retrier.policy.deadline_seconds * 1_000_000)
+        reached = self._reserve(0, copied=False)
+        return reached + int(self.client.retrier.policy.deadline_seconds * 1_000_000)
 
     @in_time
     def leap(self, seq: int) -> None:
         if (lag := seq - self._reading.head().seq) > 0:
-            self.client.write(self._keys.store, script(RESERVE, self._keys.store + "h", lag, "", ""))
+            self._reserve(lag)
+
+    def _reserve(self, seqs: int, *, copied: bool = True) -> int:
+        """The seq before the next so many, which nobody is given."""
+        reserve = script(RESERVE, self._keys.store + "h", seqs, "", "")
+        return int(self.client.write(self._keys.store, reserve, copied=copied)[1])
 
     @in_time
     def changes(self, scope: str, since: int, limit: int) -> Changes:

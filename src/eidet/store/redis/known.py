@@ -29,18 +29,18 @@ class Unforeseen(BaseException):
 
 
 class Stored(NamedTuple):
-    """A field as the server has it, None where there is none.
+    """A field as the server has it, None where there is none; without a field, names and values of all.
 
     That of an id or a digest lists seqs. `records` are those that are there: some may have expired.
     """
 
-    value: bytes | None = None
+    value: Any = None
     records: Sequence[Record] = ()
 
     @property
     def is_crowded(self) -> bool:
         """Of a digest: whether others of that content are noted by their statements."""
-        return self.value is not None and self.value.startswith(b"+")
+        return bool(self.value) and self.value[:1] == b"+"
 
 
 class LastKnown:
@@ -63,9 +63,8 @@ class Known:
     ) -> None:
         self.client, self.keys, self.reading, self.memo = client, keys, reading, memo
         self.silent = silent
-        self.wanted: dict[Place, None] = {}  # without a field: all of a hash
+        self.wanted: dict[Place, None] = {}
         self.fields: dict[Place, Stored] = {}
-        self.hashes: dict[Hash, dict[bytes, bytes]] = {}
         self._rows: dict[str, list[tuple[Where, tuple[list[Light], bytes]]]] = {}
 
     def lights(self, where: Where) -> Iterator[tuple[str, list[Light], bytes]]:
@@ -102,12 +101,23 @@ class Known:
         """What places hold, and all records that they list, in order."""
         found = iter(records)
         for place, value in zip(places, values, strict=True):
-            self._learn(place, value, found)
+            there: list[Record] = []
+            if value and place[1] in LISTS_SEQS and place[2] is not None:
+                for seq, one in zip(re.findall(rb"\d+", value), found, strict=False):
+                    if one:
+                        there.append(record_of(one, place[0], int(seq)))
+            self.fields[place] = Stored(value, there)
+            if place[:2] in (("", "h"), ("", "s")) or place in self.memo.fields:
+                self.memo.fields[place] = value
+
+    def read_hash(self, one: Hash) -> dict[bytes, bytes]:
+        """All fields of a hash, which were wanted before; none if nobody is asked."""
+        flat = self.fields.get((*one, None), Stored()).value or ()
+        return dict(zip(flat[::2], flat[1::2], strict=True))
 
     def renew(self, landed: Collection[str]) -> None:
         """Forgets what was read, but for scopes that were written: those are told as they were before."""
         self.fields = {place: found for place, found in self.fields.items() if place[0] in landed}
-        self.hashes = {one: fields for one, fields in self.hashes.items() if one[0] in landed}
         self._rows = {scope: rows for scope, rows in self._rows.items() if scope in landed}
 
     def _check_reads(self) -> None:
@@ -119,8 +129,7 @@ class Known:
         cluster = self.client.address.cluster
         together: dict[str, list[Place]] = {}
         for place in self.wanted:
-            known = place[:2] in self.hashes if place[2] is None else place in self.fields
-            if not known:
+            if place not in self.fields:
                 together.setdefault(place[0] if cluster else "", []).append(place)
         for places in together.values():
             yield from pages(places, PAGE)
@@ -132,20 +141,6 @@ class Known:
             words += (f"{key}*", "") if field is None else (key, field)
         base = self.keys.base(page[0][0])
         return base, script(LOOK, base, *words)
-
-    def _learn(self, place: Place, value: Any, found: Iterator[bytes]) -> None:
-        """Where the value lists seqs, the next ones that were found are their records."""
-        if place[2] is None:
-            self.hashes[place[:2]] = dict(zip(value[::2], value[1::2], strict=True))
-            return
-        records: list[Record] = []
-        if value and place[1] in LISTS_SEQS:
-            for seq, one in zip(re.findall(rb"\d+", value), found, strict=False):
-                if one:
-                    records.append(record_of(one, place[0], int(seq)))
-        self.fields[place] = Stored(value, records)
-        if place[:2] in (("", "h"), ("", "s")) or place in self.memo.fields:
-            self.memo.fields[place] = value
 
 
 class Fields:
@@ -177,10 +172,9 @@ class Fields:
         self._plan.guard(place, found.value or b"")
         return found
 
-    def read_hashes(self, hashes: Sequence[Hash], versions: Sequence[Place]) -> None:
+    def read_hashes(self, hashes: Iterable[Hash], versions: Sequence[Place]) -> None:
         """Reads all fields of hashes, to be merged. `versions` are fields that rise with each change."""
-        self._known.wanted.update(dict.fromkeys((*one, None) for one in hashes))
-        self._known.wanted.update(dict.fromkeys(versions))
+        self._known.wanted.update(dict.fromkeys((*((*one, None) for one in hashes), *versions)))
         self._known.fetch()
         self.read(versions)
 
@@ -188,7 +182,7 @@ class Fields:
         """A hash as it was read, with what was set here."""
         fields: dict[bytes, bytes] = {}
         if one not in self._cleared:
-            fields.update(self._known.hashes.get(one, {}))
+            fields.update(self._known.read_hash(one))
         for field, value in self._own.get(one, {}).items():
             name = field.encode() if isinstance(field, str) else field
             if value is None:

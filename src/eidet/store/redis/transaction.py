@@ -193,8 +193,8 @@ class RedisTransaction:
         self.known.prolong()
         self.known.wanted.update({(scope, "e", None): None, (scope, "i", None): None})
         self.known.fetch()
-        living, pruned = self.known.hashes[scope, "i"], 0
-        for name, stored in self.known.hashes[scope, "e"].items():
+        living, pruned = self.known.read_hash((scope, "i")), 0
+        for name, stored in self.known.read_hash((scope, "e")).items():
             key = (scope, name.decode())
             events = events_of(stored, *key)
             kept = prune_events(events, before, every=dead and name not in living)

@@ -40,21 +40,14 @@ class _Work:
     job: Callable[[RedisTransaction], Any]
     ends: float
     scope: str | None
-
-    @property
-    def careful(self) -> bool:
-        return isinstance(self.job, CarefulJob)
+    careful: bool
 
 
 Group = list[tuple[QueuedJob[Any], _Work]]
 
 
 class _Stale(Exception):
-    """Something is not as it was read. The script may tell what it guarded, and what that holds now."""
-
-    def __init__(self, told: tuple[Sequence[Place], Sequence[Any], Sequence[bytes]] | None = None) -> None:
-        super().__init__()
-        self.told = told
+    """Something is not as it was read. It may tell which places hold what now, and the records there."""
 
 
 class _Lane:
@@ -88,7 +81,8 @@ class Writing:
 
     def run(self, job: Callable[[RedisTransaction], T], scope: str | None = None) -> T:
         """In a cluster, jobs that are about one `scope` alone share a transaction; elsewhere, all do."""
-        work = _Work(job, self._client.ends, scope if self._cluster else "")
+        careful = isinstance(job, CarefulJob)
+        work = _Work(job, self._client.ends, scope if self._cluster else "", careful)
         lane = self._lanes[hash(work.scope or threading.get_native_id()) % len(self._lanes)]
         return cast("T", lane.turns.run(cast("Job[Any]", work)))
 
@@ -128,8 +122,8 @@ class Writing:
                     return
             except _Stale as stale:
                 known.renew(landed)
-                if stale.told is not None:
-                    known.learn(*stale.told)
+                if stale.args:
+                    known.learn(*stale.args)
             if not known.silent:
                 self._await_turn(tries)
             known.silent = False
@@ -255,8 +249,10 @@ class Writing:
             raise OutcomeUnknown(
                 "a later write of this process was already answered; the outcome of this one is unknown"
             )
+        if state == b"stale":
+            raise _Stale(list(guarded), *answer)
         if state != b"done":
-            raise _Stale((list(guarded), *answer) if state == b"stale" else None)
+            raise _Stale
         return int(answer[0])
 
 
