@@ -19,6 +19,7 @@ from tests.servers.valkey import Valkey
 
 from eidet import Memory
 from eidet.core.errors import Conflict, Corrupt, Misconfigured, MissingExtra, Unavailable
+from eidet.core.event import Event
 from eidet.core.record import Kind, Record, record_digest
 from eidet.core.scope import Scope
 from eidet.core.where import Where
@@ -498,6 +499,27 @@ def test_counts_of_the_former_layout_go_with_their_day(store: RedisStore, valkey
     verbs.delete_where(store, Where(scope=Scope("a")), now=NOW)
     assert verbs.read_counts(store, None, 0) == []
     assert valkey.ask("EXISTS", BASE + "y") == b":0"
+
+
+def test_a_job_sees_the_history_that_the_script_will_write(store: RedisStore) -> None:
+    (first,) = verbs.put(store, [record("x")], now=NOW)
+    verbs.delete_unchanged(store, [first], now=NOW + 1)
+
+    def come_and_go(transaction: Transaction) -> list[list[str]]:
+        told = []
+        for what in ("come", "go", "come"):
+            if what == "come":
+                transaction.insert([record("x", agent='the "first"')])
+            else:
+                event = Event(what="forgotten", id="x", scope="a", at=NOW + 2)
+                transaction.remove([one for one in transaction.read("a", ["x"]) if one], [event])
+            told.append([event.what for event in transaction.history("a", "x")])
+        return told
+
+    gone = ["created", "forgotten"]
+    assert store.write(come_and_go) == [[*gone, "created"], gone * 2, [*gone * 2, "created"]]
+    assert [event.what for event in store.history("a", "x")] == [*gone * 2, "created"]
+    assert store.history("a", "x")[-1].by == 'the "first"'
 
 
 def _say_often(store: RedisStore, times: int, **fields: Any) -> list[Record]:

@@ -74,7 +74,7 @@ class RedisStore:
         self._reading = reading = Reading(self.client, self._keys)
         self.read, self.find, self.scan = reading.read, reading.find, reading.scan
         self.match, self.count_by = reading.match, reading.count_by
-        self._writing = Writing(self.client, self._keys, self._reading, address, mortal=mortal)
+        self._writing = Writing(reading, mortal=mortal)
         self._vector_sets = VectorSetRegistry(self.client, self._keys)
 
     # Reading.

@@ -126,11 +126,6 @@ class CommitPlan:
             told += ("S", self._keys.base(scope), "", "D", seq, _maybe(vector), _maybe(terms))
         return told
 
-    def derive(self, record: Record) -> Record:
-        """The record with the derived bytes that it will have."""
-        vector, terms = self.derived[record.scope, record.seq]
-        return record.but(vector=vector, terms=record.terms if terms is None else terms)
-
     def _spell_record(
         self, number: int, record: Record, digest: bytes, replaced: float | None
     ) -> Sequence[Any]:

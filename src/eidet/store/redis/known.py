@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from .client import RedisClient, pages
+from .client import pages
 from .codec import Light, record_of
 from .commit_plan import CommitPlan
 from .connection import Command, script
-from .key_names import Hash, Keys, Place
+from .key_names import Hash, Place
 from .record_reader import Reading
 from .scripts import LOOK
 
@@ -48,7 +48,7 @@ class LastKnown:
 
     def __init__(self) -> None:
         self.fields: dict[Place, bytes | None] = dict.fromkeys((EPOCH_PLACE, TOMBS, SCOPES), b"0")
-        self.tombstone: Place | None = None  # one that is there: whoever writes asks for any
+        self.tombstone: tuple[str, Any] | None = None  # one that is there: whoever writes asks for any
 
 
 class Known:
@@ -58,11 +58,9 @@ class Known:
     all and only notes what is wanted: fields are taken to be as this process last knew them.
     """
 
-    def __init__(
-        self, client: RedisClient, keys: Keys, reading: Reading, memo: LastKnown, *, silent: bool
-    ) -> None:
-        self.client, self.keys, self.reading, self.memo = client, keys, reading, memo
-        self.silent = silent
+    def __init__(self, reading: Reading, memo: LastKnown, *, silent: bool) -> None:
+        self.client, self.keys, self.reading = reading.client, reading.keys, reading
+        self.memo, self.silent = memo, silent
         self.wanted: dict[Place, None] = {}
         self.fields: dict[Place, Stored] = {}
         self._rows: dict[str, list[tuple[Where, tuple[list[Light], bytes]]]] = {}

@@ -78,7 +78,7 @@ class TransactionValues:
         if keys is not None:
             return self._get(table, list(keys))
         if table.name == TOMBSTONES.name and within is None and limit == 1:
-            return self._any_tombstone(layout_of(table))
+            return self._any_tombstone(table)
         return choose_values(self._search(table, within), None, prefix=prefix, limit=limit)
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
@@ -102,7 +102,7 @@ class TransactionValues:
 
     # Within.
 
-    def _get(self, table: Table[K, V], keys: Sequence[K]) -> dict[K, V]:
+    def _get(self, table: Table[K, V], keys: Sequence[Any]) -> dict[K, V]:
         load = layout_of(table).load
         found = self._fields.read([_place_of(table, key) for key in keys])
         values: dict[K, V] = {}
@@ -135,27 +135,24 @@ class TransactionValues:
         for scope in dict.fromkeys(scopes):
             yield scope, self._fields.merge((scope, layout.letter))
 
-    def _any_tombstone(self, layout: Layout) -> dict[Any, Any]:
+    def _any_tombstone(self, table: Table[K, V]) -> dict[K, V]:
         """Writers ask whether there are any: the one that was seen last tells, if it is still there."""
         (count,) = self._fields.read([TOMBS])
         if count.value in (None, b"0") and not self._plan.entombs:
             return {}
-        place = self._known.memo.tombstone
-        value = None if place is None else self._fields.read([place])[0].value
-        if place is None or value is None:
-            place, value = self._first_tombstone(layout)
-        return {} if value is None else {layout.key_of(place[0], place[2]): layout.load(value)}
+        seen = self._known.memo.tombstone
+        return (self._get(table, [seen]) if seen else {}) or self._first_tombstone(table)
 
-    def _first_tombstone(self, layout: Layout) -> tuple[Place, bytes | None]:
+    def _first_tombstone(self, table: Table[K, V]) -> dict[K, V]:
         """Looks through all scopes, which is seldom: when others lifted the one that was known."""
-        scopes = self._known.scopes(None)
-        self._known.wanted.update(dict.fromkeys((scope, layout.letter, None) for scope in scopes))
+        scopes, letter = self._known.scopes(None), layout_of(table).letter
+        self._known.wanted.update(dict.fromkeys((scope, letter, None) for scope in scopes))
         self._known.fetch()
         for scope in scopes:
-            for field, value in sorted(self._fields.merge((scope, layout.letter)).items()):
-                self._memorise((scope, layout.letter, field), value)
-                return (scope, layout.letter, field), value
-        return TOMBS, None
+            for mark, since in sorted(self._fields.merge((scope, letter)).items()):
+                self._memorise((scope, letter, mark), since)
+                return self._get(table, [(scope, mark)])
+        return {}
 
     def _write(self, layout: Layout, scope: str, fields: Mapping[Any, bytes | None]) -> None:
         self._fields.set(scope, layout.letter, fields)
@@ -167,7 +164,8 @@ class TransactionValues:
             self._memorise((scope, layout.letter, kept[-1]), fields[kept[-1]])
 
     def _memorise(self, tombstone: Place, since: bytes | None) -> None:
-        self._known.memo.tombstone, self._known.memo.fields[tombstone] = tombstone, since
+        self._known.memo.tombstone = (tombstone[0], tombstone[2])
+        self._known.memo.fields[tombstone] = since
 
     def _former_counts(self, place: Place) -> list[bytes]:
         """The fields in which the former layout kept the counts of a tally, as far as they were listed."""

@@ -59,7 +59,7 @@ class RedisTransaction:
         self._own_digests: dict[tuple[str, bytes], list[Key]] = {}
         self._replaced: dict[Key, float] = {}  # removed to be written anew: when
         self._uses: dict[Key, list[Use]] = {}
-        # What the script adds to histories: records that went and why, and such as came anew after that.
+        # What the script adds to histories: records that went and why, and those that came.
         self._logged: dict[Key, list[tuple[Record, Event | None]]] = {}
         self._digests: dict[tuple[str, int], bytes] = {}
 
@@ -79,7 +79,10 @@ class RedisTransaction:
         noted = [digest for digest, one in zip(digests, listed, strict=True) if one.is_crowded]
         others = self.fields.read([(scope, "a", digest_score(digest)) for digest in noted])
         found = self._list_current(scope, digests, (*listed, *others))
-        return [record for record in found if record_digest(record) in digests] if noted else found
+        if not noted:
+            return found
+        asked = set(digests)
+        return [record for record in found if record_digest(record) in asked]
 
     def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
         """First those of which no statement is noted. If they are more than a few, it is noted now."""
@@ -137,8 +140,8 @@ class RedisTransaction:
     def _insert(self, record: Record, digest: bytes) -> Record:
         key = (record.scope, record.id)
         replaced = self._replaced.pop(key, None)
-        if replaced is None and key in self._logged:
-            self._logged[key].append((record, None))
+        if replaced is None:
+            self._logged.setdefault(key, []).append((record, None))
         added = self._own[key] = self.plan.add(record, digest, replaced)
         if record.kind in UNIQUE_KINDS:
             self._own_digests.setdefault((record.scope, digest), []).append(key)
@@ -297,8 +300,10 @@ class RedisTransaction:
 
     def _with_uses(self, record: Record) -> Record:
         """As it is after what this transaction counted and derived."""
-        if (record.scope, record.seq) in self.plan.derived:
-            record = self.plan.derive(record)
+        derived = self.plan.derived.get((record.scope, record.seq))
+        if derived is not None:
+            vector, terms = derived
+            record = record.but(vector=vector, terms=record.terms if terms is None else terms)
         key = (record.scope, record.id)
         if key not in self._own:
             for use in self._uses.get(key, ()):

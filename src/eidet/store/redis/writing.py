@@ -16,11 +16,9 @@ from ...core.errors import EidetError, Unavailable
 from ...net.retry import OutcomeUnknown
 from ..group_commit import GroupCommit, Job, QueuedJob
 from ..model import EPOCH, CarefulJob
-from .address import RedisAddress
-from .client import RedisClient
 from .commit_plan import SWEPT, CommitPlan
 from .connection import script
-from .key_names import Keys, Place
+from .key_names import Place
 from .known import EPOCH_PLACE, TOMBS, Known, LastKnown, Unforeseen
 from .record_reader import Reading
 from .scripts import COMMIT, RESERVE
@@ -67,16 +65,14 @@ class _Lane:
 class Writing:
     """The way in for all that is written."""
 
-    def __init__(
-        self, client: RedisClient, keys: Keys, reading: Reading, address: RedisAddress, *, mortal: bool
-    ) -> None:
-        self._client, self._keys, self._reading = client, keys, reading
-        self._head = keys.store + "h"
-        self._cluster = address.cluster
-        self._linger, self._mortal = address.linger_seconds, mortal
+    def __init__(self, reading: Reading, *, mortal: bool) -> None:
+        self._reading, self._client, self._keys = reading, reading.client, reading.keys
+        self._head = self._keys.store + "h"
+        self._cluster, self._linger = self._client.address.cluster, self._client.address.linger_seconds
+        self._mortal = mortal
         self._lanes = [_Lane(self._commit) for _ in range(LANES if self._cluster else 1)]
         self._registered: set[str] = set()
-        self._turns = client.servers.turns
+        self._turns = self._client.servers.turns
         self.memo: LastKnown = LastKnown()
 
     def run(self, job: Callable[[RedisTransaction], T], scope: str | None = None) -> T:
@@ -88,10 +84,7 @@ class Writing:
 
     def peek(self) -> RedisTransaction:
         """Reads as jobs do, and is never committed."""
-        return RedisTransaction(self._begin(silent=False), self._linger)
-
-    def _begin(self, *, silent: bool) -> Known:
-        return Known(self._client, self._keys, self._reading, self.memo, silent=silent)
+        return RedisTransaction(Known(self._reading, self.memo, silent=False), self._linger)
 
     # One turn.
 
@@ -106,7 +99,7 @@ class Writing:
 
     def _carry_out(self, lane: _Lane, group: Group) -> None:
         """Runs jobs on what is guessed, and where that is wrong, on what is read in one round trip."""
-        known = self._begin(silent=not group[0][1].careful)
+        known = Known(self._reading, self.memo, silent=not group[0][1].careful)
         landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already
         for tries in count(1):
             if not known.silent:
