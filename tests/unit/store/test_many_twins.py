@@ -124,7 +124,7 @@ def rows_seen(transaction: Transaction) -> int:
 
 
 @pytest.mark.parametrize("way", sorted(WAYS.keys() - {"trust"}))
-@pytest.mark.parametrize("backend", ["ram", "sqlite", "postgres", "tiered"])
+@pytest.mark.parametrize("backend", ["ram", "sqlite", "postgres", "tiered", "redis"])
 def test_one_more_reads_no_more_among_many(
     backend: str, way: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.servers.fixtures import Serve
@@ -18,7 +19,8 @@ from tests.servers.valkey import Valkey
 
 from eidet import Memory
 from eidet.core.errors import Conflict, Corrupt, Misconfigured, MissingExtra, Unavailable
-from eidet.core.record import Kind, Record
+from eidet.core.event import Event
+from eidet.core.record import Kind, Record, record_digest
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
@@ -497,3 +499,65 @@ def test_counts_of_the_former_layout_go_with_their_day(store: RedisStore, valkey
     verbs.delete_where(store, Where(scope=Scope("a")), now=NOW)
     assert verbs.read_counts(store, None, 0) == []
     assert valkey.ask("EXISTS", BASE + "y") == b":0"
+
+
+def test_a_job_sees_the_history_that_the_script_will_write(store: RedisStore) -> None:
+    (first,) = verbs.put(store, [record("x")], now=NOW)
+    verbs.delete_unchanged(store, [first], now=NOW + 1)
+
+    def come_and_go(transaction: Transaction) -> list[list[str]]:
+        told = []
+        for what in ("come", "go", "come"):
+            if what == "come":
+                transaction.insert([record("x", agent='the "first"')])
+            else:
+                event = Event(what="forgotten", id="x", scope="a", at=NOW + 2)
+                transaction.remove([one for one in transaction.read("a", ["x"]) if one], [event])
+            told.append([event.what for event in transaction.history("a", "x")])
+        return told
+
+    gone = ["created", "forgotten"]
+    assert store.write(come_and_go) == [[*gone, "created"], gone * 2, [*gone * 2, "created"]]
+    assert [event.what for event in store.history("a", "x")] == [*gone * 2, "created"]
+    assert store.history("a", "x")[-1].by == 'the "first"'
+
+
+def _say_often(store: RedisStore, times: int, **fields: Any) -> list[Record]:
+    """Records of one text by many agents, each of which finds out whether it was said before."""
+    stored = []
+    for n in range(times):
+        stored += verbs.put(store, [record(f"said {n}", text="often", agent=f"{n}", **fields)], now=NOW)
+    return stored
+
+
+def test_one_more_of_many_that_say_the_same_is_written_without_reading_them(store: RedisStore) -> None:
+    _say_often(store, 100)
+    before = _calls(store, "get")
+    verbs.put(store, [record("one more", text="often", agent="another")], now=NOW)
+    assert _calls(store, "get") - before < 30
+    assert len(store.same("a", [record_digest(record("x", text="often"))])) == 101
+
+
+def test_nothing_is_left_of_many_that_said_the_same(store: RedisStore, valkey: Valkey) -> None:
+    stored = _say_often(store, 40)
+    assert _count_noted(valkey) > 0
+    verbs.delete_unchanged(store, stored, now=NOW)
+    assert [valkey.ask("EXISTS", f"{BASE}{letter}") for letter in "daq"] == [b":0"] * 3
+
+
+def test_of_many_that_say_the_same_those_that_expire_leave_no_trace(
+    store: RedisStore, valkey: Valkey
+) -> None:
+    _say_often(store, 30, expires=NOW + 1.5)
+    kept = verbs.put(store, [record("kept", text="often", agent="kept")], now=NOW)
+    assert _count_noted(valkey) == 31
+    time.sleep(1.6)
+    for n in range(5):
+        verbs.put(store, [record(f"later {n}", created=NOW + 2)], now=NOW + 2)
+    assert store.find(Where(ids=("kept",))) == kept
+    assert _count_noted(valkey) == 1
+
+
+def _count_noted(valkey: Valkey) -> int:
+    """Records that are found by their statements."""
+    return int(valkey.ask("ZCARD", f"{BASE}q")[1:])

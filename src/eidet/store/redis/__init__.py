@@ -33,7 +33,7 @@ from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
 from ..rules import UNIQUE_KINDS
 from ..verbs.reading import survey_of
 from .address import address_of
-from .client import RedisClient, in_long_time, in_time
+from .client import RedisClient, in_time
 from .codec import record_of
 from .connection import absent, script
 from .key_names import Keys
@@ -74,13 +74,14 @@ class RedisStore:
         self._reading = reading = Reading(self.client, self._keys)
         self.read, self.find, self.scan = reading.read, reading.find, reading.scan
         self.match, self.count_by = reading.match, reading.count_by
-        self._writing = Writing(self.client, self._keys, self._reading, address, mortal=mortal)
+        self._writing = Writing(reading, mortal=mortal)
         self._vector_sets = VectorSetRegistry(self.client, self._keys)
 
     # Reading.
 
-    @in_long_time
+    @in_time
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
+        self.client.prolong()
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
         unique = (row for row in rows if row.record.kind in UNIQUE_KINDS)
         said = Counter((row.record.scope, row.digest.encode()) for row in unique)
@@ -90,7 +91,7 @@ class RedisStore:
     def history(self, scope: str, id: str) -> list[Event]:
         return self._writing.peek().history(scope, id)
 
-    @in_long_time
+    @in_time
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return self._writing.peek().same(scope, digests, every_kind=every_kind)
 
@@ -114,20 +115,21 @@ class RedisStore:
 
     @in_time
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
-        return self._writing.run(lambda transaction: transaction.put_new(new, job))
+        return self._writing.run(lambda transaction: transaction.put_new(new, job), new.record.scope)
 
-    @in_long_time
+    @in_time
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         return self._writing.run(lambda transaction: transaction.switch_vectors(name, settings))
 
-    @in_long_time
+    @in_time
     def prune(self, before: float, *, dead: bool, most: int) -> int:
+        self.client.prolong()
         pruned = 0
         for scope in self._reading.scopes(None):
             if pruned < most:
                 left = most - pruned
                 prune = partial(RedisTransaction.prune, scope=scope, before=before, dead=dead, most=left)
-                pruned += self._writing.run(prune)
+                pruned += self._writing.run(prune, scope)
         return pruned
 
     @in_time
@@ -154,8 +156,7 @@ class RedisStore:
         head = self._reading.head()
         turns = self.client.servers.turns
         if turns != self._turns:  # what was told before may not be so any more: followers begin anew
-            reserve = script(RESERVE, self._keys.store + "h", 1, "", "")
-            self._doubted = int(self.client.write(self._keys.store, reserve)[1])
+            self._doubted = self._reserve(1)
             self._turns = turns
             head = self._reading.head()
         return head
@@ -163,14 +164,18 @@ class RedisStore:
     @in_time
     def latest_seq(self) -> int:
         """Seqs follow the server's clock, and no write outlasts its deadline."""
-        reserve = script(RESERVE, self._keys.store + "h", 0, "", "")
-        _, reached = self.client.write(self._keys.store, reserve, copied=False)
-        return int(reached) + int(self.client.retrier.policy.deadline_seconds * 1_000_000)
+        reached = self._reserve(0, copied=False)
+        return reached + int(self.client.retrier.policy.deadline_seconds * 1_000_000)
 
     @in_time
     def leap(self, seq: int) -> None:
         if (lag := seq - self._reading.head().seq) > 0:
-            self.client.write(self._keys.store, script(RESERVE, self._keys.store + "h", lag, "", ""))
+            self._reserve(lag)
+
+    def _reserve(self, seqs: int, *, copied: bool = True) -> int:
+        """The seq before the next so many, which nobody is given."""
+        reserve = script(RESERVE, self._keys.store + "h", seqs, "", "")
+        return int(self.client.write(self._keys.store, reserve, copied=copied)[1])
 
     @in_time
     def changes(self, scope: str, since: int, limit: int) -> Changes:

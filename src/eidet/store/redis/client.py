@@ -44,13 +44,13 @@ class RedisClient:
         self._mine = _Deadline()
 
     @contextmanager
-    def deadline(self, ends: float | None = None, *, times: int = 1) -> Iterator[None]:
-        """All that this thread asks inside of it is answered, or given up, within so many deadlines.
+    def deadline(self, ends: float | None = None) -> Iterator[None]:
+        """All that this thread asks inside of it is answered, or given up, within one deadline.
 
         Without a moment that is given, that of whoever called counts.
         """
         outer = self._mine.ends
-        self._mine.ends = ends or outer or time.monotonic() + times * self.retrier.policy.deadline_seconds
+        self._mine.ends = ends or self.ends
         try:
             yield
         finally:
@@ -161,20 +161,15 @@ class _Asks(Protocol):
 S = TypeVar("S", bound=_Asks)
 
 
-def in_time(verb: Callable[Concatenate[S, P], T], times: int = 1) -> Callable[Concatenate[S, P], T]:
+def in_time(verb: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
     """However often the verb asks, one deadline holds for all of it."""
 
     @wraps(verb)
     def within(self: S, /, *given: P.args, **named: P.kwargs) -> T:
-        with self.client.deadline(times=times):
+        with self.client.deadline():
             return verb(self, *given, **named)
 
     return within
-
-
-def in_long_time(verb: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """For what may have to look at every record: each question has the deadline, all together many."""
-    return in_time(verb, LONG)
 
 
 def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

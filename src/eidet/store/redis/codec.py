@@ -111,7 +111,12 @@ def _parts(found: bytes, start: int, sizes: Sequence[int]) -> Iterable[bytes | N
 
 
 def events_bytes(events: Iterable[Event]) -> bytes:
-    return dump_json([[e.what, e.at, e.by, e.version, e.before] for e in events]).encode()
+    return b"[%b]" % b",".join(map(event_bytes, events))
+
+
+def event_bytes(event: Event) -> bytes:
+    """One of a list."""
+    return dump_json([event.what, event.at, event.by, event.version, event.before]).encode()
 
 
 def events_of(found: bytes, scope: str, id: str) -> list[Event]:

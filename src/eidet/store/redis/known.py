@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from .client import RedisClient, pages
+from .client import pages
 from .codec import Light, record_of
 from .commit_plan import CommitPlan
 from .connection import Command, script
-from .key_names import Hash, Keys, Place
+from .key_names import Hash, Place
 from .record_reader import Reading
 from .scripts import LOOK
 
 PAGE: Final = 1000  # fields that the server is asked for at once
-LISTS_SEQS: Final = "id"  # letters of the hashes of ids and digests
+LISTS_SEQS: Final = "idaq"  # letters of ids, digests and statements
 EPOCH_PLACE: Place = ("", "h", "epoch")
 TOMBS: Place = ("", "h", "tombs")  # 0 as long as there never was a tombstone
 SCOPES: Place = ("", "h", "scopes")  # rises when a scope is written for the first time
@@ -28,13 +29,18 @@ class Unforeseen(BaseException):
 
 
 class Stored(NamedTuple):
-    """A field as the server has it, None where there is none.
+    """A field as the server has it, None where there is none; without a field, names and values of all.
 
     That of an id or a digest lists seqs. `records` are those that are there: some may have expired.
     """
 
-    value: bytes | None = None
+    value: Any = None
     records: Sequence[Record] = ()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Of a digest: whether others of that content are noted by their statements."""
+        return bool(self.value) and self.value[:1] == b"+"
 
 
 class LastKnown:
@@ -42,7 +48,7 @@ class LastKnown:
 
     def __init__(self) -> None:
         self.fields: dict[Place, bytes | None] = dict.fromkeys((EPOCH_PLACE, TOMBS, SCOPES), b"0")
-        self.tombstone: Place | None = None  # one that is there: whoever writes asks for any
+        self.tombstone: tuple[str, Any] | None = None  # one that is there: whoever writes asks for any
 
 
 class Known:
@@ -52,14 +58,11 @@ class Known:
     all and only notes what is wanted: fields are taken to be as this process last knew them.
     """
 
-    def __init__(
-        self, client: RedisClient, keys: Keys, reading: Reading, memo: LastKnown, *, silent: bool
-    ) -> None:
-        self.client, self.keys, self.reading, self.memo = client, keys, reading, memo
-        self.silent = silent
-        self.wanted: dict[Place, None] = {}  # without a field: all of a hash
+    def __init__(self, reading: Reading, memo: LastKnown, *, silent: bool) -> None:
+        self.client, self.keys, self.reading = reading.client, reading.keys, reading
+        self.memo, self.silent = memo, silent
+        self.wanted: dict[Place, None] = {}
         self.fields: dict[Place, Stored] = {}
-        self.hashes: dict[Hash, dict[bytes, bytes]] = {}
         self._rows: dict[str, list[tuple[Where, tuple[list[Light], bytes]]]] = {}
 
     def lights(self, where: Where) -> Iterator[tuple[str, list[Light], bytes]]:
@@ -85,28 +88,34 @@ class Known:
     def fetch(self) -> None:
         """Reads all that is wanted and not known yet, in one round trip."""
         wanted = list(self._pages())
-        hashes = [place[:2] for place in self.wanted if place[2] is None and place[:2] not in self.hashes]
-        asked = [self._question(page) for page in wanted]
-        for scope, letter in hashes:
-            key = self.keys.base(scope) + letter
-            asked.append((key, ("HGETALL", key)))
-        if not asked:
+        if not wanted:
             return
         self._check_reads()
-        answers = iter(self.client.read(asked))
-        for page in wanted:
-            values, records = next(answers)
-            found = iter(records)
-            for place, value in zip(page, values, strict=True):
-                self._learn(place, value, found)
-        for one in hashes:
-            flat = next(answers)
-            self.hashes[one] = dict(zip(flat[::2], flat[1::2], strict=True))
+        answers = self.client.read(map(self._question, wanted))
+        for page, answer in zip(wanted, answers, strict=True):
+            self.learn(page, *answer)
+
+    def learn(self, places: Sequence[Place], values: Sequence[Any], records: Sequence[bytes]) -> None:
+        """What places hold, and all records that they list, in order."""
+        found = iter(records)
+        for place, value in zip(places, values, strict=True):
+            there: list[Record] = []
+            if value and place[1] in LISTS_SEQS and place[2] is not None:
+                for seq, one in zip(re.findall(rb"\d+", value), found, strict=False):
+                    if one:
+                        there.append(record_of(one, place[0], int(seq)))
+            self.fields[place] = Stored(value, there)
+            if place[:2] in (("", "h"), ("", "s")) or place in self.memo.fields:
+                self.memo.fields[place] = value
+
+    def read_hash(self, one: Hash) -> dict[bytes, bytes]:
+        """All fields of a hash, which were wanted before; none if nobody is asked."""
+        flat = self.fields.get((*one, None), Stored()).value or ()
+        return dict(zip(flat[::2], flat[1::2], strict=True))
 
     def renew(self, landed: Collection[str]) -> None:
         """Forgets what was read, but for scopes that were written: those are told as they were before."""
         self.fields = {place: found for place, found in self.fields.items() if place[0] in landed}
-        self.hashes = {one: fields for one, fields in self.hashes.items() if one[0] in landed}
         self._rows = {scope: rows for scope, rows in self._rows.items() if scope in landed}
 
     def _check_reads(self) -> None:
@@ -114,11 +123,11 @@ class Known:
             raise Unforeseen
 
     def _pages(self) -> Iterator[Sequence[Place]]:
-        """Fields that are wanted, those that one server has together; in a cluster, those of one scope."""
+        """What is wanted, together if one server has it; in a cluster, by scope."""
         cluster = self.client.address.cluster
         together: dict[str, list[Place]] = {}
         for place in self.wanted:
-            if place[2] is not None and place not in self.fields:
+            if place not in self.fields:
                 together.setdefault(place[0] if cluster else "", []).append(place)
         for places in together.values():
             yield from pages(places, PAGE)
@@ -126,31 +135,17 @@ class Known:
     def _question(self, page: Sequence[Place]) -> tuple[str, Command]:
         words: list[Any] = []
         for scope, letter, field in page:
-            words += (self.keys.base(scope) + letter, field)
+            key = self.keys.base(scope) + letter
+            words += (f"{key}*", "") if field is None else (key, field)
         base = self.keys.base(page[0][0])
         return base, script(LOOK, base, *words)
 
-    def _learn(self, place: Place, value: bytes | None, found: Iterator[bytes]) -> None:
-        """Where the value lists seqs, the next ones that were found are their records."""
-        records: list[Record] = []
-        if value and place[1] in LISTS_SEQS:
-            for seq, one in zip(value.split(), found, strict=False):
-                if one:
-                    records.append(record_of(one, place[0], int(seq)))
-        self.fields[place] = Stored(value, records)
-        if place[:2] in (("", "h"), ("", "s")) or place in self.memo.fields:
-            self.memo.fields[place] = value
-
 
 class Fields:
-    """Fields as a job sees them: guards what is read, and shows what the job has set itself.
-
-    `unsure` tells that a job needed more than can be guessed while nobody is asked.
-    """
+    """Fields as a job sees them: guards what is read, and shows what the job has set itself."""
 
     def __init__(self, known: Known, plan: CommitPlan) -> None:
         self._known, self._plan = known, plan
-        self.unsure: bool = False
         self._own: dict[Hash, dict[Any, bytes | None]] = {}
         self._cleared: set[Hash] = set()
 
@@ -175,20 +170,17 @@ class Fields:
         self._plan.guard(place, found.value or b"")
         return found
 
-    def read_hashes(self, hashes: Sequence[Hash], versions: Sequence[Place]) -> None:
+    def read_hashes(self, hashes: Iterable[Hash], versions: Sequence[Place]) -> None:
         """Reads all fields of hashes, to be merged. `versions` are fields that rise with each change."""
-        self._known.wanted.update(dict.fromkeys((*one, None) for one in hashes))
-        if not self._known.silent:
-            self._known.wanted.update(dict.fromkeys(versions))
-            self._known.fetch()
+        self._known.wanted.update(dict.fromkeys((*((*one, None) for one in hashes), *versions)))
+        self._known.fetch()
         self.read(versions)
-        self.unsure = self.unsure or self._known.silent
 
     def merge(self, one: Hash) -> dict[bytes, bytes]:
         """A hash as it was read, with what was set here."""
         fields: dict[bytes, bytes] = {}
         if one not in self._cleared:
-            fields.update(self._known.hashes.get(one, {}))
+            fields.update(self._known.read_hash(one))
         for field, value in self._own.get(one, {}).items():
             name = field.encode() if isinstance(field, str) else field
             if value is None:

@@ -16,7 +16,7 @@ from ...core.where import Where
 from ..answers import count_records
 from ..model import Head
 from ..rules import check_order
-from .client import RedisClient, in_long_time, in_time, pages
+from .client import RedisClient, in_time, pages
 from .codec import Light, light_of, record_of
 from .connection import script
 from .key_names import RANGES, Keys
@@ -68,8 +68,9 @@ class Reading:
     def match(self, where: Where) -> list[int]:
         return [seq for _, seq in self.list_keys(where)]
 
-    @in_long_time
+    @in_time
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
+        self.client.prolong()
         sifts = self.sifts(where)
         if set(columns) <= {"scope"} and all(sift.counts for sift in sifts):
             counts = self._count_scopes(sifts)

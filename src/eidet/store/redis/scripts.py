@@ -8,17 +8,18 @@ from typing import Final
 
 
 class Script:
-    """A script's text and the name that servers know it by."""
+    """A script's text, made of files, and the name that servers know it by."""
 
     __slots__ = ("sha", "text")
 
-    def __init__(self, name: str) -> None:
-        self.text: str = (files(__package__) / "lua" / f"{name}.lua").read_text("utf-8")
+    def __init__(self, *names: str) -> None:
+        folder = files(__package__) / "lua"
+        self.text: str = "".join((folder / f"{name}.lua").read_text("utf-8") for name in names)
         self.sha: str = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
 
-COMMIT: Final = Script("commit")
-LOOK: Final = Script("look")
+COMMIT: Final = Script("places", "commit")
+LOOK: Final = Script("places", "look")
 GET: Final = Script("get")
 SELECT: Final = Script("select")
 LIGHT: Final = Script("light")

@@ -6,12 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from operator import itemgetter
 from typing import Any, Final, cast
 
 from ...core.scope import Scope
 from ...core.validate import dump_json
+from ..answers import choose_values
 from ..model import EPOCH, SETTINGS, STAGED, TALLIES, TOMBSTONES, K, Table, V
 from .commit_plan import CommitPlan
 from .key_names import Place
@@ -78,12 +78,8 @@ class TransactionValues:
         if keys is not None:
             return self._get(table, list(keys))
         if table.name == TOMBSTONES.name and within is None and limit == 1:
-            return self._any_tombstone(layout_of(table))
-        found = self._search(table, within)
-        chosen: Iterable[Any] = sorted(found)
-        if prefix:
-            chosen = (key for key in chosen if key.startswith(prefix))
-        return {key: found[key] for key in islice(chosen, limit)}
+            return self._any_tombstone(table)
+        return choose_values(self._search(table, within), None, prefix=prefix, limit=limit)
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         """As `Transaction.set_values`."""
@@ -99,15 +95,14 @@ class TransactionValues:
             if value is None and table.name == TALLIES.name:
                 fields.update(dict.fromkeys(self._former_counts(place)))
         if clear:
-            self._clear(layout)
+            for scope in self._known.scopes(None) if layout.scoped else [""]:
+                self._fields.clear(scope, layout.letter)
         for scope, fields in changes.items():
             self._write(layout, scope, fields)
-            if table.name == TOMBSTONES.name:
-                self._note_tombstones(scope, fields)
 
     # Within.
 
-    def _get(self, table: Table[K, V], keys: Sequence[K]) -> dict[K, V]:
+    def _get(self, table: Table[K, V], keys: Sequence[Any]) -> dict[K, V]:
         load = layout_of(table).load
         found = self._fields.read([_place_of(table, key) for key in keys])
         values: dict[K, V] = {}
@@ -136,60 +131,46 @@ class TransactionValues:
         versions += [layout.version_of(scope) for scope in scopes]
         self._fields.read_hashes([(scope, layout.letter) for scope in scopes], versions)
         if layout.scoped:
-            scopes += [one for one in self._plan.parts if one and (within is None or within.holds(one))]
+            scopes += [one for one in self._plan.words if one and (within is None or within.holds(one))]
         for scope in dict.fromkeys(scopes):
             yield scope, self._fields.merge((scope, layout.letter))
 
-    def _any_tombstone(self, layout: Layout) -> dict[Any, Any]:
+    def _any_tombstone(self, table: Table[K, V]) -> dict[K, V]:
         """Writers ask whether there are any: the one that was seen last tells, if it is still there."""
         (count,) = self._fields.read([TOMBS])
         if count.value in (None, b"0") and not self._plan.entombs:
             return {}
-        place = self._known.memo.tombstone
-        value = None if place is None else self._fields.read([place])[0].value
-        if place is None or value is None:
-            place, value = self._first_tombstone(layout)
-        return {} if value is None else {layout.key_of(place[0], place[2]): layout.load(value)}
+        seen = self._known.memo.tombstone
+        return (self._get(table, [seen]) if seen else {}) or self._first_tombstone(table)
 
-    def _first_tombstone(self, layout: Layout) -> tuple[Place, bytes | None]:
+    def _first_tombstone(self, table: Table[K, V]) -> dict[K, V]:
         """Looks through all scopes, which is seldom: when others lifted the one that was known."""
-        scopes = self._known.scopes(None)
-        self._known.wanted.update(dict.fromkeys((scope, layout.letter, None) for scope in scopes))
+        scopes, letter = self._known.scopes(None), layout_of(table).letter
+        self._known.wanted.update(dict.fromkeys((scope, letter, None) for scope in scopes))
         self._known.fetch()
         for scope in scopes:
-            for field, value in sorted(self._fields.merge((scope, layout.letter)).items()):
-                self._memorise((scope, layout.letter, field), value)
-                return (scope, layout.letter, field), value
-        return TOMBS, None
+            for mark, since in sorted(self._fields.merge((scope, letter)).items()):
+                self._memorise((scope, letter, mark), since)
+                return self._get(table, [(scope, mark)])
+        return {}
 
-    def _note_tombstones(self, scope: str, fields: Mapping[Any, bytes | None]) -> None:
-        stones = [field for field, value in fields.items() if value is not None]
-        if stones:
-            self._plan.entomb(scope)
-            self._memorise((scope, layout_of(TOMBSTONES).letter, stones[-1]), fields[stones[-1]])
+    def _write(self, layout: Layout, scope: str, fields: Mapping[Any, bytes | None]) -> None:
+        self._fields.set(scope, layout.letter, fields)
+        kept = [field for field, value in fields.items() if value is not None]
+        if layout.scoped and kept:
+            self._plan.named.add(scope)
+        if layout is LAYOUTS[TOMBSTONES.name] and kept:
+            self._plan.entomb()
+            self._memorise((scope, layout.letter, kept[-1]), fields[kept[-1]])
 
     def _memorise(self, tombstone: Place, since: bytes | None) -> None:
-        self._known.memo.tombstone, self._known.memo.fields[tombstone] = tombstone, since
+        self._known.memo.tombstone = (tombstone[0], tombstone[2])
+        self._known.memo.fields[tombstone] = since
 
     def _former_counts(self, place: Place) -> list[bytes]:
         """The fields in which the former layout kept the counts of a tally, as far as they were listed."""
         begin = _bytes(place[2]) + b"\0"
         return [name for name in self._fields.merge(place[:2]) if name.startswith(begin)]
-
-    def _clear(self, layout: Layout) -> None:
-        for scope in self._known.scopes(None) if layout.scoped else [""]:
-            self._fields.clear(scope, layout.letter)
-            self._raise_version(layout, scope)
-
-    def _write(self, layout: Layout, scope: str, fields: Mapping[Any, bytes | None]) -> None:
-        self._fields.set(scope, layout.letter, fields)
-        if layout.scoped and any(value is not None for value in fields.values()):
-            self._plan.register(scope)
-        self._raise_version(layout, scope)
-
-    def _raise_version(self, layout: Layout, scope: str) -> None:
-        _, letter, field = layout.version_of(scope)
-        self._plan.run(scope, "HINCRBY", letter, field, 1)
 
 
 def _place_of(table: Table[Any, Any], key: Any) -> Place:

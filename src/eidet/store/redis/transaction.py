@@ -30,12 +30,12 @@ from ..model import (
     Use,
 )
 from ..rules import UNIQUE_KINDS
+from ..verbs.statement_keys import FEW, list_statements, statement_of
 from ..verbs.writing import epoch_of
 from .client import pages
 from .codec import Light, events_bytes, events_of
-from .commit_plan import CommitPlan
-from .key_names import Place
-from .known import EPOCH_PLACE, SCOPES, TOMBS, Fields, Known
+from .commit_plan import CommitPlan, digest_score, statement_score
+from .known import EPOCH_PLACE, SCOPES, TOMBS, Fields, Known, Stored
 from .tables import TransactionValues, layout_of
 
 Key = tuple[str, str]  # scope, id
@@ -59,18 +59,15 @@ class RedisTransaction:
         self._own_digests: dict[tuple[str, bytes], list[Key]] = {}
         self._replaced: dict[Key, float] = {}  # removed to be written anew: when
         self._uses: dict[Key, list[Use]] = {}
+        # What the script adds to histories: records that went and why, and those that came.
+        self._logged: dict[Key, list[tuple[Record, Event | None]]] = {}
         self._digests: dict[tuple[str, int], bytes] = {}
-
-    @property
-    def certain(self) -> bool:
-        """Whether its answers hold if the commit finds all guards as they are."""
-        return not self.fields.unsure and (self.plan.writes or not self.known.silent)
 
     # What is there.
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
         del bare
-        self._want(scope, ids)
+        self.fields.want((scope, "i", id) for id in ids)
         return [self._read_one(scope, id) for id in ids]
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
@@ -78,15 +75,32 @@ class RedisTransaction:
             wanted = {digest.hex() for digest in digests}
             rows = self.search(Where(scope=Scope(scope)))
             return self._whole(row for row in rows if row.digest in wanted)
-        found = []
-        stored = self.fields.read([(scope, "d", digest) for digest in digests])
-        for digest, (_, records) in zip(digests, stored, strict=True):
-            found += [record for record in records if (scope, record.id) not in self._own]
-            for key in self._own_digests.get((scope, digest), ()):
-                own = self._own[key]
-                if own is not None and record_digest(own) == digest:
-                    found.append(own)
-        return sorted((self._with_uses(record) for record in found), key=_by_seq)
+        listed = self.fields.read([(scope, "d", digest) for digest in digests])
+        noted = [digest for digest, one in zip(digests, listed, strict=True) if one.is_crowded]
+        others = self.fields.read([(scope, "a", digest_score(digest)) for digest in noted])
+        found = self._list_current(scope, digests, (*listed, *others))
+        if not noted:
+            return found
+        asked = set(digests)
+        return [record for record in found if record_digest(record) in asked]
+
+    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
+        """First those of which no statement is noted. If they are more than a few, it is noted now."""
+        scope, place = record.scope, (record.scope, digest)
+        (listed,) = self.fields.read([(scope, "d", digest)])
+        found = self._list_current(scope, [digest], [listed])
+        if len(listed.records) > FEW and place not in self.plan.crowded:
+            self.plan.note_statements(scope, digest, [one for one in found if one.seq < PROVISIONAL])
+        if listed.is_crowded or len(listed.records) > FEW:
+            self.plan.crowded.add(place)
+        if place not in self.plan.crowded and record.sealed is None:
+            yield found
+            return
+        wanted = list_statements(record)
+        yield [one for one in found if statement_of(one) in wanted]
+        if listed.is_crowded:
+            scores = [statement_score(digest, statement) for statement in wanted]
+            yield self._list_current(scope, (), self.fields.read([(scope, "q", score) for score in scores]))
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         rows = self.search(where)
@@ -97,7 +111,7 @@ class RedisTransaction:
         return self._whole(row for row in rows if row.record.derived_from)
 
     def history(self, scope: str, id: str) -> list[Event]:
-        self._want(scope, [id])
+        self.fields.want([(scope, "i", id), (scope, "e", id)])
         record = self._read_one(scope, id)
         events = self._events((scope, id))
         if record is not None and not events:
@@ -107,12 +121,8 @@ class RedisTransaction:
     # What is written.
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
-        by_scope: dict[str, list[str]] = {}
-        for record in records:
-            if (record.scope, "e", record.id) not in self.plan.guards:
-                by_scope.setdefault(record.scope, []).append(record.id)
-        for scope, ids in by_scope.items():
-            self.read(scope, ids)
+        places = [(record.scope, "i", record.id) for record in records]
+        self.fields.read([place for place in places if place not in self.plan.guards])
         return [self._insert(record, record_digest(record)) for record in records]
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
@@ -129,25 +139,22 @@ class RedisTransaction:
 
     def _insert(self, record: Record, digest: bytes) -> Record:
         key = (record.scope, record.id)
-        moment = self._replaced.pop(key, None)
-        if moment is None and (events := self._events(key)):
-            self._set_events(key, [*events, creation_of(record)])
-        carry = moment is not None
-        added = self.plan.add(record, digest, record.created if moment is None else moment, carry=carry)
-        self._own[key] = added
+        replaced = self._replaced.pop(key, None)
+        if replaced is None:
+            self._logged.setdefault(key, []).append((record, None))
+        added = self._own[key] = self.plan.add(record, digest, replaced)
         if record.kind in UNIQUE_KINDS:
             self._own_digests.setdefault((record.scope, digest), []).append(key)
         return added
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        self.fields.want((record.scope, "e", record.id) for record in records)
         for record, event in zip(records, events, strict=True):
             key = (record.scope, record.id)
             if key not in self._own:
                 self.plan.guard((record.scope, "i", record.id), b"%d" % record.seq)
-            self.plan.remove(record, self._digests.get((record.scope, record.seq)))
+            self.plan.remove(record, self._digests.get((record.scope, record.seq)), event)
             self._own[key] = None
-            self._set_events(key, [*(self._events(key) or [creation_of(record)]), event])
+            self._logged.setdefault(key, []).append((record, event))
             if event.what != "forgotten":
                 self._replaced[key] = event.at
 
@@ -189,8 +196,8 @@ class RedisTransaction:
         self.known.prolong()
         self.known.wanted.update({(scope, "e", None): None, (scope, "i", None): None})
         self.known.fetch()
-        living, pruned = self.known.hashes[scope, "i"], 0
-        for name, stored in self.known.hashes[scope, "e"].items():
+        living, pruned = self.known.read_hash((scope, "i")), 0
+        for name, stored in self.known.read_hash((scope, "e")).items():
             key = (scope, name.decode())
             events = events_of(stored, *key)
             kept = prune_events(events, before, every=dead and name not in living)
@@ -228,27 +235,39 @@ class RedisTransaction:
         found = zip(seqs, chain.from_iterable(answers), strict=True)
         return {seq: vector for seq, vector in found if vector is not None}
 
-    def _want(self, scope: str, ids: Sequence[str]) -> None:
-        """Ids as the server has them, and what it keeps of their history."""
-        places: list[Place] = []
-        for id in ids:
-            places += ((scope, "i", id), (scope, "e", id))
-        self.fields.want(places)
-
     def _read_one(self, scope: str, id: str) -> Record | None:
-        """As it is after the jobs that ran here; both fields are guarded."""
-        _, records = self.fields.at((scope, "i", id))
-        self.fields.at((scope, "e", id))
+        """As it is after the jobs that ran here."""
+        records = self.fields.at((scope, "i", id)).records
         if (scope, id) in self._own:
             return self._own[scope, id]
         return self._with_uses(records[0]) if records else None
 
+    def _list_current(self, scope: str, digests: Iterable[bytes], stored: Iterable[Stored]) -> list[Record]:
+        """Records as they were read, without those that were changed here, and own ones of these contents."""
+        found = []
+        for record in chain.from_iterable(one.records for one in stored):
+            if (scope, record.id) not in self._own:
+                found.append(self._with_uses(record))
+        for digest in digests:
+            for key in self._own_digests.get((scope, digest), ()):
+                own = self._own[key]
+                if own is not None and record_digest(own) == digest:
+                    found.append(own)
+        return sorted(found, key=_by_seq)
+
     def _events(self, key: Key) -> list[Event]:
         """None as long as nothing happened since the creation."""
         stored = self.fields.at((key[0], "e", key[1])).value
-        return events_of(stored, *key) if stored else []
+        events = events_of(stored, *key) if stored else []
+        for record, event in self._logged.get(key, ()):
+            if event is not None:
+                events = [*(events or [creation_of(record)]), event]
+            elif events:
+                events.append(creation_of(record))
+        return events
 
     def _set_events(self, key: Key, events: Sequence[Event]) -> None:
+        self._logged.pop(key, None)
         self.fields.set(key[0], "e", {key[1]: events_bytes(events) if events else None})
 
     def search(self, where: Where) -> list[Light]:
@@ -281,8 +300,10 @@ class RedisTransaction:
 
     def _with_uses(self, record: Record) -> Record:
         """As it is after what this transaction counted and derived."""
-        if (record.scope, record.seq) in self.plan.derived:
-            record = self.plan.derive(record)
+        derived = self.plan.derived.get((record.scope, record.seq))
+        if derived is not None:
+            vector, terms = derived
+            record = record.but(vector=vector, terms=record.terms if terms is None else terms)
         key = (record.scope, record.id)
         if key not in self._own:
             for use in self._uses.get(key, ()):

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count, groupby
 from typing import Any, Final, TypeVar, cast
-from zlib import crc32
 
 from ...core.errors import EidetError, Unavailable
 from ...net.retry import OutcomeUnknown
 from ..group_commit import GroupCommit, Job, QueuedJob
 from ..model import EPOCH, CarefulJob
-from .address import RedisAddress
-from .client import RedisClient
-from .commit_plan import CommitPlan
+from .commit_plan import SWEPT, CommitPlan
 from .connection import script
-from .key_names import Keys, Place
+from .key_names import Place
 from .known import EPOCH_PLACE, TOMBS, Known, LastKnown, Unforeseen
 from .record_reader import Reading
 from .scripts import COMMIT, RESERVE
@@ -33,17 +31,21 @@ PATIENT: Final = 3  # tries before a writer that others get ahead of pauses
 BULK: Final = 5000  # derived bytes that are replaced at once; of more, the epoch rises first and last
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Work:
-    """A job, when whoever wants it gives up, and in a cluster what it asked for when it was rehearsed."""
+    """A job, and when whoever wants it gives up. It shares a transaction with others of its scope, if any."""
 
     job: Callable[[RedisTransaction], Any]
     ends: float
-    scope: str | None = ""  # None: it cannot share a transaction
-    wanted: dict[Place, None] = field(default_factory=dict)
+    scope: str | None
+    careful: bool
 
 
 Group = list[tuple[QueuedJob[Any], _Work]]
+
+
+class _Stale(Exception):
+    """Something is not as it was read. It may tell which places hold what now, and the records there."""
 
 
 class _Lane:
@@ -63,46 +65,26 @@ class _Lane:
 class Writing:
     """The way in for all that is written."""
 
-    def __init__(
-        self, client: RedisClient, keys: Keys, reading: Reading, address: RedisAddress, *, mortal: bool
-    ) -> None:
-        self._client, self._keys, self._reading = client, keys, reading
-        self._head = keys.store + "h"
-        self._cluster = address.cluster
-        self._linger, self._mortal = address.linger_seconds, mortal
+    def __init__(self, reading: Reading, *, mortal: bool) -> None:
+        self._reading, self._client, self._keys = reading, reading.client, reading.keys
+        self._head = self._keys.store + "h"
+        self._cluster, self._linger = self._client.address.cluster, self._client.address.linger_seconds
+        self._mortal = mortal
         self._lanes = [_Lane(self._commit) for _ in range(LANES if self._cluster else 1)]
         self._registered: set[str] = set()
-        self._turns = client.servers.turns
+        self._turns = self._client.servers.turns
         self.memo: LastKnown = LastKnown()
 
-    def run(self, job: Callable[[RedisTransaction], T]) -> T:
-        work = _Work(job, self._client.ends)
-        if isinstance(job, CarefulJob):
-            work.scope = None
-        elif self._cluster:
-            self._rehearse(work)
-        lane = self._lanes[crc32((work.scope or "").encode()) % len(self._lanes)]
+    def run(self, job: Callable[[RedisTransaction], T], scope: str | None = None) -> T:
+        """In a cluster, jobs that are about one `scope` alone share a transaction; elsewhere, all do."""
+        careful = isinstance(job, CarefulJob)
+        work = _Work(job, self._client.ends, scope if self._cluster else "", careful)
+        lane = self._lanes[hash(work.scope or threading.get_native_id()) % len(self._lanes)]
         return cast("T", lane.turns.run(cast("Job[Any]", work)))
 
     def peek(self) -> RedisTransaction:
         """Reads as jobs do, and is never committed."""
-        return RedisTransaction(self._begin(silent=False), self._linger)
-
-    def _rehearse(self, work: _Work) -> None:
-        """Finds out which scopes a job is about, and what it will ask for, without asking anybody."""
-        known = self._begin(silent=True)
-        transaction = RedisTransaction(known, self._linger)
-        try:
-            work.job(transaction)
-        except (Exception, Unforeseen):  # noqa: BLE001 - it is told when the job runs on what is there
-            work.scope = None
-        work.wanted = known.wanted
-        scopes = {place[0] for place in known.wanted if place[1] in "id"} | set(transaction.plan.parts)
-        scopes.discard("")
-        work.scope = scopes.pop() if len(scopes) == 1 and work.scope is not None else None
-
-    def _begin(self, *, silent: bool) -> Known:
-        return Known(self._client, self._keys, self._reading, self.memo, silent=silent)
+        return RedisTransaction(Known(self._reading, self.memo, silent=False), self._linger)
 
     # One turn.
 
@@ -117,9 +99,7 @@ class Writing:
 
     def _carry_out(self, lane: _Lane, group: Group) -> None:
         """Runs jobs on what is guessed, and where that is wrong, on what is read in one round trip."""
-        known = self._begin(silent=not self._cluster and group[0][1].scope is not None)
-        for _, work in group:
-            known.wanted.update(work.wanted)
+        known = Known(self._reading, self.memo, silent=not group[0][1].careful)
         landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already
         for tries in count(1):
             if not known.silent:
@@ -127,14 +107,18 @@ class Writing:
             plan = self._run_jobs(group, known)
             if all(ticket.error is not None for ticket, _ in group):
                 return
-            given = None if plan is None else self._send(lane, plan, landed)
-            if given is not None:
-                for ticket, _ in group:
-                    ticket.result = renumber(ticket.result, given)
-                return
+            try:
+                if plan is not None:
+                    given = self._send(lane, plan, landed)
+                    for ticket, _ in group:
+                        ticket.result = renumber(ticket.result, given)
+                    return
+            except _Stale as stale:
+                known.renew(landed)
+                if stale.args:
+                    known.learn(*stale.args)
             if not known.silent:
                 self._await_turn(tries)
-            known.renew(landed)
             known.silent = False
 
     def _run_jobs(self, group: Group, known: Known) -> CommitPlan | None:
@@ -155,7 +139,9 @@ class Writing:
                     return None
                 ticket.error = error
             else:
-                return transaction.plan if transaction.certain else None
+                # In a cluster, a wrong guess would use up seqs; what is only read, no commit checks.
+                guessed = known.silent and (self._cluster or not transaction.plan.writes)
+                return None if guessed else transaction.plan
 
     def _await_turn(self, tries: int) -> None:
         if self._client.left < 0.002:
@@ -165,65 +151,61 @@ class Writing:
 
     # Sending.
 
-    def _send(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int] | None:
-        """The seqs given; None if something is not as it was."""
+    def _send(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int]:
+        """The seqs given; `_Stale` if something is not as it was."""
         if not plan.writes:
             return []
-        if len(plan.derived) > BULK and not self._send_bulk(lane, plan):
-            return None
+        if len(plan.derived) > BULK:
+            self._send_bulk(lane, plan)
         if self._cluster:
             return self._send_by_scope(lane, plan, landed)
-        words = plan.words(plan.parts) + plan.replace_words(plan.derived)
-        given = self._call(lane, "", plan.guard_words(None), words)
-        return None if given is None else sorted(given)
+        words = plan.spell(plan.words) + plan.spell_derived(plan.derived)
+        first = self._call(lane, "", plan, plan.guards, words)
+        return [first + number for _, number in plan.added]
 
-    def _send_bulk(self, lane: _Lane, plan: CommitPlan) -> bool:
+    def _send_bulk(self, lane: _Lane, plan: CommitPlan) -> None:
         """Replaces all derived bytes but the last few thousand; whoever dies on the way does it again."""
-        guards = plan.guard_words("" if self._cluster else None)
-        if self._call(lane, "", guards, ["R", 4, "HINCRBY", self._head, EPOCH, 1]) is None:
-            return False
+        guarded = plan.list_guarded("") if self._cluster else plan.guards
+        words = ["S", self._keys.store, "", "R", 4, "HINCRBY", "h", EPOCH, 1]
+        self._call(lane, "", plan, guarded, words)
         plan.raise_guard(EPOCH_PLACE)
         while len(plan.derived) > BULK:
             places = list(plan.derived)[:BULK]
             self._send_derived(lane, plan, places)
             for place in places:
                 del plan.derived[place]
-        return True
 
     def _send_derived(self, lane: _Lane, plan: CommitPlan, places: Iterable[tuple[str, int]]) -> None:
         """A record that is gone is passed over, so nothing is guarded."""
         for scope, some in groupby(sorted(places), key=lambda place: place[0]):
-            self._call(lane, scope, [], plan.replace_words(some))
+            self._call(lane, scope, plan, (), plan.spell_derived(some))
 
-    def _send_by_scope(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int] | None:
+    def _send_by_scope(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int]:
         """In a cluster: one scope after the other. Those that `landed` before are not written again."""
         if plan.entombs and not landed:
             self._client.write(self._keys.store, ("HINCRBY", self._head, "tombs", 1))
             plan.raise_guard(TOMBS)
         base = self._reserve(plan) if plan.seqs else ""
-        if base is None:
-            return None
-        for scope, part in plan.parts.items():
+        for at, scope in enumerate(plan.words):
             if scope and scope not in landed:
-                if part.registers:
+                if scope in plan.named:
                     self._register(scope)
-                seqs = self._call(lane, scope, plan.guard_words(scope), plan.words([scope]), base)
-                if seqs is None:
-                    return None
-                landed[scope] = seqs
+                guarded, words = plan.list_guarded(scope), plan.spell([scope])
+                first = self._call(lane, scope, plan, guarded, words, base, SWEPT * at)
+                landed[scope] = [first + number for one, number in plan.added if one == scope]
         self._send_derived(lane, plan, plan.derived)
-        if "" in plan.parts:
-            guards = [] if landed else plan.guard_words("")
-            if self._call(lane, "", guards, plan.words([""])) is None:
-                return None
+        if "" in plan.words:
+            self._call(lane, "", plan, () if landed else plan.list_guarded(""), plan.spell([""]))
         return _in_order(plan.added, landed)
 
-    def _reserve(self, plan: CommitPlan) -> str | None:
-        """The seq before those of this write; None if the store's head is not as it was."""
-        expected = [plan.guards.get(("", "h", name), b"").decode() for name in ("epoch", "tombs")]
+    def _reserve(self, plan: CommitPlan) -> str:
+        """The seq before those of this write."""
+        expected = [plan.guards.get(place, b"").decode() for place in (EPOCH_PLACE, TOMBS)]
         reserve = script(RESERVE, self._head, plan.seqs_reserved, *expected)
-        answer, base = self._client.write(self._keys.store, reserve, copied=False)
-        return base.decode() if answer == b"done" else None
+        state, base = self._client.write(self._keys.store, reserve, copied=False)
+        if state != b"done":
+            raise _Stale
+        return str(base.decode())
 
     def _register(self, scope: str) -> None:
         """In a cluster, before a scope is first written: names without records do no harm."""
@@ -236,40 +218,55 @@ class Writing:
             self._registered.add(scope)
 
     def _call(
-        self, lane: _Lane, scope: str, guards: Sequence[Any], words: Sequence[Any], base: str = ""
-    ) -> list[int] | None:
-        """The seqs given; None if a guard is not as it was. `base` is the seq before those of this write."""
+        self,
+        lane: _Lane,
+        scope: str,
+        plan: CommitPlan,
+        guarded: Collection[Place],
+        words: Sequence[Any],
+        base: str = "",
+        spare: int = 0,
+    ) -> int:
+        """The seq before those given, which is `base` in a cluster; `_Stale` if a guard is not as it was.
+
+        What is cleared away takes seqs that follow those of the plan, after `spare` others.
+        """
         name, number = lane.token()
         key = self._keys.base(scope)
         head = key + "m" if scope and self._cluster else self._head
         names = "" if self._cluster else self._keys.store + "n"
-        told = [number, ANSWERS_MS, base, head, names, int(self._mortal), len(guards) // 3]
-        state, answer = self._client.write(key, script(COMMIT, f"{key}w:{name}", *told, *guards, *words))
+        told = [number, ANSWERS_MS, base, head, names, int(self._mortal), self._linger]
+        told += [plan.seqs + spare, repr(plan.latest), len(guarded), *plan.spell_guards(guarded), *words]
+        state, *answer = self._client.write(key, script(COMMIT, f"{key}w:{name}", *told))
         if state == b"late":
             raise OutcomeUnknown(
                 "a later write of this process was already answered; the outcome of this one is unknown"
             )
-        return [int(seq) for seq in answer.split()] if state == b"done" else None
+        if state == b"stale":
+            raise _Stale(list(guarded), *answer)
+        if state != b"done":
+            raise _Stale
+        return int(answer[0])
 
 
 def _groups(tickets: Sequence[QueuedJob[Any]]) -> list[Group]:
-    """Jobs that share a transaction: those of one scope in a cluster, else all."""
+    """Jobs that share a transaction."""
     shared: dict[str, Group] = {}
     alone: list[Group] = []
     for ticket in tickets:
         work = cast("_Work", ticket.job)
-        if work.scope is None:
+        if work.scope is None or work.careful:
             alone.append([(ticket, work)])
         else:
             shared.setdefault(work.scope, []).append((ticket, work))
     return [*shared.values(), *alone]
 
 
-def _in_order(added: Sequence[str], landed: Mapping[str, Sequence[int]]) -> list[int]:
+def _in_order(added: Sequence[tuple[str, int]], landed: Mapping[str, Sequence[int]]) -> list[int]:
     """The seqs of all records in the order in which they were added."""
     given = {scope: iter(seqs) for scope, seqs in landed.items()}
     try:
-        return [next(given[scope]) for scope in added]
+        return [next(given[scope]) for scope, _ in added]
     except (StopIteration, KeyError) as error:
         raise OutcomeUnknown(
             "other writers changed what this write is about after some scopes were written"

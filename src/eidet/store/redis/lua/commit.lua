@@ -1,8 +1,10 @@
--- Writes what one desk holds, all or nothing, and once: a repeated call is answered as the first one was.
+-- Writes what one transaction holds, all or nothing, and once: a repeated call is answered as the first one was.
 -- KEYS[1]: the writer's last answer. ARGV: number of this write, how long its answer is kept (ms), the seq
--- before the first to be given ('' to give them here), keys of the store's head and of the scopes' names
--- ('' in a cluster), whether whole scopes may expire, the number of guards, guards (hash, field, value;
--- '' for none), then words with their arguments.
+-- before the first to be given ('' to take it from the clock), keys of the store's head and of the scopes' names
+-- ('' in a cluster), whether whole scopes may expire, how many seconds what expires is kept, the number after which
+-- clearing away takes seqs, the latest moment that writers named, the number of guards, guards (key, field, value;
+-- '' for none), then words with their arguments. Answers the seq before the first, or what
+-- the guards say now.
 local token = tonumber(ARGV[1])
 local last = redis.call('GET', KEYS[1])
 if last then
@@ -17,55 +19,72 @@ end
 local function text(number) return string.format('%.0f', number) end
 
 local headkey, names, mortal = ARGV[4], ARGV[5], ARGV[6] == '1'
-local at = 8
-for guard = 1, tonumber(ARGV[7]) do
-  if (redis.call('HGET', ARGV[at], ARGV[at + 1]) or '') ~= ARGV[at + 2] then
-    return {'stale', ARGV[at + 1]}
+local linger, spare, latest = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local at = 11 + 3 * tonumber(ARGV[10])
+for guard = 11, at - 1, 3 do
+  if (read(ARGV[guard], ARGV[guard + 1]) or '') ~= ARGV[guard + 2] then
+    return {'stale', unpack(look(11, at - 1, 3))}
   end
-  at = at + 3
 end
 
 local clock = redis.call('TIME')
 local millis = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
-local seq, first
-if ARGV[3] == '' then
+local first, last_seq = tonumber(ARGV[3]), 0
+if not first then
   local micros = (tonumber(clock[1]) - 1577836800) * 1000000 + tonumber(clock[2])
-  seq = math.max(tonumber(redis.call('HGET', headkey, 'seq') or 0), micros)
-else
-  seq = tonumber(ARGV[3])
+  first = math.max(tonumber(redis.call('HGET', headkey, 'seq') or 0), micros)
 end
-first = seq
 
-local base, last_seq, given, mine, uses, ends, floors = '', first, {}, {}, {}, {}, {}
-local function next_seq()
-  seq = seq + 1
+-- By the bases of scopes: what is to be done once all words are.
+local base, changed, ends, floors, uses = '', {}, {}, {}, {}
+
+-- Seqs are numbered, so that they rise in the order of the jobs, whatever their scopes.
+local function take(number)
+  local seq = first + tonumber(number)
   last_seq = math.max(last_seq, seq)
-  if ARGV[3] ~= '' then floors[base] = seq end
+  floors[base] = math.max(floors[base] or 0, seq)
+  changed[base] = true
   return text(seq)
 end
 
-local function unlist(digest, gone)
-  if digest == '' then return end
-  local seqs = redis.call('HGET', base .. 'd', digest)
-  if not seqs then return end
-  local left = {}
-  for one in string.gmatch(seqs, '%d+') do
-    if one ~= gone then left[#left + 1] = one end
+local function score(digest) return text((struct.unpack('>I6', digest))) end
+
+-- Takes seqs off the list of those that say the same. A '+' at its head tells that others are noted, see below.
+local function unlist(digest, gone, head)
+  local seqs, left = redis.call('HGET', base .. 'd', digest) or '', {head}
+  for one in string.gmatch(seqs, '[+%d]+') do
+    if not gone[one] and one ~= head then left[#left + 1] = one end
   end
-  if #left == 0 then
-    redis.call('HDEL', base .. 'd', digest)
-  else
+  if left[1] == '+' and redis.call('ZCOUNT', base .. 'a', score(digest), score(digest)) == 0 then
+    table.remove(left, 1)
+  end
+  if #left > 0 then
     redis.call('HSET', base .. 'd', digest, table.concat(left, ' '))
+  else
+    redis.call('HDEL', base .. 'd', digest)
   end
 end
 
-local function remove(gone, id, digest)
+-- Where many say the same, they are found by what they state in all: a second score beside that of the digest.
+local function note(seq, digest, statement)
+  redis.call('ZADD', base .. 'a', score(digest), seq)
+  redis.call('ZADD', base .. 'q', statement, seq)
+end
+
+-- Adds to the history of an id, a list of events as JSON (see codec.py).
+local function log(id, told, event)
+  redis.call('HSET', base .. 'e', id, string.sub(told, 1, -2) .. ',' .. event .. ']')
+end
+
+local function creation(created, agent) return '["created",' .. created .. ',' .. agent .. ',1,null]' end
+
+local function remove(gone, id, digest, number)
   redis.call('DEL', base .. 'r:' .. gone)
-  for _, index in ipairs({'s', 'o', 'c', 'p', 't', 'x'}) do redis.call('ZREM', base .. index, gone) end
+  for _, index in ipairs({'s', 'o', 'c', 'p', 't', 'x', 'a', 'q'}) do redis.call('ZREM', base .. index, gone) end
   redis.call('HDEL', base .. 'z', gone)
   if redis.call('HGET', base .. 'i', id) == gone then redis.call('HDEL', base .. 'i', id) end
-  unlist(digest, gone)
-  redis.call('ZADD', base .. 'g', next_seq(), gone)
+  if digest ~= '' then unlist(digest, {[gone] = true}) end
+  redis.call('ZADD', base .. 'g', take(number), gone)
   if redis.call('ZCARD', base .. 'g') > 40000 then
     local told = redis.call('ZRANGE', base .. 'g', 19999, 19999, 'WITHSCORES')
     redis.call('ZREMRANGEBYRANK', base .. 'g', 0, 19999)
@@ -73,13 +92,13 @@ local function remove(gone, id, digest)
   end
 end
 
-local function add(id, digest, bytes, occurred, created, importance, step, expires, ttl, carry)
-  local this = next_seq()
-  given[#given + 1] = this
-  mine[base] = mine[base] or {}
-  table.insert(mine[base], this)
-  if carry == '1' and uses[base .. id] then
-    bytes = string.sub(bytes, 1, 1) .. uses[base .. id] .. string.sub(bytes, 18)
+local function add(number, id, digest, statement, bytes, occurred, created, importance, step, expires, ttl, agent)
+  local this = take(number)
+  if agent == '' then -- another version, which keeps the uses of the one before it
+    bytes = string.sub(bytes, 1, 1) .. (uses[base .. id] or string.sub(bytes, 2, 17)) .. string.sub(bytes, 18)
+  else
+    local told = redis.call('HGET', base .. 'e', id)
+    if told then log(id, told, creation(created, agent)) end
   end
   if ttl == '' then
     redis.call('SET', base .. 'r:' .. this, bytes)
@@ -92,7 +111,9 @@ local function add(id, digest, bytes, occurred, created, importance, step, expir
   redis.call('ZADD', base .. 'c', created, this)
   redis.call('ZADD', base .. 'p', importance, this)
   if step ~= '' then redis.call('ZADD', base .. 't', step, this) end
-  if digest ~= '' then
+  if statement ~= '' then
+    note(this, digest, statement)
+  elseif digest ~= '' then
     local seqs = redis.call('HGET', base .. 'd', digest)
     redis.call('HSET', base .. 'd', digest, seqs and (seqs .. ' ' .. this) or this)
   end
@@ -133,46 +154,57 @@ local function derive(key, vector, terms)
 end
 
 -- What the server let expire leaves its traces in the indexes: a few are cleared away with each write.
-local function sweep(before)
+local function sweep()
+  local before = math.max(latest, millis / 1000) - linger
   for _, gone in ipairs(redis.call('ZRANGEBYSCORE', base .. 'x', '-inf', before, 'LIMIT', 0, 10)) do
     local rest = redis.call('HGET', base .. 'z', gone)
     if rest and redis.call('EXISTS', base .. 'r:' .. gone) == 0 then
       local listed = string.sub(rest, 1, 1) == '1'
-      remove(gone, string.sub(rest, listed and 18 or 2), listed and string.sub(rest, 2, 17) or '')
+      spare = spare + 1
+      remove(gone, string.sub(rest, listed and 18 or 2), listed and string.sub(rest, 2, 17) or '', spare)
     end
   end
 end
 
 local words = {
-  S = function(i) base = ARGV[i] return 1 end,
-  Q = function(i) seq = first + tonumber(ARGV[i]) return 1 end, -- seqs in the order of the jobs
-  N = function(i)
-    if names ~= '' and redis.call('HSETNX', names, ARGV[i], '1') == 1 then
+  S = function(i) -- what follows is about this scope, whose name is told if it is to be known
+    base = ARGV[i]
+    if names ~= '' and ARGV[i + 1] ~= '' and redis.call('HSETNX', names, ARGV[i + 1], '1') == 1 then
       redis.call('HINCRBY', headkey, 'scopes', 1)
     end
-    return 1
+    return 2
   end,
   ['+'] = function(i)
-    add(unpack(ARGV, i, i + 9))
-    return 10
+    add(unpack(ARGV, i, i + 11))
+    return 12
   end,
   ['-'] = function(i)
-    local gone, id = ARGV[i], ARGV[i + 1]
-    if string.sub(gone, 1, 1) == '-' then gone = mine[base][-tonumber(gone)] end
+    local number, gone, id = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+    if string.sub(gone, 1, 1) == '+' then gone = text(first + tonumber(gone)) end -- of this very write
     local used = redis.call('GETRANGE', base .. 'r:' .. gone, 1, 16)
     uses[base .. id] = #used == 16 and used or nil
-    remove(gone, id, ARGV[i + 2])
-    return 3
+    remove(gone, id, ARGV[i + 3], number)
+    local told = redis.call('HGET', base .. 'e', id) or '[' .. creation(ARGV[i + 4], ARGV[i + 5]) .. ']'
+    log(id, told, ARGV[i + 6])
+    return 7
+  end,
+  M = function(i) -- from now on, these are found by their statements
+    local digest, count, moved = ARGV[i], tonumber(ARGV[i + 1]), {}
+    for n = i + 2, i + 2 * count, 2 do
+      note(ARGV[n], digest, ARGV[n + 1])
+      moved[ARGV[n]] = true
+    end
+    unlist(digest, moved, '+')
+    return 2 + 2 * count
   end,
   U = function(i) use(ARGV[i], ARGV[i + 1], ARGV[i + 2]) return 3 end,
   D = function(i) derive(base .. 'r:' .. ARGV[i], ARGV[i + 1], ARGV[i + 2]) return 3 end,
-  X = function(i)
-    sweep(math.max(tonumber(ARGV[i]), millis / 1000) - tonumber(ARGV[i + 1]))
-    return 2
-  end,
-  R = function(i)
-    local count = tonumber(ARGV[i])
-    redis.call(unpack(ARGV, i + 1, i + count))
+  R = function(i) -- any command on a hash; those that hold a table count its changes
+    local count, letter = tonumber(ARGV[i]), ARGV[i + 2]
+    redis.call(ARGV[i + 1], base .. letter, unpack(ARGV, i + 3, i + count))
+    if letter == 's' or letter == 'v' then redis.call('HINCRBY', base .. 'h', 't:' .. letter, 1) end
+    if letter == 'b' or letter == 'y' then redis.call('HINCRBY', base .. 'm', 't:' .. letter, 1) end
+    if letter == 'b' then changed[base] = true end
     return count + 1
   end,
 }
@@ -185,8 +217,10 @@ while at <= #ARGV do
 end
 
 if ARGV[3] ~= '' then redis.call('PERSIST', base .. 'm') end
-local KEPT = {'i', 's', 'o', 'c', 'p', 't', 'x', 'z', 'd', 'g', 'm'}
+local KEPT = {'i', 's', 'o', 'c', 'p', 't', 'x', 'z', 'd', 'a', 'q', 'g', 'm'}
 for scope, till in pairs(ends) do
+  base = scope
+  sweep()
   local known = redis.call('HMGET', scope .. 'm', 'ttl', 'mortal')
   if till == math.huge then
     if known[2] then
@@ -203,8 +237,11 @@ for scope, till in pairs(ends) do
     end
   end
 end
-for scope, floor in pairs(floors) do redis.call('HSET', scope .. 'm', 'f', text(floor)) end
-if ARGV[3] == '' and last_seq > first then redis.call('HSET', headkey, 'seq', text(last_seq)) end
-local answer = table.concat(given, ' ')
-redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. answer, 'PX', ARGV[2])
-return {'done', answer}
+for scope in pairs(changed) do redis.call('HINCRBY', scope .. 'm', 'v', 1) end
+if ARGV[3] ~= '' then
+  for scope, floor in pairs(floors) do redis.call('HSET', scope .. 'm', 'f', text(floor)) end
+elseif last_seq > first then
+  redis.call('HSET', headkey, 'seq', text(last_seq))
+end
+redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. text(first), 'PX', ARGV[2])
+return {'done', text(first)}
