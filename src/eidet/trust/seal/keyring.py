@@ -167,7 +167,7 @@ class Keyring:
             said = _get_setting(shelf, SEAL) or ""
         self._shelf = shelf
         self._service = service
-        self._held: dict[str, ScopeKeys | None] = {}
+        self._held: dict[str, ScopeKeys] = {}
         self._dead: frozenset[str] | None = None
         self._said = said
         told = _read_claim(said)
@@ -186,9 +186,14 @@ class Keyring:
         self._dead = None
 
     def as_of(self, epoch: int) -> None:
-        """Whatever was read before this epoch may be outdated: keys were made or destroyed since."""
+        """Whatever was read before this epoch may be outdated: keys were changed or destroyed since.
+
+        A scope can begin at any time, for the first time or anew: what is not there is never held to be so.
+        """
         if epoch != self.epoch:
             self._held, self._dead, self.epoch = {}, None, epoch
+        elif self._dead:
+            self._dead = None
 
     def renew(self) -> None:
         """Nothing that is held is believed any more."""
@@ -204,12 +209,13 @@ class Keyring:
         except KeyError:
             return self._hold(held, scope)
 
-    def _hold(self, held: dict[str, ScopeKeys | None], scope: str) -> ScopeKeys | None:
+    def _hold(self, held: dict[str, ScopeKeys], scope: str) -> ScopeKeys | None:
         """Reads keys and holds them among those of before: they may be dropped meanwhile, by a new epoch."""
         keys = self._read(scope)
         if len(held) >= KEPT:
             held.clear()
-        held[scope] = keys
+        if keys is not None:
+            held[scope] = keys
         return keys
 
     def _read(self, scope: str) -> ScopeKeys | None:
@@ -247,7 +253,7 @@ class Keyring:
     def open_scope(self, scope: str, *, again: bool) -> ScopeKeys:
         """The keys of a scope, which get made if there are none; after shredding only with `again`."""
         try:
-            keys = self.of(scope) or self._hold(self._held, scope)
+            keys = self.of(scope)
         except (Shredded, Misconfigured) as error:
             if not again or isinstance(error, Outdated):
                 raise
