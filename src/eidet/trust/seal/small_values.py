@@ -28,6 +28,7 @@ SECRETS: Final = "secret:"  # settings of this prefix are sealed …
 RECEIPT_KEYS: Final = "receipt_keys"  # … and this one
 _SEALED: Final = "sealed:"  # begins the value of such a setting
 Day = tuple[str, int, str]  # the key of a tally: scope, day, what
+KeysFor = Callable[[str], ScopeKeys]  # the keys to write into a scope with
 Forms = Callable[[Iterable[int]], Iterable[Record]]  # the records with some seqs, as they are kept
 
 
@@ -92,13 +93,14 @@ def _open_staged(opener: Opener, staged: Mapping[int, bytes], forms: Forms) -> I
                 yield seq, opener.keys(scope).open("vector", box)
 
 
-def seal_tallies(values: Mapping[Any, Any], label: Callable[[str], str]) -> dict[Day, Any]:
+def seal_tallies(values: Mapping[Any, Any], keys_for: KeysFor) -> dict[Day, Any]:
+    def label(name: str) -> str:
+        return keys_for(ACTORS).label("by", name)
+
     return {_rename(day, label): counts for day, counts in values.items()}
 
 
-def seal_staged(
-    vectors: Mapping[Any, Any], forms: Forms, keys_for: Callable[[str], ScopeKeys]
-) -> dict[int, bytes | None]:
+def seal_staged(vectors: Mapping[Any, Any], forms: Forms, keys_for: KeysFor) -> dict[int, bytes | None]:
     """Each under the key of its record, so that it can become the record's own as it is."""
     there = {form.seq: form for form in forms(vectors)}
     sealed: dict[int, bytes | None] = {}
@@ -116,20 +118,34 @@ def seal_staged(
     return sealed
 
 
-def is_secret(setting: str) -> bool:
+def read_secrets(source: Store | Transaction) -> dict[str, str]:
+    """The settings of the store inside that are secret, as they are kept."""
+    return {name: value for name, value in source.values(SETTINGS).items() if _is_secret(name)}
+
+
+def _is_secret(setting: str) -> bool:
     return setting.startswith(SECRETS) or setting == RECEIPT_KEYS
+
+
+def seal_secrets(settings: Mapping[Any, Any], keys_for: KeysFor) -> dict[Any, Any]:
+    """Settings with those sealed that are secret, and set."""
+    sealed = dict(settings)
+    for name, value in settings.items():
+        if _is_secret(name) and value is not None:
+            sealed[name] = _seal_setting(name, value, keys_for(ACTORS))
+    return sealed
 
 
 def is_setting_sealed(value: str) -> bool:
     return value.startswith(_SEALED)
 
 
-def seal_setting(name: str, value: str, actors: ScopeKeys) -> str:
+def _seal_setting(name: str, value: str, actors: ScopeKeys) -> str:
     box = actors.seal("setting", actors.owner(name.encode()), value.encode())
     return _SEALED + b64encode(box).decode()
 
 
-def open_setting(name: str, value: str, actors: ScopeKeys) -> str:
+def _open_setting(name: str, value: str, actors: ScopeKeys) -> str:
     """`Corrupt` for one that is not sealed: somebody else wrote it."""
     try:
         box = b64decode(value.removeprefix(_SEALED), validate=True)
@@ -142,8 +158,8 @@ def open_setting(name: str, value: str, actors: ScopeKeys) -> str:
 
 
 def _open_settings(settings: dict[str, str], opener: Callable[[], Opener]) -> dict[str, str]:
-    secret = [name for name in settings if is_secret(name)]
+    secret = [name for name in settings if _is_secret(name)]
     if not secret:
         return settings
     actors = opener().keys(ACTORS)
-    return {**settings, **{name: open_setting(name, settings[name], actors) for name in secret}}
+    return {**settings, **{name: _open_setting(name, settings[name], actors) for name in secret}}
