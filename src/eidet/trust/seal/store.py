@@ -30,7 +30,7 @@ from .filter_split import Asked
 from .former import raise_form
 from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
 from .opener import Opener
-from .small_values import read_values
+from .small_values import open_values, seal_keys
 from .transaction import SealedJob
 from .unsealed import check_unsealed
 
@@ -218,9 +218,9 @@ class SealedStore(PassthroughStore):
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        return read_values(
-            self.inner, self._ask_opener, self.forms, table, keys, within=within, prefix=prefix, limit=limit
-        )
+        kept = seal_keys(table, keys, self._ask_opener)
+        found = self.inner.values(table, kept, within=within, prefix=prefix, limit=limit)
+        return open_values(table, found, self._ask_opener, self.forms)
 
     # Following.
 

@@ -27,7 +27,7 @@ from .codec import open_bare, open_record, seal_derived, seal_labels, seal_recor
 from .history import seal_event, seal_note
 from .keyring import ACTORS, Noted
 from .opener import Opener
-from .small_values import Forms, read_values, seal_secrets, seal_staged, seal_tallies
+from .small_values import Forms, open_values, seal_keys, seal_secrets, seal_staged, seal_tallies
 
 T = TypeVar("T")
 
@@ -154,16 +154,12 @@ class SealedTransaction(PassthroughTransaction):
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        return read_values(
-            self.inner,
-            lambda: self.opener,
-            self._forms,
-            table,
-            keys,
-            within=within,
-            prefix=prefix,
-            limit=limit,
-        )
+        kept = seal_keys(table, keys, self._ask_opener)
+        found = self.inner.values(table, kept, within=within, prefix=prefix, limit=limit)
+        return open_values(table, found, self._ask_opener, self._forms)
+
+    def _ask_opener(self) -> Opener:
+        return self.opener
 
     # Writing.
 
