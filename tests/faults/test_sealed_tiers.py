@@ -14,11 +14,14 @@ from tests.servers.s3 import S3
 from eidet.core.errors import Unavailable
 from eidet.core.settings import Settings, Upkeep
 from eidet.memory import Memory
-from eidet.store.contract import NOW
+from eidet.store import verbs
+from eidet.store.contract import NOW, fact
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
 from eidet.store.tiered import member as sides
 from eidet.trust.audit.verify import verify
+from eidet.trust.seal.service import LocalKeys
+from eidet.trust.seal.store import SealedStore
 from eidet.upkeep.archive import archive_of
 
 KEY = bytes(range(32))
@@ -93,6 +96,20 @@ def test_what_waits_in_the_outbox_is_sealed(make: Callable[..., Sealed]) -> None
     assert [(event.what, event.version) for event in told] == [("created", 1), ("revised", 2)]
     assert told[1].before is not None
     assert told[1].before["text"] == "Ann works at the harbour"
+
+
+def test_keys_that_were_just_made_serve_while_the_long_store_is_down(tmp_path: Path) -> None:
+    """The long store keeps them, and what belongs into the short one is written without asking it."""
+    long = Switch(SqliteStore(tmp_path / "long.db"))
+    store = SealedStore(TieredStore(SqliteStore(tmp_path / "short.db"), long), LocalKeys(KEY))
+    verbs.put(store, [fact("x"), fact("y", scope="b")], now=NOW)
+    long.off = True
+    (revised,) = verbs.put(store, [fact("x", text="in other words")], now=NOW)
+    (new,) = verbs.put(store, [fact("z")], now=NOW)
+    assert (revised.version, new.version) == (2, 1)
+    assert store.read("a", ["x", "z"]) == [revised, new]
+    long.off = False
+    store.close()
 
 
 def test_what_a_dead_process_left_is_opened_by_the_next_with_the_key(make: Callable[..., Sealed]) -> None:

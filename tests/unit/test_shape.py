@@ -56,10 +56,10 @@ PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of th
     "store/ram.py": 250,
     "store/sql/postgres": 1942,  # goal 1400
     "store/redis": 2801,  # goal 2300
-    "store/tiered": 2083,  # goal 1440
+    "store/tiered": 2076,  # goal 1440
     "index/pgvector": 1599,
     "aio": 200,
-    "trust/seal": 3099,  # goal 1470
+    "trust/seal": 3057,  # goal 1470
     "integrations": 5960,
 }
 

@@ -14,7 +14,7 @@ from tests.making import examples
 from tests.strategies import records, wheres
 
 from eidet.core.errors import Conflict, Corrupt, EidetError, Misconfigured, Refused
-from eidet.core.record import Kind, Record, Trust
+from eidet.core.record import Kind, Record, Trust, content_digest
 from eidet.core.scope import Scope
 from eidet.core.where import Condition, Where
 from eidet.store import Derived, verbs
@@ -386,6 +386,31 @@ def test_a_key_that_another_opening_has_just_made_is_known_when_it_is_met() -> N
     one.ring.add("a")
     (z,) = verbs.put(one, [fact("z")], now=NOW)
     assert third.read("a", ["y", "z"]) == [y, z]
+
+
+def test_a_scope_that_another_opening_has_just_begun_is_searched() -> None:
+    store = RamStore()
+    reader, writer = SealedStore(store, SERVICE), SealedStore(store, SERVICE)
+    where = Where(scope=Scope("a"), who="x")
+    digest = content_digest("x of a", None)
+    assert (reader.find(where), verbs.find_same(reader, "a", [digest])) == ([], [])
+    verbs.put(writer, [fact("x")], now=NOW)
+    assert [r.id for r in reader.find(where)] == ["x"]
+    verbs.put(writer, [fact("y", "b")], now=NOW)
+    assert [r.id for r in verbs.find_same(reader, "a", [digest])] == ["x"]
+    assert reader.count_by(Where(scope=Scope("b"), who="y")) == {(): 1}
+
+
+def test_a_shredded_scope_that_another_opening_began_anew_is_searched() -> None:
+    store = RamStore()
+    reader, writer = SealedStore(store, SERVICE), SealedStore(store, SERVICE)
+    verbs.put(writer, [fact("x"), fact("y", "b")], now=NOW)
+    shred(writer, "a", clock)
+    assert [r.id for r in reader.find(Where())] == ["y"]
+    verbs.delete_where(writer, Where(scope=Scope("a")), now=NOW)
+    verbs.put(writer, [fact("z")], now=NOW)
+    assert [r.id for r in reader.find(Where())] == ["y", "z"]
+    assert reader.count_by(Where(), ("scope",)) == {("a",): 1, ("b",): 1}
 
 
 def test_vectors_that_nobody_can_read_do_not_hinder_another_embedder() -> None:

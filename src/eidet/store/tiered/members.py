@@ -61,7 +61,7 @@ class Members:
 
     @property
     def outbox(self) -> Member | None:
-        return self.waiting.member
+        return self.waiting.box
 
     @property
     def all(self) -> list[Member]:

@@ -91,21 +91,14 @@ class Waiting:
     def __init__(self, folder: Path | None, aside: Aside) -> None:
         self.folder = folder
         self._aside = aside
-        self._box: Outbox | None = None
+        self.box: Outbox | None = None
         self._lock = threading.RLock()
         self._unreadable: dict[str, str] = {}
 
-    @property
-    def member(self) -> Member | None:
-        box = self._box
-        if box is None:
-            return None
-        return box.member
-
     def make(self) -> None:
         with self._lock:
-            if self._box is None and self.folder is not None:
-                self._box = Outbox.new(self.folder)
+            if self.box is None and self.folder is not None:
+                self.box = Outbox.new(self.folder)
 
     def adopt(self, carry: Carry) -> None:
         """What processes left behind that are no more. A file that cannot be read is left alone."""
@@ -116,32 +109,32 @@ class Waiting:
             for left in Outbox.list_abandoned(self.folder, self._unreadable):
                 if not verbs.count(left.store, Where()):
                     left.remove()
-                elif self._box is None:
-                    self._box = left
+                elif self.box is None:
+                    self.box = left
                 else:
-                    self._box.take_over(left, carry)
+                    self.box.take_over(left, carry)
 
     def put_away(self) -> None:
         """Removes the outbox if nothing waits in it any more."""
         with self._lock:
-            if self._box is not None and not self.count():
-                self._box.remove()
-                self._aside.drop_gone(self._box.member, ())
-                self._box = None
+            if self.box is not None and not self.count():
+                self.box.remove()
+                self._aside.drop_gone(self.box, ())
+                self.box = None
 
     def count(self) -> int:
         with self._lock:
-            return 0 if self._box is None else verbs.count(self._box.store, Where())
+            return 0 if self.box is None else verbs.count(self.box.store, Where())
 
     def stuck(self) -> list[Refusal]:
         """What the store it belongs to would not take."""
         with self._lock:
-            if self._box is None:
+            box = self.box
+            if box is None:
                 return []
-            member = self._box.member
-            if self._aside.refusals(member):
-                self._aside.drop_gone(member, set(self._box.store.match(Where())))
-            return self._aside.refusals(member)
+            if self._aside.refusals(box):
+                self._aside.drop_gone(box, set(box.store.match(Where())))
+            return self._aside.refusals(box)
 
     def reason_to_wait(self) -> str | None:
         """Why nothing may be done yet that needs every record in its store."""
@@ -163,9 +156,9 @@ class Waiting:
         }
 
     def close(self) -> None:
-        if self._box is not None:
-            self._box.close()
-            self._box = None
+        if self.box is not None:
+            self.box.close()
+            self.box = None
 
 
 def _first(records: list[Record]) -> list[Record]:

@@ -18,7 +18,7 @@ from ...core.errors import EidetError, Unavailable
 from ...core.private_files import OWNER_FOLDER, append_private
 from ...core.record import Record
 from ...core.where import Where
-from .. import verbs
+from .. import Store, verbs
 from ..lives import Carry
 from ..sql.sqlite import SqliteStore
 from .member import OUTBOX, Member
@@ -29,18 +29,18 @@ ENDS: Final = ("", "-wal", "-shm", ".lock")
 BATCH: Final = 500
 
 
-class Outbox:
+class Outbox(Member):
     """One file of a folder, locked as long as it is open. Made when first needed."""
 
     def __init__(self, path: Path, lock: BinaryIO) -> None:
         self.path = path
-        self._lock = lock
+        self._file_lock = lock
         try:
-            self.store: SqliteStore = SqliteStore(path, durability="power")
+            store = SqliteStore(path, durability="power")
         except BaseException:
             lock.close()
             raise
-        self.member: Member = Member("outbox", OUTBOX, self.store)
+        super().__init__("outbox", OUTBOX, store)
 
     @classmethod
     def new(cls, folder: Path) -> Outbox:
@@ -85,18 +85,18 @@ class Outbox:
     def close(self) -> None:
         """An empty one is removed."""
         if verbs.count(self.store, Where()):
-            self.store.close()
-            self._lock.close()
+            super().close()
+            self._file_lock.close()
         else:
             self.remove()
 
     def remove(self) -> None:
-        self.store.close()
+        super().close()
         _unlink(self.path)
-        self._lock.close()
+        self._file_lock.close()
 
 
-def _read_written(store: SqliteStore, record: Record) -> float:
+def _read_written(store: Store, record: Record) -> float:
     """When a record was last written there; long ago if it never was."""
     told = store.history(record.scope, record.id)
     return told[-1].at if told and told[-1].what != "forgotten" else 0.0

@@ -8,7 +8,9 @@ from typing import Protocol, runtime_checkable
 from ...store import Transaction
 from ...store.lives import Carry, Life, list_versions
 from ...store.verbs.writing import Put
-from .transaction import SealedTransaction, Sealer
+from .opener import Opener
+from .small_values import Forms
+from .transaction import SealedTransaction
 
 
 @runtime_checkable
@@ -19,9 +21,10 @@ class CarriesOver(Protocol):
         """From now on such records are written so."""
 
 
-def carry_sealed(sealer: Sealer, transaction: Transaction, lives: Sequence[Life], now: float) -> None:
+def carry_sealed(
+    opener: Opener, forms: Forms, transaction: Transaction, lives: Sequence[Life], now: float
+) -> None:
     """Writes records with their histories; each version is sealed for what it becomes there."""
-    opener = sealer.opener
     plain = [(opener.open(form), opener.open_history(story)) for form, story in lives]
     job = Put(records=list_versions(plain), now=now, unique=False, follows=True)
-    job(SealedTransaction(transaction, sealer, opener=opener))
+    job(SealedTransaction(transaction, opener, forms, fixed=True))

@@ -12,7 +12,7 @@ from ...core.where import Where
 from ...store import SETTINGS, Store, verbs
 from ...store.rules import UNIQUE_KINDS
 from .exports import find_sealed
-from .small_values import is_secret
+from .small_values import read_secrets
 from .store import SealedStore
 
 BATCH: Final = 200
@@ -34,7 +34,7 @@ def list_damage(store: Store) -> list[str]:
 
 
 def _check_settings(store: SealedStore) -> Iterator[str]:
-    for name in filter(is_secret, store.inner.values(SETTINGS)):
+    for name in read_secrets(store.inner):
         try:
             store.values(SETTINGS, (name,))
         except Corrupt as error:

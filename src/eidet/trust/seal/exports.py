@@ -48,9 +48,8 @@ def export_sealed(store: SealedStore, where: Where) -> tuple[Iterator[Record], d
     store.fresh()
     scopes = list(verbs.count_scopes(store, where.scope))
     forms = (form for form in verbs.scan(store.inner, where) if form.scope not in store.ring.list_shredded())
-    key, wrapped = store.ring.make_export_key()
-    told = {**store.ring.export_keys(scopes), "form": FORMAT, "signer": wrapped}
-    return forms, {SEALED: told}, partial(_mac, key)
+    key, carried = store.ring.export_keys(scopes)
+    return forms, {SEALED: {**carried, "form": FORMAT}}, partial(_mac, key)
 
 
 def _mac(key: bytes, digest: str) -> str:

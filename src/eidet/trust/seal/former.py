@@ -15,7 +15,7 @@ import json
 import logging
 import time
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -34,10 +34,12 @@ from ...store.model import STAGED_NAME, STAGED_UP_TO, CarefulJob
 from ...store.verbs.writing import epoch_of
 from . import KeyService
 from .boxes import MAC_BYTES, ScopeKeys, number_of
-from .codec import LABELS, lower_content, open_label, open_record, seal_record
-from .history import is_act, seal_event, seal_note
-from .keyring import ACTORS, FORMAT, Keyring, TransactionShelf, claim, read_master
-from .small_values import is_secret, is_setting_sealed, seal_setting
+from .codec import LABELS, lower_content, open_label, open_record
+from .history import is_act
+from .keyring import ACTORS, FORMAT, JobShelf, Keyring, make_claim, read_master
+from .opener import Opener
+from .small_values import is_setting_sealed, read_secrets
+from .transaction import SealedTransaction
 from .unsealed import SEAL
 
 log: logging.Logger = logging.getLogger("eidet.trust.seal")
@@ -174,82 +176,76 @@ class RaiseForm:
     now: float
 
     def __call__(self, transaction: Transaction) -> list[str]:
-        shelf = TransactionShelf(self.identity, transaction)
+        shelf = JobShelf(self.identity, transaction)
         if read_master(shelf)["format"] == FORMAT:
             return []  # another process was first
         ring = Keyring(shelf, self.service)
-        actors = ring.open_scope(ACTORS, again=False)
-        left: list[str] = []
-        latest = self.now
+        ring.open_scope(ACTORS, again=False)
+        raised = _Raised(transaction, Opener(ring), self.now)
         scopes = {record.scope for record in transaction.find(Where(), bare=True)}
-        for scope in sorted(scopes):
-            if scope not in ring.list_shredded():
-                raised = _Scope(transaction, ring.open_scope(scope, again=False), actors, self.now)
-                left += raised.raise_records(scope)
-                latest = max(latest, raised.latest)
-        self._seal_settings(transaction, actors, latest)
-        return left
-
-    def _seal_settings(self, transaction: Transaction, actors: ScopeKeys, latest: float) -> None:
-        settings: dict[str, str | None] = {STAGED_NAME: None, STAGED_UP_TO: None}
-        for name, value in transaction.values(SETTINGS).items():
-            if is_secret(name):
-                if is_setting_sealed(value):
-                    raise PutBack
-                settings[name] = seal_setting(name, value, actors)
-        settings[SEAL] = claim(self.identity, self.service, latest)
-        settings[EPOCH] = str(epoch_of(transaction) + 1)  # whoever has it open reads it anew
-        transaction.set_values(STAGED, {}, clear=True)
-        transaction.set_values(SETTINGS, settings)
+        for scope in sorted(scopes - ring.list_shredded()):
+            raised.raise_scope(scope)
+        raised.raise_settings(make_claim(self.identity, self.service, raised.latest))
+        return raised.left
 
 
-class _Scope:
-    """Seals the records of one scope anew. `latest` is the time of the last event that it met."""
+class _Raised:
+    """What is sealed anew. `left` names damaged records; `latest` is the time of the last event."""
 
-    def __init__(self, transaction: Transaction, keys: ScopeKeys, actors: ScopeKeys, now: float) -> None:
-        self._transaction = transaction
-        self._keys, self._actors = keys, actors
-        self._now = now
-        self.latest = 0.0
+    def __init__(self, former: Transaction, opener: Opener, now: float) -> None:
+        self._former, self._opener, self._now = former, opener, now
+        self._transaction = SealedTransaction(former, opener, _find_none, fixed=True)
+        self.left: list[str] = []
+        self.latest = now
 
-    def raise_records(self, scope: str) -> list[str]:
-        left = []
-        for form in list(self._transaction.find(Where(scope=Scope(scope)))):
+    def raise_scope(self, scope: str) -> None:
+        keys = self._opener.keys(scope)
+        for form in list(self._former.find(Where(scope=Scope(scope)))):
             try:
-                self._raise_record(form)
+                self._raise_record(form, keys)
             except Corrupt:
-                self._check_former(form)
-                left.append(f"record {form.id!r} of scope {scope!r}")
-        return left
+                _check_former(form, keys)
+                self.left.append(f"record {form.id!r} of scope {scope!r}")
 
-    def _check_former(self, form: Record) -> None:
-        """A record of the present form opens as such."""
-        with suppress(Corrupt):
-            open_record(form, self._keys)
-            raise PutBack
-
-    def _raise_record(self, form: Record) -> None:
-        record = open_former(form, self._keys)
-        notes = self._seal_notes(form)
-        if notes:
-            self._transaction.edit_history({(form.scope, form.id): notes})
+    def _raise_record(self, form: Record, keys: ScopeKeys) -> None:
+        record, events = open_former(form, keys), self._former.history(form.scope, form.id)
+        notes = _open_notes(form, events, keys)
+        self.latest = max([self.latest, *(event.at for event in events)])
         moved = Event(what="moved", id=form.id, scope=form.scope, at=self._now, version=form.version)
-        self._transaction.remove([form], [seal_event(moved, form, self._actors, self._own_keys)])
-        self._transaction.insert([seal_record(record, self._keys)])
+        self._transaction.edit_history({(form.scope, form.id): notes})
+        self._transaction.remove([record], [moved])
+        self._transaction.insert([record])
 
-    def _own_keys(self, scope: str) -> ScopeKeys:
-        del scope
-        return self._keys
+    def raise_settings(self, claim: str) -> None:
+        secrets = read_secrets(self._former)
+        if any(map(is_setting_sealed, secrets.values())):
+            raise PutBack
+        epoch = str(epoch_of(self._former) + 1)  # whoever has it open reads it anew
+        ours = {STAGED_NAME: None, STAGED_UP_TO: None, SEAL: claim, EPOCH: epoch}
+        self._former.set_values(STAGED, {}, clear=True)
+        self._transaction.set_values(SETTINGS, {**secrets, **ours})
 
-    def _seal_notes(self, form: Record) -> dict[int, Mapping[str, Json]]:
-        """From the newest: each note tells what differs from the one after it."""
-        newer = _content_of(form, self._keys, self._keys.former_owner(form.id))
-        notes: dict[int, Mapping[str, Json]] = {}
-        for event in reversed(self._transaction.history(form.scope, form.id)):
-            self.latest = max(self.latest, event.at)
-            if is_act(event.by):
-                raise PutBack
-            if event.before is not None:
-                before, newer = _open_note(event.before, newer, self._keys, form)
-                notes[event.version] = seal_note(before, event, form.created, self._keys)
-        return notes
+
+def _find_none(seqs: Iterable[int]) -> tuple[Record, ...]:
+    """No vector is staged while a store is raised."""
+    del seqs
+    return ()
+
+
+def _check_former(form: Record, keys: ScopeKeys) -> None:
+    """A record of the present form opens as such."""
+    with suppress(Corrupt):
+        open_record(form, keys)
+        raise PutBack
+
+
+def _open_notes(form: Record, events: Sequence[Event], keys: ScopeKeys) -> dict[int, Mapping[str, Json]]:
+    """What was before, by version. From the newest: each note tells what differs from the one after it."""
+    newer = _content_of(form, keys, keys.former_owner(form.id))
+    notes: dict[int, Mapping[str, Json]] = {}
+    for event in reversed(events):
+        if is_act(event.by):
+            raise PutBack
+        if event.before is not None:
+            notes[event.version], newer = _open_note(event.before, newer, keys, form)
+    return notes

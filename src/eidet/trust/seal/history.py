@@ -19,7 +19,7 @@ from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import Record
 from ...core.validate import Json, dump_json
-from .boxes import ScopeKeys, number_of
+from .boxes import ScopeKeys
 
 LOST: Final = "(its key was destroyed)"  # who made something, as told by a history that outlived it
 _ACT: Final = "act:"  # begins what is kept of who acted
@@ -75,22 +75,6 @@ def _read_box(event: Event) -> bytes:
     if name != "sealed":
         raise ChangedHistory(event)
     return box
-
-
-def renew_notes(events: Sequence[Event], keys: ScopeKeys) -> dict[int, Mapping[str, Json]]:
-    """The notes of a history that an older key sealed, under the newest one, by version."""
-    fresh: dict[int, Mapping[str, Json]] = {}
-    born = 0.0
-    for event in events:
-        if event.what == "created":
-            born = event.at
-        elif event.before is not None and _number_in(event) != keys.newest:
-            fresh[event.version] = seal_note(open_note(event, born, keys), event, born, keys)
-    return fresh
-
-
-def _number_in(event: Event) -> int:
-    return number_of(_read_box(event))
 
 
 def seal_event(

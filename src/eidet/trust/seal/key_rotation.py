@@ -28,8 +28,7 @@ from ...store.traits import paths_of
 from ...store.verbs.changing import find_held, refuse_held
 from . import KeyService, Shredded
 from .codec import numbers_in
-from .history import renew_notes
-from .keyring import ACTORS, TransactionShelf, note_nothing
+from .keyring import ACTORS, note_nothing
 from .store import SealedStore
 
 Clock = Callable[[], float]
@@ -98,11 +97,11 @@ def _list_outdated(store: SealedStore, scope: str) -> Iterator[list[Record]]:
 
 def _history_anew(store: SealedStore, scope: str, renew: Callable[[], None]) -> int:
     """Only of records that are there: what history tells of others has no content."""
-    notes, keys = 0, store.keys(scope)
+    notes = 0
     for at, form in enumerate(verbs.scan(store.inner, Where(scope=Scope(scope)))):
         if form.version > 1:
-            fresh = renew_notes(store.inner.history(scope, form.id), keys)
-            notes += verbs.rewrite_history(store.inner, scope, form.id, fresh)
+            told = {e.version: e.before for e in store.history(scope, form.id) if e.before is not None}
+            notes += verbs.rewrite_history(store, scope, form.id, told)
         if at % BATCH == 0:
             renew()
     return notes
@@ -146,8 +145,7 @@ class ShredScope:
     def __call__(self, transaction: Transaction) -> None:
         records = list(transaction.find(Where(scope=Scope(self.scope)), bare=True))
         refuse_held(find_held(transaction, records), "shredded")
-        shelf = TransactionShelf(self.store.identity, transaction)
-        self.store.ring.on(shelf, note_nothing).shred(self.scope)
+        self.store.ring.inside(transaction, note_nothing).shred(self.scope)
 
 
 def wipe(store: SealedStore) -> None:

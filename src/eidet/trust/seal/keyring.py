@@ -4,7 +4,7 @@
     seal:key:HASH:NUMBER     a scope's key, wrapped; nothing but the scope once it is destroyed
     seal:shredded:HASH       a scope whose keys were all destroyed
 
-A number is given once (`configure(fresh=True)` decides who gives it), so two processes that begin a
+A number is given once (`SetSettings(fresh=True)` decides who gives it), so two processes that begin a
 scope at once end up with one key.
 """
 
@@ -14,17 +14,22 @@ import json
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Final, Protocol, runtime_checkable
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ...core.errors import Corrupt, Misconfigured, NotFound
 from ...core.validate import dump_json
-from ...store import SETTINGS, Store, Transaction, verbs
+from ...store import SETTINGS, Store, Transaction
+from ...store.verbs.values import SetSettings
 from . import KeyService, Shredded, WrongKey
 from .boxes import SECRET_BYTES, ScopeKeys, pack_parts
 from .service import KEY_BYTES
 from .unsealed import KEYS, SEAL
-from .wrapped import Received, context, signer_context, unwrap
+from .wrapped import Received, context, signer_context, unwrap, unwrap_scope
+
+T = TypeVar("T")
 
 FORMAT: Final = 2
 FORMER: Final = 1  # boxes were bound to the id of their record alone; `former` reads it
@@ -35,51 +40,35 @@ _SHREDDED: Final = "seal:shredded:"
 Noted = Callable[[str, str], None]  # what happened to a key (unwrap, rotate, …), of which scope
 
 
-@runtime_checkable
-class SettingsFile(Protocol):
-    """The settings of a file that is no store at the moment: somebody is sealing it."""
-
-    @property
-    def identity(self) -> str: ...
-    def setting(self, name: str) -> str | None: ...
-    def settings(self, prefix: str) -> dict[str, str]: ...
-    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None: ...
-
-
-class TransactionShelf:
-    """The settings of a store inside of a transaction, as a keyring asks for them."""
+class JobShelf:
+    """The settings of a store as a job sees them: keys are made in its transaction, and undone with it."""
 
     def __init__(self, identity: str, transaction: Transaction) -> None:
         self.identity = identity
+        self.values = transaction.values
         self._transaction = transaction
 
-    def setting(self, name: str) -> str | None:
-        return self._transaction.values(SETTINGS, (name,)).get(name)
-
-    def settings(self, prefix: str) -> dict[str, str]:
-        return self._transaction.values(SETTINGS, prefix=prefix)
-
-    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-        kept = self._transaction.values(SETTINGS, list(settings)) if fresh else {}
-        self._transaction.set_values(SETTINGS, {**settings, **kept})
+    def write(self, job: Callable[[Transaction], T]) -> T:
+        return job(self._transaction)
 
 
-Shelf = Store | SettingsFile  # what holds wrapped keys
+Shelf = Store | JobShelf  # what holds wrapped keys
 
 
-def _get_setting(shelf: Shelf, name: str) -> str | None:
-    return shelf.setting(name) if isinstance(shelf, SettingsFile) else verbs.get_setting(shelf, name)
+class MasterClaim(NamedTuple):
+    """What a store says of its master key: as it is kept, and what that says."""
+
+    text: str
+    said: dict[str, Any]
 
 
-def _get_settings(shelf: Shelf, prefix: str) -> dict[str, str]:
-    return shelf.settings(prefix) if isinstance(shelf, SettingsFile) else verbs.get_settings(shelf, prefix)
+@dataclass(slots=True)
+class EpochKeys:
+    """What was read in one epoch. A new epoch begins a new one: nothing stale gets in, whoever reads when."""
 
-
-def _set_settings(shelf: Shelf, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-    if isinstance(shelf, SettingsFile):
-        shelf.configure(settings, fresh=fresh)
-    else:
-        verbs.set_settings(shelf, settings, fresh=fresh)
+    epoch: int
+    keys: dict[str, ScopeKeys | None] = field(default_factory=dict)  # by scope
+    shredded: frozenset[str] | None = None
 
 
 def _hash(scope: str) -> str:
@@ -90,21 +79,29 @@ def _name(scope: str, number: int) -> str:
     return f"{KEYS}{_hash(scope)}:{number}"
 
 
+def _read_settings(shelf: Shelf, prefix: str) -> dict[str, str]:
+    return shelf.values(SETTINGS, prefix=prefix)
+
+
+def _set_settings(shelf: Shelf, settings: Mapping[str, str], *, fresh: bool = False) -> None:
+    shelf.write(SetSettings(settings, fresh))
+
+
 def is_sealed(shelf: Shelf) -> bool:
-    return _get_setting(shelf, SEAL) is not None
+    return SEAL in shelf.values(SETTINGS, (SEAL,))
 
 
 def read_master(shelf: Shelf) -> dict[str, Any]:
     """What the store says of its master key."""
-    told = _get_setting(shelf, SEAL)
-    if told is None:
+    return _read_claim(shelf).said
+
+
+def _read_claim(shelf: Shelf) -> MasterClaim:
+    text = shelf.values(SETTINGS, (SEAL,)).get(SEAL)
+    if text is None:
         raise Misconfigured("this memory is not sealed: it has no keys")
-    return _read_claim(told)
-
-
-def _read_claim(told: str) -> dict[str, Any]:
     try:
-        said: dict[str, Any] = json.loads(told)
+        said: dict[str, Any] = json.loads(text)
         _ = said["master"], b64decode(said["proof"], validate=True)
     except (ValueError, KeyError, TypeError) as error:
         raise Corrupt(f"this memory's record of its master key is damaged ({error!r})") from error
@@ -112,15 +109,15 @@ def _read_claim(told: str) -> dict[str, Any]:
         raise Misconfigured(
             f"this memory is sealed in format {said.get('format')}: pip install --upgrade eidet"
         )
-    return said
+    return MasterClaim(text, said)
 
 
 def begin(shelf: Shelf, service: KeyService) -> None:
     """Says in a store that is to be sealed which master key it has; whoever comes first says it."""
-    _set_settings(shelf, {SEAL: claim(shelf.identity, service)}, fresh=True)
+    _set_settings(shelf, {SEAL: make_claim(shelf.identity, service)}, fresh=True)
 
 
-def claim(identity: str, service: KeyService, former_until: float | None = None) -> str:
+def make_claim(identity: str, service: KeyService, former_until: float | None = None) -> str:
     """Says which master key a store has. Events up to `former_until` may be of the former form.
 
     The proof is bound to all of that, so that nobody can have what is kept now read in the former form.
@@ -139,16 +136,17 @@ def _proof_context(identity: str, said: Mapping[str, Any]) -> bytes:
     return pack_parts(b"eidet proof", identity.encode(), bound.encode())
 
 
-def check_master(shelf: Shelf, service: KeyService) -> None:
-    """`Misconfigured` if the store was sealed with another master key."""
-    said = read_master(shelf)
+def check_master(shelf: Shelf, service: KeyService) -> MasterClaim:
+    """What the store says of its master key; `Misconfigured` if that is another one."""
+    claim = _read_claim(shelf)
     try:
-        service.unwrap(b64decode(said["proof"]), _proof_context(shelf.identity, said))
+        service.unwrap(b64decode(claim.said["proof"]), _proof_context(shelf.identity, claim.said))
     except WrongKey:
         raise Misconfigured(
-            f"this memory was sealed with the master key {said['master']}, and this one is {service.name}: "
-            "give the right key (nothing was changed)"
+            f"this memory was sealed with the master key {claim.said['master']}, and this one is "
+            f"{service.name}: give the right key (nothing was changed)"
         ) from None
+    return claim
 
 
 class Outdated(Misconfigured):
@@ -156,60 +154,83 @@ class Outdated(Misconfigured):
 
 
 class Keyring:
-    """The keys of one store, unwrap when first needed and held until its epoch changes."""
+    """The keys of one store, unwrapped when first needed and held until its epoch changes.
+
+    That a scope has none is not held: another process may begin it at any time. Inside of a job nobody else
+    does: the ring of a job asks that of its store, `outer`, and then its own transaction.
+    """
 
     def __init__(
-        self, shelf: Shelf, service: KeyService, noted: Noted | None = None, said: str | None = None
+        self,
+        shelf: Shelf,
+        service: KeyService,
+        noted: Noted | None = None,
+        claim: MasterClaim | None = None,
+        outer: Keyring | None = None,
     ) -> None:
-        """`said` is what the store is known to say of its master key; else it is looked at."""
-        if said is None:
-            check_master(shelf, service)
-            said = _get_setting(shelf, SEAL) or ""
         self._shelf = shelf
         self._service = service
-        self._held: dict[str, ScopeKeys | None] = {}
-        self._dead: frozenset[str] | None = None
-        self._said = said
-        told = _read_claim(said)
-        self.is_former: Any = told["format"] == FORMER
-        self.former_until: float | None = told.get("former_until")  # events up to then may be of that form
+        self._claim = claim or check_master(shelf, service)
+        self._outer = outer
+        self.held: EpochKeys = EpochKeys(-1)
         self.noted: Noted = noted or note_nothing
-        self.epoch = -1  # of the store, when what is held began to be read
+        self.is_former: bool = self._claim.said["format"] == FORMER
+        self.former_until: float | None = self._claim.said.get("former_until")  # of events of that form
 
-    def on(self, shelf: Shelf, noted: Noted) -> Keyring:
-        """The same keys as another shelf has them: a transaction, in which keys can be made."""
-        return Keyring(shelf, self._service, noted, self._said)
+    def inside(self, transaction: Transaction, noted: Noted, epoch: int | None = None) -> Keyring:
+        """The same keys as a job sees them. Those of here are right there only if they are of that epoch."""
+        outer = self if self.held.epoch == epoch else None
+        shelf = JobShelf(self._shelf.identity, transaction)
+        return Keyring(shelf, self._service, noted, self._claim, outer)
 
-    def drop(self, scope: str) -> None:
-        """What is held of one scope is not believed any more: its key was just made."""
-        self._held.pop(scope, None)
-        self._dead = None
+    def learn(self, ring: Keyring, epoch: int) -> None:
+        """Holds what the ring of a job read or made in an epoch, now that the job is committed."""
+        if epoch > self.held.epoch:
+            self.as_of(epoch)
+        held = self.held
+        if epoch == held.epoch:
+            held.keys.update(filter(itemgetter(1), ring.held.keys.items()))
+            held.shredded = None
 
     def as_of(self, epoch: int) -> None:
-        """Whatever was read before this epoch may be outdated: keys were made or destroyed since."""
-        if epoch != self.epoch:
-            self._held, self._dead, self.epoch = {}, None, epoch
+        """Whatever was read before this epoch may be outdated: keys were changed or destroyed since.
+
+        A scope that was shredded can begin anew in any epoch.
+        """
+        held = self.held
+        if epoch != held.epoch:
+            self.held = EpochKeys(epoch)
+        elif held.shredded:
+            held.shredded = None
 
     def renew(self) -> None:
-        """Nothing that is held is believed any more."""
-        self._held, self._dead = {}, None
+        """Nothing that was read before is believed any more."""
+        self.held, self._outer = EpochKeys(self.held.epoch), None
 
     # Reading.
 
     def of(self, scope: str) -> ScopeKeys | None:
         """The keys of a scope; None if it never had any, `Shredded` if they were destroyed."""
-        held = self._held
+        held = self.held.keys
         try:
             return held[scope]
         except KeyError:
-            return self._hold(held, scope)
+            return self._find_outside(scope) or self._hold(held, scope)
+
+    def _find_outside(self, scope: str) -> ScopeKeys | None:
+        """What the job's store has: it tells nothing of a scope that begins in this transaction."""
+        try:
+            return None if self._outer is None else self._outer.of(scope)
+        except Shredded:
+            return None
 
     def _hold(self, held: dict[str, ScopeKeys | None], scope: str) -> ScopeKeys | None:
         """Reads keys and holds them among those of before: they may be dropped meanwhile, by a new epoch."""
         keys = self._read(scope)
         if len(held) >= KEPT:
             held.clear()
-        held[scope] = keys
+        if keys is not None or isinstance(self._shelf, JobShelf):
+            held[scope] = keys
         return keys
 
     def _read(self, scope: str) -> ScopeKeys | None:
@@ -219,35 +240,36 @@ class Keyring:
             return None
         if not wrapped[max(wrapped)]:
             raise Shredded(scope)
-        opened = {number: self._unwrap_key(scope, number, key) for number, key in wrapped.items() if key}
+        live = {number: key for number, key in wrapped.items() if key}
+        keys = unwrap_scope(self._service, self._shelf.identity, scope, live)
         self.noted("unwrap", scope)
-        return ScopeKeys(self._shelf.identity, scope, opened)
+        return keys
 
     def list_wrapped(self, scope: str) -> dict[int, str]:
         """A scope's keys as they are kept, by number; empty where they were destroyed."""
-        told = _get_settings(self._shelf, f"{KEYS}{_hash(scope)}:")
+        told = _read_settings(self._shelf, f"{KEYS}{_hash(scope)}:")
         return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in told.items()}
-
-    def _unwrap_key(self, scope: str, number: int, key: str) -> bytes:
-        return unwrap(self._service, self._shelf.identity, scope, number, key)
 
     def list_shredded(self) -> frozenset[str]:
         """The scopes whose keys were destroyed."""
-        if self._dead is None:
-            self._dead = frozenset(filter(None, _get_settings(self._shelf, _SHREDDED).values()))
-        return self._dead
+        held = self.held
+        shredded = held.shredded
+        if shredded is None:
+            shredded = held.shredded = frozenset(
+                filter(None, _read_settings(self._shelf, _SHREDDED).values())
+            )
+        return shredded
 
     def scopes(self) -> list[str]:
         """All that ever had a key."""
-        told = _get_settings(self._shelf, KEYS).values()
-        return sorted({value.partition(" ")[2] for value in told})
+        return sorted({value.partition(" ")[2] for value in _read_settings(self._shelf, KEYS).values()})
 
     # Making.
 
     def open_scope(self, scope: str, *, again: bool) -> ScopeKeys:
         """The keys of a scope, which get made if there are none; after shredding only with `again`."""
         try:
-            keys = self.of(scope) or self._hold(self._held, scope)
+            keys = self.of(scope)
         except (Shredded, Misconfigured) as error:
             if not again or isinstance(error, Outdated):
                 raise
@@ -261,9 +283,11 @@ class Keyring:
         self._make(scope, number, secrets.token_bytes(SECRET_BYTES))
         if scope in self.list_shredded():
             _set_settings(self._shelf, {_SHREDDED + _hash(scope): ""})
+            self.held.shredded = None
         self.noted("new", scope)
-        self.renew()
-        return self._there(scope)
+        keys = self._hold(self.held.keys, scope)
+        assert keys is not None, "they were just made"
+        return keys
 
     def _make(self, scope: str, number: int, secret: bytes) -> None:
         wrapped = self._service.wrap(secret, context(self._shelf.identity, scope, number))
@@ -274,7 +298,7 @@ class Keyring:
 
     def _check_same_master(self) -> None:
         """Asked after keys were read or made: those of another master key are none of ours."""
-        if _get_setting(self._shelf, SEAL) != self._said:
+        if self._shelf.values(SETTINGS, (SEAL,)).get(SEAL) != self._claim.text:
             raise Outdated("the master key was changed meanwhile: open the memory again with the new one")
 
     def _there(self, scope: str) -> ScopeKeys:
@@ -286,7 +310,8 @@ class Keyring:
     def add(self, scope: str) -> ScopeKeys:
         """A new key for what is written from now on; the lasting part of the secret stays."""
         keys = self._there(scope)
-        old = self._unwrap_key(scope, keys.newest, self.list_wrapped(scope)[keys.newest])
+        kept = self.list_wrapped(scope)[keys.newest]
+        old = unwrap(self._service, self._shelf.identity, scope, keys.newest, kept)
         fresh = secrets.token_bytes(SECRET_BYTES // 2)
         self._make(scope, keys.newest + 1, fresh + old[SECRET_BYTES // 2 :])
         self.noted("rotate", scope)
@@ -317,42 +342,42 @@ class Keyring:
         """
         check_master(self._shelf, self._service)
         done: set[str] = set()
-        settings = {SEAL: claim(self._shelf.identity, service, self.former_until)}
-        while rest := {n: v for n, v in _get_settings(self._shelf, KEYS).items() if n not in done}:
+        settings = {SEAL: make_claim(self._shelf.identity, service, self.former_until)}
+        while rest := {n: v for n, v in _read_settings(self._shelf, KEYS).items() if n not in done}:
             done |= rest.keys()
             settings |= {name: self._rewrap_key(service, name, value) for name, value in rest.items()}
             _set_settings(self._shelf, settings)
             settings = {}
         if settings:
             _set_settings(self._shelf, settings)
-        self._service, self._said = service, _get_setting(self._shelf, SEAL) or ""
+        self._service, self._claim = service, _read_claim(self._shelf)
         self.noted("rewrap", "")
         self.renew()
-        return sum(not value.startswith(" ") for value in _get_settings(self._shelf, KEYS).values())
+        return sum(not value.startswith(" ") for value in _read_settings(self._shelf, KEYS).values())
 
     def _rewrap_key(self, service: KeyService, name: str, value: str) -> str:
         key, _, scope = value.partition(" ")
         if not key:
             return value
-        number = int(name.rpartition(":")[2])
-        secret = self._unwrap_key(scope, number, key)
-        fresh = service.wrap(secret, context(self._shelf.identity, scope, number))
+        number, identity = int(name.rpartition(":")[2]), self._shelf.identity
+        secret = unwrap(self._service, identity, scope, number, key)
+        fresh = service.wrap(secret, context(identity, scope, number))
         return f"{b64encode(fresh).decode()} {scope}"
 
     # Elsewhere.
 
-    def export_keys(self, scopes: Iterable[str]) -> dict[str, Any]:
-        """What somebody with the same master key needs to open records of these scopes elsewhere."""
+    def export_keys(self, scopes: Iterable[str]) -> tuple[bytes, dict[str, Any]]:
+        """A key that signs one export, and what is carried along.
+
+        Somebody with the same master key can open records of these scopes with that, elsewhere.
+        """
         keys: dict[str, dict[str, str]] = {}
         for scope in scopes:
             keys[scope] = {str(n): key for n, key in self.list_wrapped(scope).items() if key}
-        return {"identity": self._shelf.identity, "master": self._service.name, "keys": keys}
-
-    def make_export_key(self) -> tuple[bytes, str]:
-        """A key that signs one export, and the same as it is carried along."""
-        key = secrets.token_bytes(KEY_BYTES)
-        wrapped = self._service.wrap(key, signer_context(self._shelf.identity))
-        return key, b64encode(wrapped).decode()
+        signer = secrets.token_bytes(KEY_BYTES)
+        identity = self._shelf.identity
+        wrapped = b64encode(self._service.wrap(signer, signer_context(identity))).decode()
+        return signer, {"identity": identity, "master": self._service.name, "keys": keys, "signer": wrapped}
 
     def import_keys(self, carried: Mapping[str, Any]) -> Received:
         return Received(carried, self._service)

@@ -23,9 +23,6 @@ class Opener:
     def keys(self, scope: str) -> ScopeKeys:
         """For reading what a scope holds."""
         keys = self.ring.of(scope)
-        if keys is None:  # made after ours were read
-            self.ring.renew()
-            keys = self.ring.of(scope)
         if keys is None:
             raise Corrupt(f"scope {scope!r} holds records but has no key: restore a copy or an export")
         return keys

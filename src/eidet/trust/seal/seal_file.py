@@ -7,26 +7,30 @@ interrupted is as it was; one that was sealed but not yet cleaned is cleaned whe
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ...core.errors import Corrupt
 from ...core.record import Record
 from ...core.validate import dump_json
+from ...store import SETTINGS, STAGED, TALLIES, Transaction
+from ...store.model import STAGED_NAME
 from ...store.sql.column_names import RECORD_COLUMNS as COLUMNS
 from ...store.sql.raw_file import RawConnection, open_alone
 from ...store.sql.rows import event_of, record_of, row_of
-from ...store.sql.sqlite import SqliteStore
+from ...store.sql.sqlite import SqliteDriver, SqliteStore
 from ...store.sql.sqlite_errors import translate_errors
+from ...store.sql.statements import Statements
+from ...store.sql.transaction import SqlTransaction
 from . import KeyService
 from .codec import seal_record
 from .history import seal_event
 from .key_rotation import remove_copies
-from .keyring import ACTORS, Keyring, begin, check_master, is_sealed
-from .small_values import is_secret, seal_setting
+from .keyring import ACTORS, JobShelf, Keyring, begin, check_master, is_sealed
+from .small_values import KeysFor, read_secrets, seal_secrets, seal_tallies
 from .unsealed import check_unsealed
 
 Progress = Callable[[int, int], None]
@@ -39,31 +43,31 @@ _ALL: Final = ", ".join(COLUMNS)
 def seal_file(path: Path, service: KeyService, progress: Progress | None = None) -> int:
     """Seals what a file holds; how many records. Nobody else may have it open."""
     with closing(SqliteStore(path)) as store:
-        sealed = is_sealed(store)
+        sealed, identity = is_sealed(store), store.identity
         if sealed:
             check_master(store, service)
         else:
             check_unsealed(store)
     with translate_errors(path), open_alone(path) as raw:
-        count = 0 if sealed else _seal(raw, service, progress)
+        count = 0 if sealed else _seal(raw, identity, service, progress)
         raw.execute("VACUUM")
     shutil.rmtree(f"{path}-index", ignore_errors=True)  # caches of the index have words, too
     remove_copies(path)
     return count
 
 
-def _seal(raw: RawConnection, service: KeyService, progress: Progress | None) -> int:
-    shelf = _Shelf(raw)
+def _seal(raw: RawConnection, identity: str, service: KeyService, progress: Progress | None) -> int:
+    statements = Statements(SqliteDriver.mark, SqliteDriver.dialect)
     raw.execute("BEGIN IMMEDIATE")
     try:
         _check_plain(raw)
+        transaction = SqlTransaction(statements, SqliteDriver.json, raw.cursor())
+        shelf = JobShelf(identity, transaction)
         begin(shelf, service)
-        ring = Keyring(shelf, service)
-        count = _seal_records(raw, ring, progress)
-        _seal_histories(raw, ring)
-        _seal_values(raw, shelf, ring)
-        raw.execute("DELETE FROM vectors_next")
-        shelf.configure({"staged": ""})
+        keys_for = partial(Keyring(shelf, service).open_scope, again=False)
+        count = _seal_records(raw, keys_for, progress)
+        _seal_histories(raw, keys_for)
+        _seal_values(transaction, keys_for)
         raw.execute("COMMIT")
     except BaseException:
         raw.execute("ROLLBACK")
@@ -81,69 +85,37 @@ def _check_plain(raw: RawConnection) -> None:
         )
 
 
-def _seal_records(raw: RawConnection, ring: Keyring, progress: Progress | None) -> int:
+def _seal_records(raw: RawConnection, keys_for: KeysFor, progress: Progress | None) -> int:
     total, done, at = raw.execute("SELECT count(*) FROM records").fetchone()[0], 0, 0
     page = f"SELECT {_ALL} FROM records WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608
     while rows := raw.execute(page, (at, BATCH)).fetchall():
         for record in map(record_of, rows):
-            keys = ring.open_scope(record.scope, again=False)
-            raw.execute(_UPDATE, (*row_of(seal_record(record, keys), record.seq), record.seq))
+            form = seal_record(record, keys_for(record.scope))
+            raw.execute(_UPDATE, (*row_of(form, record.seq), record.seq))
         at, done = rows[-1][0], done + len(rows)
         if progress is not None:
             progress(done, total)
     return done
 
 
-def _seal_histories(raw: RawConnection, ring: Keyring) -> None:
+def _seal_histories(raw: RawConnection, keys_for: KeysFor) -> None:
     """Who acted and whose a record was; what it said before, which only a record that is there has."""
-    actors = ring.open_scope(ACTORS, again=False)
     rows = raw.execute(
         "SELECT what, id, scope, moment, actor, version, earlier, seq, born, author FROM events"
     ).fetchall()
     for *told, seq, born, author in rows:
         event = event_of(told)
-        whose = Record(
-            id=event.id,
-            scope=event.scope,
-            text="",
-            created=born,
-            agent=_token(ring, event.scope, "agent", author),
-        )
-        kept = seal_event(event, whose, actors, partial(ring.open_scope, again=False))
+        token = None if author is None else keys_for(event.scope).label("agent", author)
+        whose = Record(id=event.id, scope=event.scope, text="", created=born, agent=token)
+        kept = seal_event(event, whose, keys_for(ACTORS), keys_for)
         earlier = None if kept.before is None else dump_json(kept.before)
-        raw.execute(_UPDATE_EVENT, (kept.by, whose.agent, earlier, seq))
+        raw.execute(_UPDATE_EVENT, (kept.by, token, earlier, seq))
 
 
-def _seal_values(raw: RawConnection, shelf: _Shelf, ring: Keyring) -> None:
-    """Who judged, in tallies, and the secrets of tombstones and receipts."""
-    for (what,) in raw.execute("SELECT DISTINCT what FROM tallies WHERE instr(what, '/') > 0").fetchall():
-        thing, _, judge = what.partition("/")
-        told = f"{thing}/{_token(ring, ACTORS, 'by', judge)}"
-        raw.execute("UPDATE tallies SET what = ? WHERE what = ?", (told, what))
-    for name, value in shelf.settings("").items():
-        if is_secret(name):
-            shelf.configure({name: seal_setting(name, value, ring.open_scope(ACTORS, again=False))})
-
-
-def _token(ring: Keyring, scope: str, name: str, label: str | None) -> str | None:
-    return None if label is None else ring.open_scope(scope, again=False).label(name, label)
-
-
-class _Shelf:
-    """The settings of a file, inside of the transaction that its connection is in."""
-
-    def __init__(self, raw: RawConnection) -> None:
-        self._raw = raw
-        self.identity = self.setting("identity") or ""
-
-    def setting(self, name: str) -> str | None:
-        row: Any = self._raw.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
-        return None if row is None else str(row[0])
-
-    def settings(self, prefix: str) -> dict[str, str]:
-        rows = self._raw.execute("SELECT name, value FROM settings ORDER BY name").fetchall()
-        return {name: value for name, value in rows if name.startswith(prefix)}
-
-    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-        how = "IGNORE" if fresh else "REPLACE"
-        self._raw.executemany(f"INSERT OR {how} INTO settings (name, value) VALUES (?, ?)", settings.items())  # noqa: S608
+def _seal_values(transaction: Transaction, keys_for: KeysFor) -> None:
+    """Who judged, in tallies, and the secrets of tombstones and receipts. Staged vectors are given up."""
+    tallies = seal_tallies(transaction.values(TALLIES), keys_for)
+    secrets = seal_secrets(read_secrets(transaction), keys_for)
+    transaction.set_values(TALLIES, tallies, clear=True)
+    transaction.set_values(SETTINGS, {**secrets, STAGED_NAME: ""})
+    transaction.set_values(STAGED, {}, clear=True)

@@ -10,12 +10,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import islice
 from typing import Any, Final, cast
 
 from ...core.errors import Corrupt
 from ...core.record import Record
-from ...core.scope import Scope
 from ...store import SETTINGS, STAGED, TALLIES, Store, Table, Transaction
 from ...store.model import K, V
 from . import Shredded
@@ -28,44 +26,29 @@ SECRETS: Final = "secret:"  # settings of this prefix are sealed …
 RECEIPT_KEYS: Final = "receipt_keys"  # … and this one
 _SEALED: Final = "sealed:"  # begins the value of such a setting
 Day = tuple[str, int, str]  # the key of a tally: scope, day, what
+KeysFor = Callable[[str], ScopeKeys]  # the keys to write into a scope with
+AskOpener = Callable[[], Opener]  # with the keys of this moment; a value that is not sealed asks for none
 Forms = Callable[[Iterable[int]], Iterable[Record]]  # the records with some seqs, as they are kept
 
 
-def read_values(
-    source: Store | Transaction,
-    opener: Callable[[], Opener],
-    forms: Forms,
-    table: Table[K, V],
-    keys: Iterable[K] | None,
-    *,
-    within: Scope | None,
-    prefix: str,
-    limit: int | None,
-) -> dict[K, V]:
-    """As `Store.values`, in plain words; asks for keys only where something is sealed."""
-    if table.name == TALLIES.name:
-        days = cast("Iterable[Day] | None", keys)
-        return cast("dict[K, V]", _read_tallies(source, opener(), days, within, limit))
-    found = source.values(table, keys, within=within, prefix=prefix, limit=limit)
+def seal_keys(table: Table[K, V], keys: Iterable[K] | None, opener: AskOpener) -> Iterable[K] | None:
+    """Keys as the store inside has them: who judged is a token."""
+    if table.name != TALLIES.name or keys is None:
+        return keys
+    return cast("list[K]", _seal_days(opener(), cast("Iterable[Day]", keys)))
+
+
+def open_values(table: Table[K, V], found: dict[K, V], opener: AskOpener, forms: Forms) -> dict[K, V]:
+    """What the store inside gave, in plain words; asks for keys only where something is sealed."""
+    plain: dict[Any, Any] = found
+    if table.name == TALLIES.name and found:
+        name_actor = opener().name_actor
+        plain = dict(sorted((_rename(day, name_actor), counts) for day, counts in plain.items()))
     if table.name == STAGED.name:
-        staged = cast("dict[int, bytes]", found)
-        return cast("dict[K, V]", dict(_open_staged(opener(), staged, forms)))
+        plain = dict(_open_staged(opener(), plain, forms))
     if table.name == SETTINGS.name:
-        return cast("dict[K, V]", _open_settings(cast("dict[str, str]", found), opener))
-    return found
-
-
-def _read_tallies(
-    source: Store | Transaction,
-    opener: Opener,
-    keys: Iterable[Day] | None,
-    within: Scope | None,
-    limit: int | None,
-) -> dict[Day, Any]:
-    days = None if keys is None else _read_days(opener, keys)
-    found = source.values(TALLIES, days, within=within)
-    plain = {_rename(day, opener.name_actor): counts for day, counts in found.items()}
-    return dict(islice(sorted(plain.items()), limit))
+        plain = _open_settings(plain, opener)
+    return plain
 
 
 def _rename(day: Day, rename: Callable[[str], str]) -> Day:
@@ -74,7 +57,7 @@ def _rename(day: Day, rename: Callable[[str], str]) -> Day:
     return (scope, number, f"{thing}/{rename(name)}") if slash else day
 
 
-def _read_days(opener: Opener, days: Iterable[Day]) -> list[Day]:
+def _seal_days(opener: Opener, days: Iterable[Day]) -> list[Day]:
     """Where nobody has acted yet, no tally has a name."""
     if not opener.has_keys(ACTORS):
         return [day for day in days if "/" not in day[2]]
@@ -92,13 +75,14 @@ def _open_staged(opener: Opener, staged: Mapping[int, bytes], forms: Forms) -> I
                 yield seq, opener.keys(scope).open("vector", box)
 
 
-def seal_tallies(values: Mapping[Any, Any], label: Callable[[str], str]) -> dict[Day, Any]:
+def seal_tallies(values: Mapping[Any, Any], keys_for: KeysFor) -> dict[Day, Any]:
+    def label(name: str) -> str:
+        return keys_for(ACTORS).label("by", name)
+
     return {_rename(day, label): counts for day, counts in values.items()}
 
 
-def seal_staged(
-    vectors: Mapping[Any, Any], forms: Forms, keys_for: Callable[[str], ScopeKeys]
-) -> dict[int, bytes | None]:
+def seal_staged(vectors: Mapping[Any, Any], forms: Forms, keys_for: KeysFor) -> dict[int, bytes | None]:
     """Each under the key of its record, so that it can become the record's own as it is."""
     there = {form.seq: form for form in forms(vectors)}
     sealed: dict[int, bytes | None] = {}
@@ -116,20 +100,34 @@ def seal_staged(
     return sealed
 
 
-def is_secret(setting: str) -> bool:
+def read_secrets(source: Store | Transaction) -> dict[str, str]:
+    """The settings of the store inside that are secret, as they are kept."""
+    return {name: value for name, value in source.values(SETTINGS).items() if _is_secret(name)}
+
+
+def _is_secret(setting: str) -> bool:
     return setting.startswith(SECRETS) or setting == RECEIPT_KEYS
+
+
+def seal_secrets(settings: Mapping[Any, Any], keys_for: KeysFor) -> dict[Any, Any]:
+    """Settings with those sealed that are secret, and set."""
+    sealed = dict(settings)
+    for name, value in settings.items():
+        if _is_secret(name) and value is not None:
+            sealed[name] = _seal_setting(name, value, keys_for(ACTORS))
+    return sealed
 
 
 def is_setting_sealed(value: str) -> bool:
     return value.startswith(_SEALED)
 
 
-def seal_setting(name: str, value: str, actors: ScopeKeys) -> str:
+def _seal_setting(name: str, value: str, actors: ScopeKeys) -> str:
     box = actors.seal("setting", actors.owner(name.encode()), value.encode())
     return _SEALED + b64encode(box).decode()
 
 
-def open_setting(name: str, value: str, actors: ScopeKeys) -> str:
+def _open_setting(name: str, value: str, actors: ScopeKeys) -> str:
     """`Corrupt` for one that is not sealed: somebody else wrote it."""
     try:
         box = b64decode(value.removeprefix(_SEALED), validate=True)
@@ -141,9 +139,9 @@ def open_setting(name: str, value: str, actors: ScopeKeys) -> str:
         ) from None
 
 
-def _open_settings(settings: dict[str, str], opener: Callable[[], Opener]) -> dict[str, str]:
-    secret = [name for name in settings if is_secret(name)]
+def _open_settings(settings: dict[str, str], opener: AskOpener) -> dict[str, str]:
+    secret = [name for name in settings if _is_secret(name)]
     if not secret:
         return settings
     actors = opener().keys(ACTORS)
-    return {**settings, **{name: open_setting(name, settings[name], actors) for name in secret}}
+    return {**settings, **{name: _open_setting(name, settings[name], actors) for name in secret}}

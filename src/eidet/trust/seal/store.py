@@ -29,7 +29,7 @@ from .filter_split import Asked
 from .former import raise_form
 from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
 from .opener import Opener
-from .small_values import read_values
+from .small_values import open_values, seal_keys
 from .transaction import SealedJob
 from .unsealed import check_unsealed
 
@@ -62,7 +62,7 @@ class SealedStore(PassthroughStore):
         if isinstance(inner, CarriesOver):
             if inner.writable:
                 self.ring.open_scope(ACTORS, again=False)  # none can be made while a record is carried over
-            inner.carry_by(partial(carry_sealed, self))
+            inner.carry_by(partial(carry_sealed, self.opener, self.forms))
 
     def note_in(self, log: Any) -> None:
         """From now on the use of keys is noted in an audit log."""
@@ -74,10 +74,6 @@ class SealedStore(PassthroughStore):
     def fresh(self) -> None:
         """Makes sure that keys are those of this moment."""
         self.ring.as_of(self.inner.head().epoch)
-
-    def _know_epoch(self) -> None:
-        if self.ring.epoch < 0:
-            self.fresh()
 
     def _ask_opener(self) -> Opener:
         """With keys of this moment."""
@@ -103,34 +99,24 @@ class SealedStore(PassthroughStore):
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        self._know_epoch()
-        run = SealedJob(self, job)
+        run = SealedJob(self.opener, self.forms, job)
         answer = self.inner.write(run)
-        self._take_keys(run)
+        run.hand_keys_over()
         return answer
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         """Under keys that are at hand, if the store inside finds that their epoch has not passed."""
-        epoch = self.ring.epoch
+        epoch = self.ring.held.epoch
         at_hand = new.epoch in (None, epoch) and self.opener.has_keys(new.record.scope)
         if self._puts_new is None or not at_hand:
             return self.write(job)
         form = seal_record(new.record, self.keys(new.record.scope))
-        run = SealedJob(self, job)
+        run = SealedJob(self.opener, self.forms, job)
         stored = self._puts_new.put_new(new._replace(record=form, epoch=epoch), run)
         if run.transaction is None:
             return [new.record.but(seq=stored[0].seq)]
-        self._take_keys(run)
+        run.hand_keys_over()
         return stored
-
-    def _take_keys(self, run: SealedJob[T]) -> None:
-        """The keys that a job made are those of the store, now that it is committed."""
-        if run.transaction is None or not run.transaction.is_ahead:
-            return
-        self.fresh()
-        for what, scope in run.transaction.noted:
-            self.ring.drop(scope)
-            self.ring.noted(what, scope)
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         """Vectors of shredded scopes, which nobody can read or make anew, are no hindrance."""
@@ -229,9 +215,9 @@ class SealedStore(PassthroughStore):
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
-        return read_values(
-            self.inner, self._ask_opener, self.forms, table, keys, within=within, prefix=prefix, limit=limit
-        )
+        kept = seal_keys(table, keys, self._ask_opener)
+        found = self.inner.values(table, kept, within=within, prefix=prefix, limit=limit)
+        return open_values(table, found, self._ask_opener, self.forms)
 
     # Following.
 

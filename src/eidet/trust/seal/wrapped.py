@@ -53,8 +53,13 @@ class Received:
             raise Corrupt(f"the file contains no key for scope {scope!r}; nothing was loaded") from error
         if not numbered:
             raise Shredded(scope)
-        opened = {n: unwrap(self._service, identity, scope, n, key) for n, key in numbered.items()}
-        return ScopeKeys(identity, scope, opened)
+        return unwrap_scope(self._service, identity, scope, numbered)
+
+
+def unwrap_scope(service: KeyService, identity: str, scope: str, wrapped: Mapping[int, str]) -> ScopeKeys:
+    """The keys of a scope, which are wrapped, by number."""
+    opened = {number: unwrap(service, identity, scope, number, key) for number, key in wrapped.items()}
+    return ScopeKeys(identity, scope, opened)
 
 
 def unwrap(service: KeyService, identity: str, scope: str, number: int, key: str) -> bytes:
