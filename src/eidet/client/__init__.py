@@ -2,7 +2,7 @@
 
     requests_of.py   each verb as the requests it makes and what it does with the answers
     transfer_requests.py   the same for exports, loads and figures
-    mark_requests.py, fact_requests.py   the same for `client.upkeep` and `client.facts`
+    fact_requests.py   the same for `client.facts`
     remote_verbs.py  methods from requests        refusals.py   what to do instead of verbs that no server has
     client_namespaces.py   `client.facts`, `.upkeep`, `.trust`, `.keys`, `.admin`
     by_address.py    `Memory("http://…")` and `AsyncMemory("http://…")`

@@ -11,16 +11,16 @@ from ..memory.facts import FactsNamespace
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
 from ..memory.upkeep import UpkeepNamespace
-from . import fact_requests, mark_requests, refusals, requests_of, transfer_requests
+from . import fact_requests, refusals, requests_of, transfer_requests
 from .remote_verbs import Async, ServedVerbs, Sync, make_absence, serve
 
 FACTS: Final = ServedVerbs(answered=fact_requests.VERBS, refused=refusals.FACTS)
 UPKEEP: Final = ServedVerbs(
     answered={
-        "pin": mark_requests.pin,
-        "unpin": mark_requests.unpin,
-        "hold": mark_requests.hold,
-        "release": mark_requests.release,
+        "pin": requests_of.mark("PUT", "pin"),
+        "unpin": requests_of.mark("DELETE", "pin"),
+        "hold": requests_of.mark("PUT", "hold"),
+        "release": requests_of.mark("DELETE", "hold"),
     },
     refused=refusals.UPKEEP,
 )

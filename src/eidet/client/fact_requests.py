@@ -1,11 +1,7 @@
-"""`client.facts` as requests: a verb sends its arguments by name, and unpacks what the server answers.
-
-Most verbs need no more than that, so they are made from the verb of a memory and its signature.
-"""
+"""`client.facts` as requests: a verb sends its arguments by name, and unpacks what the server answers."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -13,7 +9,6 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_json, clean_text, moment
 from ..memory.fact_arguments import check_relation, id_of, name_of, part_of
-from ..memory.facts import FactsNamespace
 from .fact_unpacking import (
     unpack_contradiction,
     unpack_entity,
@@ -24,7 +19,7 @@ from .fact_unpacking import (
     unpack_neighbour,
 )
 from .packing import pack_field, pack_scope
-from .requests_of import Steps
+from .requests_of import Arguments, Steps
 from .sending import WireRequest
 from .unpacking import unpack_record
 
@@ -32,21 +27,22 @@ if TYPE_CHECKING:
     from ..graph.fact import Fact
 
 T = TypeVar("T")
-Arguments = dict[str, Any]
+Body = dict[str, Any]
 
 _TIMES: Final = ("since", "until", "as_of", "known_at")
 _ENTITIES: Final = ("entity", "start", "goal")
 
 
-def pack_arguments(given: Arguments) -> Arguments:
+def pack_arguments(given: Arguments) -> Body:
     """The arguments of a verb as the body of its request."""
-    body: Arguments = {}
+    body: Body = {}
     for name, value in given.items():
-        body |= _pack_argument(name, value)
+        if name != "scope":
+            body |= _pack_argument(name, value)
     return body
 
 
-def _pack_argument(name: str, value: Any) -> Arguments:
+def _pack_argument(name: str, value: Any) -> Body:
     if value is None and name in (*_TIMES, "because"):
         return {}
     if name in _TIMES:
@@ -66,9 +62,8 @@ def _id_of_fact(fact: Fact | str) -> str:
     return fact.id
 
 
-def _pack_statement(given: Arguments) -> Arguments:
+def _pack_statement(given: Arguments) -> Body:
     """A fact to state, with the details that its record gets."""
-    details = given.pop("details", {})
     body = pack_arguments(given) | {
         "subject": name_of(given["subject"]),
         "relation": check_relation(given["relation"]),
@@ -76,25 +71,26 @@ def _pack_statement(given: Arguments) -> Arguments:
         "confidence": clean_json(given["confidence"], "confidence"),
         "sources": list(given["sources"]),
     }
-    for name, value in details.items():
+    for name, value in body.pop("details").items():
         body |= pack_field(name, value)
     return body
 
 
-def _pack_patterns(given: Arguments) -> Arguments:
+def _pack_patterns(given: Arguments) -> Body:
     """Patterns, the last of them perhaps given by its parts."""
-    patterns = [list(pattern) for pattern in given.pop("patterns")]
-    subject, relation, object = (given.pop(name) for name in ("subject", "relation", "object"))
+    body = pack_arguments(given)
+    subject, relation, object = (body.pop(name) for name in ("subject", "relation", "object"))
+    body["patterns"] = [list(pattern) for pattern in given["patterns"]]
     if subject is not None or relation is not None or object is not None:
-        patterns.append([part_of(subject), relation, part_of(object)])
-    return {"patterns": patterns} | pack_arguments(given)
+        body["patterns"].append([part_of(subject), relation, part_of(object)])
+    return body
 
 
-def _pack_merge(given: Arguments) -> Arguments:
+def _pack_merge(given: Arguments) -> Body:
     return pack_arguments(given) | {"others": [id_of(one) for one in given["others"]]}
 
 
-def _pack_split(given: Arguments) -> Arguments:
+def _pack_split(given: Arguments) -> Body:
     return pack_arguments(given) | {"sources": list(given["sources"])}
 
 
@@ -116,28 +112,22 @@ def _unpack_text(answer: Any) -> str:
 
 
 def _send(
-    verb: Callable[..., Any],
+    verb: str,
     unpack: Callable[[Any], T],
-    pack: Callable[[Arguments], Arguments] = pack_arguments,
+    pack: Callable[[Arguments], Body] = pack_arguments,
     *,
     repeatable: bool = True,
-) -> Callable[..., Steps[T]]:
+) -> Callable[[Arguments], Steps[T]]:
     """Makes the request of a verb; unless `repeatable`, it is sent again only if the server never saw it."""
-    signature = inspect.signature(verb)
 
-    def steps(*args: Any, **kwargs: Any) -> Steps[T]:
-        bound = signature.bind(None, *args, **kwargs)
-        bound.apply_defaults()
-        given = dict(bound.arguments)
-        del given["self"]
-        scope = given.pop("scope")
-        answer = yield _post(verb.__name__, scope, pack(given), repeatable=repeatable)
+    def steps(given: Arguments) -> Steps[T]:
+        answer = yield _post(verb, given["scope"], pack(given), repeatable=repeatable)
         return unpack(answer)
 
     return steps
 
 
-def _post(verb: str, scope: str | Scope, body: Arguments, *, repeatable: bool) -> WireRequest:
+def _post(verb: str, scope: str | Scope, body: Body, *, repeatable: bool) -> WireRequest:
     return WireRequest(
         method="POST",
         path=f"/v1/facts/{verb}",
@@ -147,30 +137,31 @@ def _post(verb: str, scope: str | Scope, body: Arguments, *, repeatable: bool) -
     )
 
 
-def undo(decision: Record | str, *, scope: str | Scope = "default") -> Steps[None]:
-    """Takes a decision back, in the scope that it has."""
+def undo(given: Arguments) -> Steps[None]:
+    """In the scope of the decision, where it is given as a record."""
+    decision, scope = given["decision"], given["scope"]
     if isinstance(decision, Record):
         scope, decision = decision.scope, decision.id
     yield _post("undo", scope, {"id": clean_text(decision, "an id")}, repeatable=False)
 
 
-VERBS: Final[dict[str, Callable[..., Steps[Any]]]] = {
-    "about": _send(FactsNamespace.about, unpack_facts),
-    "match": _send(FactsNamespace.match, _each("matches", unpack_match), _pack_patterns),
-    "neighbours": _send(FactsNamespace.neighbours, _each("neighbours", unpack_neighbour)),
-    "paths": _send(FactsNamespace.paths, _each("paths", _unpack_way)),
-    "timeline": _send(FactsNamespace.timeline, unpack_facts),
-    "entities": _send(FactsNamespace.entities, _each("entities", unpack_entity)),
-    "profile": _send(FactsNamespace.profile, _unpack_text),
-    "why": _send(FactsNamespace.why, unpack_explanation),
-    "instructions": _send(FactsNamespace.instructions, unpack_facts),
-    "contradictions": _send(FactsNamespace.contradictions, _each("contradictions", unpack_contradiction)),
-    "decisions": _send(FactsNamespace.decisions, _each("decisions", unpack_record)),
-    "export": _send(FactsNamespace.export, _unpack_text),
-    "add": _send(FactsNamespace.add, unpack_fact, _pack_statement, repeatable=False),
-    "resolve": _send(FactsNamespace.resolve, unpack_record, repeatable=False),
-    "retract": _send(FactsNamespace.retract, unpack_record, repeatable=False),
-    "merge": _send(FactsNamespace.merge, unpack_record, _pack_merge, repeatable=False),
-    "split": _send(FactsNamespace.split, unpack_record, _pack_split, repeatable=False),
+VERBS: Final[dict[str, Callable[[Arguments], Steps[Any]]]] = {
     "undo": undo,
+    "about": _send("about", unpack_facts),
+    "match": _send("match", _each("matches", unpack_match), _pack_patterns),
+    "neighbours": _send("neighbours", _each("neighbours", unpack_neighbour)),
+    "paths": _send("paths", _each("paths", _unpack_way)),
+    "timeline": _send("timeline", unpack_facts),
+    "entities": _send("entities", _each("entities", unpack_entity)),
+    "profile": _send("profile", _unpack_text),
+    "why": _send("why", unpack_explanation),
+    "instructions": _send("instructions", unpack_facts),
+    "contradictions": _send("contradictions", _each("contradictions", unpack_contradiction)),
+    "decisions": _send("decisions", _each("decisions", unpack_record)),
+    "export": _send("export", _unpack_text),
+    "add": _send("add", unpack_fact, _pack_statement, repeatable=False),
+    "resolve": _send("resolve", unpack_record, repeatable=False),
+    "retract": _send("retract", unpack_record, repeatable=False),
+    "merge": _send("merge", unpack_record, _pack_merge, repeatable=False),
+    "split": _send("split", unpack_record, _pack_split, repeatable=False),
 }

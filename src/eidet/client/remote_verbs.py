@@ -6,20 +6,21 @@ client for asyncio.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from typing import Any, TypeVar
 
 from ..core.errors import Misconfigured
 from ..memory import Memory
 from ..memory.addresses import KeptByServer
 from ..net.hop import Hopping, Threads
-from .requests_of import Steps
+from .requests_of import Arguments, Steps
 from .sending import AsyncSender, Sender
 
 C = TypeVar("C", bound=KeptByServer)
-Requests = Callable[..., Steps[Any]]
+Requests = Callable[[Arguments], Steps[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ def ask(like: Callable[..., Any], requests: Requests) -> Callable[..., Any]:
     """Makes a method that sends the requests of a verb."""
 
     def run(self: Sync, /, *args: Any, **kwargs: Any) -> Any:
-        return self._sender.run(requests(*args, **kwargs))
+        return self._sender.run(requests(bind_arguments(like, args, kwargs)))
 
     return update_wrapper(run, like)
 
@@ -74,9 +75,24 @@ def await_answer(like: Callable[..., Any], requests: Requests) -> Callable[..., 
     """The same for asyncio."""
 
     async def run(self: Async, /, *args: Any, **kwargs: Any) -> Any:
-        return await self._sender.run(requests(*args, **kwargs))
+        return await self._sender.run(requests(bind_arguments(like, args, kwargs)))
 
     return update_wrapper(run, like)
+
+
+_read_signature = cache(inspect.signature)  # of a verb, when it is first called
+
+
+def bind_arguments(verb: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
+    """What a call of a verb was given, by name, with defaults; a call that does not fit is a `TypeError`."""
+    try:
+        bound = _read_signature(verb).bind(None, *args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{verb.__name__}() {error}") from None
+    bound.apply_defaults()
+    given = dict(bound.arguments)
+    del given["self"]
+    return given
 
 
 def refuse_to_ask(like: Callable[..., Any], instead: str) -> Callable[..., Any]:

@@ -9,22 +9,15 @@ from typing import Any
 from ..core.errors import Corrupt
 from ..core.scope import ALL, Scope
 from ..memory.export_import import Progress
-from .requests_of import Steps
+from .requests_of import Arguments, Steps
 from .sending import WireRequest
 
 
-def export(
-    path: str | Path,
-    *,
-    scope: str | Scope | None = None,
-    plain: bool = False,
-    progress: Progress | None = None,
-) -> Steps[int]:
-    """Writes every scope, or the one named, to a JSONL file here; `progress` is told once, at the end."""
-    params = _wide(scope) | {"plain": plain}
-    target = Path(path)
+def export(given: Arguments) -> Steps[int]:
+    """Writes a file here; `progress` is told once, at the end."""
+    params, target = _wide(given["scope"]) | {"plain": given["plain"]}, Path(given["path"])
     yield WireRequest(method="GET", path="/v1/export", params=params, download=target)
-    return _tell(progress, _count_of(target))
+    return _tell(given["progress"], _count_of(target))
 
 
 def _tell(progress: Progress | None, count: int) -> int:
@@ -45,17 +38,11 @@ def _count_of(path: Path) -> int:
         raise Corrupt(f"{path} is not a whole export; the connection may have broken off") from None
 
 
-def load(
-    path: str | Path,
-    *,
-    scope: str | Scope | None = None,
-    unverified: bool = False,
-    progress: Progress | None = None,
-) -> Steps[int]:
-    """Reads an export that is here into the memory on the server; `progress` is told once, at the end."""
-    params = _wide(scope) | {"unverified": unverified}
-    answer = yield WireRequest(method="POST", path="/v1/load", params=params, upload=Path(path))
-    return _tell(progress, answer["count"])
+def load(given: Arguments) -> Steps[int]:
+    """Reads a file that is here; `progress` is told once, at the end."""
+    params = _wide(given["scope"]) | {"unverified": given["unverified"]}
+    answer = yield WireRequest(method="POST", path="/v1/load", params=params, upload=Path(given["path"]))
+    return _tell(given["progress"], answer["count"])
 
 
 def _wide(scope: str | Scope | None) -> dict[str, Any]:
@@ -65,13 +52,11 @@ def _wide(scope: str | Scope | None) -> dict[str, Any]:
     return {"scope": str(Scope.of(scope))}
 
 
-def stats(scope: str | Scope | None = None) -> Steps[dict[str, Any]]:
-    """Counts by kind and tier (of a scope, or of all), and how recalls went."""
-    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/stats", params=_wide(scope))
+def stats(given: Arguments) -> Steps[dict[str, Any]]:
+    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/stats", params=_wide(given["scope"]))
     return found
 
 
-def health() -> Steps[dict[str, Any]]:
-    """How the servers do that the memory on the server stands on."""
+def health(_given: Arguments) -> Steps[dict[str, Any]]:
     found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/health")
     return found
