@@ -16,7 +16,7 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...trust.seal.service import Key
 from ..checks import check_positive
-from ..opening import OwnsMemory, Place, clock_of
+from ..opening import OwnsMemory, Place
 from .mappings import Metas, Texts
 
 T = TypeVar("T")
@@ -109,7 +109,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         else:
             told = meta_of(old)
         if old is None:
-            order = new_id(clock_of(self.memory)())
+            order = new_id(self.memory.parts.clock())
         else:
             order = order_of(old)
         self.memory.remember(
