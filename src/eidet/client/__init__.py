@@ -1,7 +1,6 @@
 """The verbs of a memory that a server keeps: `Client` and `AsyncClient`.
 
     requests_of.py   each verb as the requests it makes and what it does with the answers
-    transfer_requests.py   the same for exports, loads and figures
     fact_requests.py   the same for `client.facts`
     remote_verbs.py  methods from requests        refusals.py   what to do instead of verbs that no server has
     client_namespaces.py   `client.facts`, `.upkeep`, `.trust`, `.keys`, `.admin`
@@ -23,7 +22,7 @@ from ..aio import AsyncMemory
 from ..core.observers import observable
 from ..memory import Memory
 from ..net.hop import Threads
-from . import refusals, requests_of, transfer_requests
+from . import refusals, requests_of
 from .client_namespaces import (
     AsyncClientAdmin,
     AsyncClientFacts,
@@ -55,8 +54,8 @@ VERBS: Final = ServedVerbs(
         "forget": requests_of.forget,
         "history": requests_of.history,
         "scopes": requests_of.scopes,
-        "export": transfer_requests.export,
-        "load": transfer_requests.load,
+        "export": requests_of.export,
+        "load": requests_of.load,
     }
 )
 

@@ -11,7 +11,7 @@ from ..memory.facts import FactsNamespace
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
 from ..memory.upkeep import UpkeepNamespace
-from . import fact_requests, refusals, requests_of, transfer_requests
+from . import fact_requests, refusals, requests_of
 from .remote_verbs import Async, ServedVerbs, Sync, make_absence, serve
 
 FACTS: Final = ServedVerbs(answered=fact_requests.VERBS, refused=refusals.FACTS)
@@ -31,8 +31,8 @@ TRUST: Final = ServedVerbs(
 KEYS: Final = ServedVerbs(refused=refusals.KEYS)
 ADMIN: Final = ServedVerbs(
     answered={
-        "stats": transfer_requests.stats,
-        "health": transfer_requests.health,
+        "stats": requests_of.stats,
+        "health": requests_of.health,
         "sessions": requests_of.sessions,
     },
     refused=refusals.ADMIN,

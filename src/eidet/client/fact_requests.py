@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from dataclasses import fields
+from typing import Any, Final, TypeVar
 
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_json, clean_text, moment
+from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour, Quotation
+from ..graph.joins import FactMatch
 from ..memory.fact_arguments import check_relation, id_of, name_of, part_of
-from .fact_unpacking import (
-    unpack_contradiction,
-    unpack_entity,
-    unpack_explanation,
-    unpack_fact,
-    unpack_facts,
-    unpack_match,
-    unpack_neighbour,
-)
+from ..text.facts.statement import Nature
 from .packing import pack_field, pack_scope
 from .requests_of import Arguments, Steps
 from .sending import WireRequest
-from .unpacking import unpack_record
-
-if TYPE_CHECKING:
-    from ..graph.fact import Fact
+from .unpacking import Said, unpack_record, unpack_time
 
 T = TypeVar("T")
 Body = dict[str, Any]
 
 _TIMES: Final = ("since", "until", "as_of", "known_at")
 _ENTITIES: Final = ("entity", "start", "goal")
+_TIMES_OF_FACT: Final = ("valid_from", "valid_to", "known_from", "known_to")
 
 
 def pack_arguments(given: Arguments) -> Body:
@@ -92,6 +85,55 @@ def _pack_merge(given: Arguments) -> Body:
 
 def _pack_split(given: Arguments) -> Body:
     return pack_arguments(given) | {"sources": list(given["sources"])}
+
+
+def unpack_fact(said: Said) -> Fact:
+    given: dict[str, Any] = {}
+    for one in fields(Fact):
+        given[one.name] = said[one.name]
+    for name in _TIMES_OF_FACT:
+        given[name] = unpack_time(said[name])
+    given["known_from"] = given["known_from"] or 0.0
+    given["sources"], given["seqs"] = tuple(said["sources"]), tuple(said["seqs"])
+    given["nature"] = Nature(said["nature"])
+    return Fact(**given)
+
+
+def unpack_facts(said: Said) -> list[Fact]:
+    return [unpack_fact(one) for one in said["facts"]]
+
+
+def unpack_entity(said: Said) -> Entity:
+    return Entity(**{**said, "aliases": tuple(said["aliases"])})
+
+
+def unpack_neighbour(said: Said) -> Neighbour:
+    return Neighbour(entity=unpack_entity(said["entity"]), fact=unpack_fact(said["fact"]))
+
+
+def unpack_match(said: Said) -> FactMatch:
+    return FactMatch(bindings=said["bindings"], facts=tuple(unpack_facts(said)))
+
+
+def unpack_contradiction(said: Said) -> Contradiction:
+    return Contradiction(subject=said["subject"], relation=said["relation"], facts=tuple(unpack_facts(said)))
+
+
+def unpack_explanation(said: Said) -> Explanation:
+    return Explanation(
+        fact=unpack_fact(said["fact"]),
+        quotations=_unpack_quotations(said["quotations"]),
+        ended_by=_unpack_quotations(said["ended_by"]),
+        rule=said["rule"],
+        premises=tuple(unpack_facts({"facts": said["premises"]})),
+    )
+
+
+def _unpack_quotations(said: list[Said]) -> tuple[Quotation, ...]:
+    found = []
+    for one in said:
+        found.append(Quotation(**{**one, "occurred": unpack_time(one["occurred"]) or 0.0}))
+    return tuple(found)
 
 
 def _each(name: str, unpack: Callable[[Any], T]) -> Callable[[Any], list[T]]:

@@ -6,20 +6,23 @@ them from the signature of the verb.
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote
 
 from ..core.arguments import check_limit, check_offset
-from ..core.errors import BadInput, NotFound
+from ..core.errors import BadInput, Corrupt, NotFound
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
 from ..core.remembered import RememberedList
-from ..core.scope import Scope
+from ..core.scope import ALL, Scope
 from ..core.session_summary import SessionSummary
 from ..core.validate import clean_json, clean_text, moment
+from ..memory.export_import import Progress
 from ..memory.records import check_unchanged
 from ..recall.pack import Context
 from ..trust.privacy.quarantine import LABELLED
@@ -246,6 +249,55 @@ def sessions(given: Arguments) -> Steps[list[SessionSummary]]:
     params = pack_scope(given["scope"]) | {"limit": given["limit"]}
     answer = yield WireRequest(method="GET", path="/v1/sessions", params=params)
     return [unpack_session(one) for one in answer["sessions"]]
+
+
+def export(given: Arguments) -> Steps[int]:
+    """Writes a file here; `progress` is told once, at the end."""
+    params, target = _wide(given["scope"]) | {"plain": given["plain"]}, Path(given["path"])
+    yield WireRequest(method="GET", path="/v1/export", params=params, download=target)
+    return _tell(given["progress"], _count_of(target))
+
+
+def _tell(progress: Progress | None, count: int) -> int:
+    if progress is not None:
+        progress(count, count)
+    return count
+
+
+def _count_of(path: Path) -> int:
+    """What the last line of an export says."""
+    last = b""
+    with path.open("rb") as file:
+        for line in file:
+            last = line
+    try:
+        return int(json.loads(last)["count"])
+    except (ValueError, KeyError, TypeError):
+        raise Corrupt(f"{path} is not a whole export; the connection may have broken off") from None
+
+
+def load(given: Arguments) -> Steps[int]:
+    """Reads a file that is here; `progress` is told once, at the end."""
+    params = _wide(given["scope"]) | {"unverified": given["unverified"]}
+    answer = yield WireRequest(method="POST", path="/v1/load", params=params, upload=Path(given["path"]))
+    return _tell(given["progress"], answer["count"])
+
+
+def _wide(scope: str | Scope | None) -> dict[str, Any]:
+    """None means every scope here, as it does for a memory of one's own."""
+    if scope is None or scope == ALL:
+        return {"scope": ALL}
+    return {"scope": str(Scope.of(scope))}
+
+
+def stats(given: Arguments) -> Steps[dict[str, Any]]:
+    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/stats", params=_wide(given["scope"]))
+    return found
+
+
+def health(_given: Arguments) -> Steps[dict[str, Any]]:
+    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/health")
+    return found
 
 
 def mark(method: str, kind: str) -> Callable[[Arguments], Steps[Record]]:
