@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from eidet.eval.fact_scoring import FactScore, Labelled, compare, describe_mention, read_labels, score_facts
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.fact_scoring import (
+    FactScore,
+    Labelled,
+    compare,
+    describe_mention,
+    read_labels,
+    score_facts,
+)
 
 
 def main() -> None:

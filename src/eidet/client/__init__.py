@@ -1,44 +1,67 @@
 """The verbs of a memory that a server keeps: `Client` and `AsyncClient`.
 
     requests_of.py   each verb as the requests it makes and what it does with the answers
-    transfer_requests.py   the same for exports, loads and figures
-    mark_requests.py, fact_requests.py   the same for `client.upkeep` and `client.facts`
+    fact_requests.py   the same for `client.facts`
     remote_verbs.py  methods from requests        refusals.py   what to do instead of verbs that no server has
-    client_namespaces.py, async_namespaces.py   `client.facts`, `.upkeep`, `.trust`, `.keys`, `.admin`
+    client_namespaces.py   `client.facts`, `.upkeep`, `.trust`, `.keys`, `.admin`
     by_address.py    `Memory("http://…")` and `AsyncMemory("http://…")`
     packing.py       what a caller gives, as JSON          unpacking.py   JSON as records, hits, contexts
     sending.py       one request over the wire, and what an error of the server means here
 
 A verb is written once, as a generator that yields requests. `Client` sends them and waits; `AsyncClient`
-awaits them. Both are subclasses of the memories whose verbs they have.
+awaits them. Both are subclasses of the memories whose verbs they have, and `serve` overrides those verbs.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from types import TracebackType
-from typing import ClassVar, NoReturn, Self
+from typing import Final, NoReturn, Self
 
 from ..aio import AsyncMemory
 from ..core.observers import observable
 from ..memory import Memory
-from ..net.hop import Hopping, Threads
-from . import refusals, requests_of, transfer_requests
-from .async_namespaces import (
+from ..net.hop import Threads
+from . import refusals, requests_of
+from .client_namespaces import (
     AsyncClientAdmin,
     AsyncClientFacts,
     AsyncClientKeys,
     AsyncClientTrust,
     AsyncClientUpkeep,
+    ClientAdmin,
+    ClientFacts,
+    ClientKeys,
+    ClientTrust,
+    ClientUpkeep,
 )
-from .client_namespaces import ClientAdmin, ClientFacts, ClientKeys, ClientTrust, ClientUpkeep
-from .remote_verbs import Async, Sync, ask, await_answer, make_absence
+from .remote_verbs import Async, ServedVerbs, Sync, make_absence, serve
 from .sending import AsyncSender, Sender, Sending
 
 __all__ = ["AsyncClient", "Client", "connect"]
 
 
+VERBS: Final = ServedVerbs(
+    answered={
+        "remember": requests_of.remember,
+        "get": requests_of.get,
+        "recall": requests_of.recall,
+        "context": requests_of.context,
+        "feedback": requests_of.feedback,
+        "find": requests_of.find,
+        "count": requests_of.count,
+        "revise": requests_of.revise,
+        "forget": requests_of.forget,
+        "history": requests_of.history,
+        "scopes": requests_of.scopes,
+        "export": requests_of.export,
+        "load": requests_of.load,
+    }
+)
+
+
 @observable("remember", "recall", "context", "find", "revise", "forget", "export", "load")
+@serve(VERBS)
 class Client(Sync, Memory):
     """A memory on a server, with the verbs of `Memory`: `Client("http://127.0.0.1:8765")`.
 
@@ -49,7 +72,7 @@ class Client(Sync, Memory):
     """
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
-        self._sender = Sender(Sending.of(url, key, timeout))
+        super().__init__(Sender(Sending.of(url, key, timeout)))
         self._facts = ClientFacts(self._sender)
         self._upkeep = ClientUpkeep(self._sender)
         self._trust = ClientTrust(self._sender)
@@ -91,20 +114,6 @@ class Client(Sync, Memory):
         """How the memory on the server does: `client.admin.stats()`."""
         return self._admin
 
-    remember = ask(Memory.remember, requests_of.remember)
-    get = ask(Memory.get, requests_of.get)
-    recall = ask(Memory.recall, requests_of.recall)
-    context = ask(Memory.context, requests_of.context)
-    feedback = ask(Memory.feedback, requests_of.feedback)
-    find = ask(Memory.find, requests_of.find)
-    count = ask(Memory.count, requests_of.count)
-    revise = ask(Memory.revise, requests_of.revise)
-    forget = ask(Memory.forget, requests_of.forget)
-    history = ask(Memory.history, requests_of.history)
-    scopes = ask(Memory.scopes, requests_of.scopes)
-    export = ask(Memory.export, transfer_requests.export)
-    load = ask(Memory.load, transfer_requests.load)
-
     def close(self) -> None:
         """Closes the connections; closing twice is fine."""
         self._sender.close()
@@ -113,6 +122,7 @@ class Client(Sync, Memory):
         return f"Client({self._sender.sending.url})"
 
 
+@serve(VERBS)
 class AsyncClient(Async, AsyncMemory):
     """`Client` for asyncio, with the verbs of `AsyncMemory`: each awaits the server, none hops to a thread.
 
@@ -120,14 +130,16 @@ class AsyncClient(Async, AsyncMemory):
     """
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
-        self._sender = AsyncSender(Sending.of(url, key, timeout))
+        sender = AsyncSender(Sending.of(url, key, timeout))
         threads: Threads[Memory] = Threads(partial(Client, url, key=key, timeout=timeout), _waits)
-        Hopping.__init__(self, threads, threads.core)
-        self.facts: AsyncClientFacts = AsyncClientFacts(self._sender, threads)
-        self.upkeep: AsyncClientUpkeep = AsyncClientUpkeep(self._sender, threads)
-        self.trust: AsyncClientTrust = AsyncClientTrust(self._sender, threads)
-        self.keys: AsyncClientKeys = AsyncClientKeys(self._sender, threads)
-        self.admin: AsyncClientAdmin = AsyncClientAdmin(self._sender, threads)
+        super().__init__(sender, threads, threads.core)
+        self.facts: AsyncClientFacts = AsyncClientFacts(self._sender, threads, lambda: threads.core().facts)
+        self.upkeep: AsyncClientUpkeep = AsyncClientUpkeep(
+            self._sender, threads, lambda: threads.core().upkeep
+        )
+        self.trust: AsyncClientTrust = AsyncClientTrust(self._sender, threads, lambda: threads.core().trust)
+        self.keys: AsyncClientKeys = AsyncClientKeys(self._sender, threads, lambda: threads.core().keys)
+        self.admin: AsyncClientAdmin = AsyncClientAdmin(self._sender, threads, lambda: threads.core().admin)
 
     @property
     def parts(self) -> NoReturn:
@@ -138,20 +150,6 @@ class AsyncClient(Async, AsyncMemory):
     def audit(self) -> NoReturn:
         """Raises `Misconfigured`: the server writes the audit log."""
         raise make_absence(self._sender.sending.url, "the audit log", "`eidet audit` reads its file")
-
-    remember: ClassVar = await_answer(AsyncMemory.remember, requests_of.remember)
-    get: ClassVar = await_answer(AsyncMemory.get, requests_of.get)
-    recall: ClassVar = await_answer(AsyncMemory.recall, requests_of.recall)
-    context: ClassVar = await_answer(AsyncMemory.context, requests_of.context)
-    feedback: ClassVar = await_answer(AsyncMemory.feedback, requests_of.feedback)
-    find: ClassVar = await_answer(AsyncMemory.find, requests_of.find)
-    count: ClassVar = await_answer(AsyncMemory.count, requests_of.count)
-    revise: ClassVar = await_answer(AsyncMemory.revise, requests_of.revise)
-    forget: ClassVar = await_answer(AsyncMemory.forget, requests_of.forget)
-    history: ClassVar = await_answer(AsyncMemory.history, requests_of.history)
-    scopes: ClassVar = await_answer(AsyncMemory.scopes, requests_of.scopes)
-    export: ClassVar = await_answer(AsyncMemory.export, transfer_requests.export)
-    load: ClassVar = await_answer(AsyncMemory.load, transfer_requests.load)
 
     async def close(self) -> None:
         """Closes the connections; closing twice is fine."""

@@ -1,56 +1,52 @@
-"""`client.facts` as requests: what held when, who is who, and decisions about it."""
+"""`client.facts` as requests: a verb sends its arguments by name, and unpacks what the server answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, Final, TypeVar
 
 from ..core.record import Record
 from ..core.scope import Scope
-from ..core.validate import Moment, clean_json, clean_text, moment
-from ..memory.fact_arguments import Named, check_relation, id_of, name_of, part_of
-from .fact_unpacking import (
-    unpack_contradiction,
-    unpack_entity,
-    unpack_explanation,
-    unpack_fact,
-    unpack_facts,
-    unpack_match,
-    unpack_neighbour,
-)
+from ..core.validate import clean_json, clean_text, moment
+from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour, Quotation
+from ..graph.joins import FactMatch
+from ..memory.fact_arguments import check_relation, id_of, name_of, part_of
+from ..text.facts.statement import Nature
 from .packing import pack_field, pack_scope
-from .requests_of import Steps
+from .requests_of import Arguments, Steps
 from .sending import WireRequest
-from .unpacking import unpack_record, unpack_records
+from .unpacking import Said, unpack_record, unpack_time
 
-if TYPE_CHECKING:
-    from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
-    from ..graph.joins import FactMatch
+T = TypeVar("T")
+Body = dict[str, Any]
 
-
-def _read(path: str, scope: str | Scope, body: Any = None) -> WireRequest:
-    return WireRequest(method="POST", path=f"/v1/facts/{path}", params=pack_scope(scope), body=body)
-
-
-def _write(path: str, scope: str | Scope, body: Any) -> WireRequest:
-    """Not sent again once the server may have seen it."""
-    return WireRequest(
-        method="POST", path=f"/v1/facts/{path}", params=pack_scope(scope), body=body, repeatable=False
-    )
+_TIMES: Final = ("since", "until", "as_of", "known_at")
+_ENTITIES: Final = ("entity", "start", "goal")
+_TIMES_OF_FACT: Final = ("valid_from", "valid_to", "known_from", "known_to")
 
 
-def _times(**given: Moment | None) -> dict[str, float]:
-    said = {}
+def pack_arguments(given: Arguments) -> Body:
+    """The arguments of a verb as the body of its request."""
+    body: Body = {}
     for name, value in given.items():
-        if value is not None:
-            said[name] = moment(value, name)
-    return said
+        if name != "scope":
+            body |= _pack_argument(name, value)
+    return body
 
 
-def _decide(because: str | None, **said: Any) -> dict[str, Any]:
-    if because is not None:
-        said["because"] = clean_text(because, "because")
-    return said
+def _pack_argument(name: str, value: Any) -> Body:
+    if value is None and name in (*_TIMES, "because"):
+        return {}
+    if name in _TIMES:
+        return {name: moment(value, name)}
+    if name == "because":
+        return {name: clean_text(value, name)}
+    if name in ("fact", "keep"):
+        return {"id": _id_of_fact(value)}
+    if name in _ENTITIES:
+        return {name: id_of(value)}
+    return {name: value}
 
 
 def _id_of_fact(fact: Fact | str) -> str:
@@ -59,218 +55,160 @@ def _id_of_fact(fact: Fact | str) -> str:
     return fact.id
 
 
-def add(
-    subject: Named,
-    relation: str,
-    object: Named | float,
-    *,
-    scope: str | Scope = "default",
-    since: Moment | None = None,
-    until: Moment | None = None,
-    ended: bool = False,
-    negated: bool = False,
-    confidence: float = 1.0,
-    sources: Sequence[str] = (),
-    **details: Any,
-) -> Steps[Fact]:
-    """States a fact. `sources` are the ids of records that it was read from. See `memory.facts.add`.
-
-    `details` are who, session, agent, occurred and trust.
-    """
-    body: dict[str, Any] = {
-        "subject": name_of(subject),
-        "relation": check_relation(relation),
-        "object": name_of(object),
-        "ended": ended,
-        "negated": negated,
-        "confidence": clean_json(confidence, "confidence"),
-        "sources": list(sources),
+def _pack_statement(given: Arguments) -> Body:
+    """A fact to state, with the details that its record gets."""
+    body = pack_arguments(given) | {
+        "subject": name_of(given["subject"]),
+        "relation": check_relation(given["relation"]),
+        "object": name_of(given["object"]),
+        "confidence": clean_json(given["confidence"], "confidence"),
+        "sources": list(given["sources"]),
     }
-    for name, value in details.items():
+    for name, value in body.pop("details").items():
         body |= pack_field(name, value)
-    return unpack_fact((yield _write("add", scope, body | _times(since=since, until=until))))
+    return body
 
 
-def about(
-    entity: Named,
-    *,
-    scope: str | Scope = "default",
-    as_of: Moment | None = None,
-    known_at: Moment | None = None,
-) -> Steps[list[Fact]]:
-    """What holds of an entity: what is said of it, then what names it."""
-    body = {"entity": id_of(entity)} | _times(as_of=as_of, known_at=known_at)
-    return unpack_facts((yield _read("about", scope, body)))
-
-
-def match(
-    *patterns: Sequence[str | None],
-    subject: Named | None = None,
-    relation: str | None = None,
-    object: Named | None = None,
-    scope: str | Scope = "default",
-    as_of: Moment | None = None,
-    known_at: Moment | None = None,
-    ever: bool = False,
-    infer: bool = True,
-    limit: int = 100,
-) -> Steps[list[FactMatch]]:
-    """The ways in which a pattern, or several patterns together, hold. See `memory.facts.match`."""
-    asked = [list(pattern) for pattern in patterns]
+def _pack_patterns(given: Arguments) -> Body:
+    """Patterns, the last of them perhaps given by its parts."""
+    body = pack_arguments(given)
+    subject, relation, object = (body.pop(name) for name in ("subject", "relation", "object"))
+    body["patterns"] = [list(pattern) for pattern in given["patterns"]]
     if subject is not None or relation is not None or object is not None:
-        asked.append([part_of(subject), relation, part_of(object)])
-    body = {"patterns": asked, "ever": ever, "infer": infer, "limit": limit}
-    answer = yield _read("match", scope, body | _times(as_of=as_of, known_at=known_at))
-    return [unpack_match(one) for one in answer["matches"]]
+        body["patterns"].append([part_of(subject), relation, part_of(object)])
+    return body
 
 
-def neighbours(
-    entity: Named,
-    *,
-    scope: str | Scope = "default",
-    as_of: Moment | None = None,
-    known_at: Moment | None = None,
-) -> Steps[list[Neighbour]]:
-    """Who and what is one fact away."""
-    body = {"entity": id_of(entity)} | _times(as_of=as_of, known_at=known_at)
-    answer = yield _read("neighbours", scope, body)
-    return [unpack_neighbour(one) for one in answer["neighbours"]]
+def _pack_merge(given: Arguments) -> Body:
+    return pack_arguments(given) | {"others": [id_of(one) for one in given["others"]]}
 
 
-def paths(
-    start: Named,
-    goal: Named,
-    *,
-    hops: int = 4,
-    scope: str | Scope = "default",
-    as_of: Moment | None = None,
-    known_at: Moment | None = None,
-) -> Steps[list[tuple[Fact, ...]]]:
-    """The shortest ways between two entities, each as the facts along it; at most four `hops`."""
-    body = {"start": id_of(start), "goal": id_of(goal), "hops": hops}
-    answer = yield _read("paths", scope, body | _times(as_of=as_of, known_at=known_at))
+def _pack_split(given: Arguments) -> Body:
+    return pack_arguments(given) | {"sources": list(given["sources"])}
+
+
+def unpack_fact(said: Said) -> Fact:
+    given: dict[str, Any] = {}
+    for one in fields(Fact):
+        given[one.name] = said[one.name]
+    for name in _TIMES_OF_FACT:
+        given[name] = unpack_time(said[name])
+    given["known_from"] = given["known_from"] or 0.0
+    given["sources"], given["seqs"] = tuple(said["sources"]), tuple(said["seqs"])
+    given["nature"] = Nature(said["nature"])
+    return Fact(**given)
+
+
+def unpack_facts(said: Said) -> list[Fact]:
+    return [unpack_fact(one) for one in said["facts"]]
+
+
+def unpack_entity(said: Said) -> Entity:
+    return Entity(**{**said, "aliases": tuple(said["aliases"])})
+
+
+def unpack_neighbour(said: Said) -> Neighbour:
+    return Neighbour(entity=unpack_entity(said["entity"]), fact=unpack_fact(said["fact"]))
+
+
+def unpack_match(said: Said) -> FactMatch:
+    return FactMatch(bindings=said["bindings"], facts=tuple(unpack_facts(said)))
+
+
+def unpack_contradiction(said: Said) -> Contradiction:
+    return Contradiction(
+        subject=said["subject"],
+        relation=said["relation"],
+        facts=tuple(unpack_facts(said)),
+        said=tuple(_unpack_quotations(side) for side in said.get("said", ())),
+    )
+
+
+def unpack_explanation(said: Said) -> Explanation:
+    return Explanation(
+        fact=unpack_fact(said["fact"]),
+        quotations=_unpack_quotations(said["quotations"]),
+        ended_by=_unpack_quotations(said["ended_by"]),
+        rule=said["rule"],
+        premises=tuple(unpack_facts({"facts": said["premises"]})),
+    )
+
+
+def _unpack_quotations(said: list[Said]) -> tuple[Quotation, ...]:
     found = []
-    for way in answer["paths"]:
-        found.append(tuple(unpack_facts({"facts": way})))
-    return found
+    for one in said:
+        found.append(Quotation(**{**one, "occurred": unpack_time(one["occurred"]) or 0.0}))
+    return tuple(found)
 
 
-def timeline(
-    entity: Named,
-    *,
-    relation: str | None = None,
-    scope: str | Scope = "default",
-    known_at: Moment | None = None,
-) -> Steps[list[Fact]]:
-    """All that ever held of an entity, the earliest first; of one relation, if it is named."""
-    body = {"entity": id_of(entity), "relation": relation} | _times(known_at=known_at)
-    return unpack_facts((yield _read("timeline", scope, body)))
+def _each(name: str, unpack: Callable[[Any], T]) -> Callable[[Any], list[T]]:
+    """Unpacks a list that an answer has under a name."""
+
+    def unpack_each(answer: Any) -> list[T]:
+        return [unpack(one) for one in answer[name]]
+
+    return unpack_each
 
 
-def entities(
-    name: str | None = None, *, kind: str | None = None, scope: str | Scope = "default"
-) -> Steps[list[Entity]]:
-    """Everybody and everything that is spoken of, the most often named first.
-
-    With a `name`, those that it may mean.
-    """
-    answer = yield _read("entities", scope, {"name": name, "kind": kind})
-    return [unpack_entity(one) for one in answer["entities"]]
+def _unpack_way(facts: list[Any]) -> tuple[Fact, ...]:
+    return tuple(unpack_fact(one) for one in facts)
 
 
-def profile(
-    entity: Named,
-    *,
-    scope: str | Scope = "default",
-    as_of: Moment | None = None,
-    known_at: Moment | None = None,
-) -> Steps[str]:
-    """A short text of what holds of an entity, and of what is to come; empty if nothing is known."""
-    body = {"entity": id_of(entity)} | _times(as_of=as_of, known_at=known_at)
-    answer = yield _read("profile", scope, body)
+def _unpack_text(answer: Any) -> str:
     return str(answer["text"])
 
 
-def why(fact: Fact | str, *, scope: str | Scope = "default") -> Steps[Explanation]:
-    """The sentences behind a fact, what ended it, and the rule that inferred it."""
-    return unpack_explanation((yield _read("why", scope, {"id": _id_of_fact(fact)})))
-
-
-def instructions(
+def _send(
+    verb: str,
+    unpack: Callable[[Any], T],
+    pack: Callable[[Arguments], Body] = pack_arguments,
     *,
-    preferences: bool = True,
-    scope: str | Scope = "default",
-    as_of: Moment | None = None,
-    known_at: Moment | None = None,
-) -> Steps[list[Fact]]:
-    """Standing instructions, then preferences, that hold; without `preferences`, only the former."""
-    body = {"preferences": preferences} | _times(as_of=as_of, known_at=known_at)
-    return unpack_facts((yield _read("instructions", scope, body)))
+    repeatable: bool = True,
+) -> Callable[[Arguments], Steps[T]]:
+    """Makes the request of a verb; unless `repeatable`, it is sent again only if the server never saw it."""
+
+    def steps(given: Arguments) -> Steps[T]:
+        answer = yield _post(verb, given["scope"], pack(given), repeatable=repeatable)
+        return unpack(answer)
+
+    return steps
 
 
-def contradictions(
-    *, scope: str | Scope = "default", known_at: Moment | None = None
-) -> Steps[list[Contradiction]]:
-    """Facts that cannot hold together, where nothing decides between them; `resolve` does."""
-    answer = yield _read("contradictions", scope, _times(known_at=known_at))
-    return [unpack_contradiction(one) for one in answer["contradictions"]]
+def _post(verb: str, scope: str | Scope, body: Body, *, repeatable: bool) -> WireRequest:
+    return WireRequest(
+        method="POST",
+        path=f"/v1/facts/{verb}",
+        params=pack_scope(scope),
+        body=body or None,
+        repeatable=repeatable,
+    )
 
 
-def resolve(keep: Fact | str, *, scope: str | Scope = "default", because: str | None = None) -> Steps[Record]:
-    """Decides a contradiction: one fact stays, those that it contradicts never held. `undo` undoes it."""
-    return unpack_record((yield _write("resolve", scope, _decide(because, id=_id_of_fact(keep)))))
-
-
-def retract(fact: Fact | str, *, scope: str | Scope = "default", because: str | None = None) -> Steps[Record]:
-    """Says that a fact never held. What it had closed opens again; its sources stay. `undo` undoes it."""
-    return unpack_record((yield _write("retract", scope, _decide(because, id=_id_of_fact(fact)))))
-
-
-def merge(
-    entity: Named, *others: Named, scope: str | Scope = "default", because: str | None = None
-) -> Steps[Record]:
-    """Says that several names mean one entity. `undo` undoes it."""
-    names = [id_of(one) for one in others]
-    body = _decide(because, entity=id_of(entity), others=names)
-    return unpack_record((yield _write("merge", scope, body)))
-
-
-def split(
-    entity: Named,
-    *,
-    sources: Sequence[str],
-    name: str,
-    scope: str | Scope = "default",
-    because: str | None = None,
-) -> Steps[Record]:
-    """Says that what some records (by id) tell is of another one of the same name. `undo` undoes it."""
-    body = _decide(because, entity=id_of(entity), sources=list(sources), name=name)
-    return unpack_record((yield _write("split", scope, body)))
-
-
-def undo(decision: Record | str, *, scope: str | Scope = "default") -> Steps[None]:
-    """Takes a decision back: a merge, a split, a resolution or a retraction."""
+def undo(given: Arguments) -> Steps[None]:
+    """In the scope of the decision, where it is given as a record."""
+    decision, scope = given["decision"], given["scope"]
     if isinstance(decision, Record):
-        yield _write("undo", decision.scope, {"id": decision.id})
-    else:
-        yield _write("undo", scope, {"id": clean_text(decision, "an id")})
+        scope, decision = decision.scope, decision.id
+    yield _post("undo", scope, {"id": clean_text(decision, "an id")}, repeatable=False)
 
 
-def decisions(*, scope: str | Scope = "default") -> Steps[list[Record]]:
-    """What was decided about facts and entities, the oldest first."""
-    answer = yield _read("decisions", scope)
-    return unpack_records(answer["decisions"])
-
-
-def export(
-    format: str = "json-ld",
-    *,
-    scope: str | Scope = "default",
-    as_of: Moment | None = None,
-    known_at: Moment | None = None,
-    ever: bool = False,
-) -> Steps[str]:
-    """The facts that hold (or `ever` held) as text: json-ld, graphml, mermaid, or mcp."""
-    body = {"format": format, "ever": ever} | _times(as_of=as_of, known_at=known_at)
-    answer = yield _read("export", scope, body)
-    return str(answer["text"])
+VERBS: Final[dict[str, Callable[[Arguments], Steps[Any]]]] = {
+    "undo": undo,
+    "about": _send("about", unpack_facts),
+    "match": _send("match", _each("matches", unpack_match), _pack_patterns),
+    "neighbours": _send("neighbours", _each("neighbours", unpack_neighbour)),
+    "paths": _send("paths", _each("paths", _unpack_way)),
+    "timeline": _send("timeline", unpack_facts),
+    "entities": _send("entities", _each("entities", unpack_entity)),
+    "profile": _send("profile", _unpack_text),
+    "why": _send("why", unpack_explanation),
+    "instructions": _send("instructions", unpack_facts),
+    "contradictions": _send("contradictions", _each("contradictions", unpack_contradiction)),
+    "decisions": _send("decisions", _each("decisions", unpack_record)),
+    "export": _send("export", _unpack_text),
+    "add": _send("add", unpack_fact, _pack_statement, repeatable=False),
+    "resolve": _send("resolve", unpack_record, repeatable=False),
+    "retract": _send("retract", unpack_record, repeatable=False),
+    "merge": _send("merge", unpack_record, _pack_merge, repeatable=False),
+    "split": _send("split", unpack_record, _pack_split, repeatable=False),
+}

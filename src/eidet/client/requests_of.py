@@ -1,30 +1,32 @@
-"""Each verb as the requests it makes: generators that yield requests, get answers, and return the result."""
+"""Each verb as the requests it makes: generators that yield requests, get answers, and return the result.
+
+A generator gets the arguments of its verb by name, defaults included: `remote_verbs.bind_arguments` reads
+them from the signature of the verb.
+"""
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
+from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote
 
 from ..core.arguments import check_limit, check_offset
-from ..core.dict_filters import Filter
-from ..core.draft import Details
-from ..core.errors import BadInput, NotFound
+from ..core.errors import BadInput, Corrupt, NotFound
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
 from ..core.remembered import RememberedList
-from ..core.scope import Scope
+from ..core.scope import ALL, Scope
 from ..core.session_summary import SessionSummary
-from ..core.validate import Json, Moment, clean_json, clean_text, moment
+from ..core.validate import clean_json, clean_text, moment
+from ..memory.export_import import Progress
 from ..memory.records import check_unchanged
-from ..recall import Recipe
-from ..recall.options import FilterOptions, FindOptions, RecallOptions
 from ..recall.pack import Context
-from ..text.tokens import TokenCounter
 from ..trust.privacy.quarantine import LABELLED
-from ..write.shape import Given, drafts_of
+from ..write.shape import drafts_of
 from .packing import check_left_out, pack_draft, pack_field, pack_filter, pack_option, pack_scope
 from .sending import WireRequest
 from .unpacking import (
@@ -44,121 +46,77 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Steps = Generator[WireRequest, Any, T]
+Arguments = Mapping[str, Any]  # of a verb, by name
 PAGE: Final = 500  # records that one request asks for
 
 
-def remember(
-    what: Given | Sequence[Given] | None = None, **details: Unpack[Details]
-) -> Steps[Record | RememberedList]:
-    """Stores a text, a message, a dict or a list of those; all of a list or none of it.
-
-    As `Memory.remember`, with the same details.
-
-    Each call has an idempotency key of its own, so that sending it again never stores anything twice.
-    """
-    said: dict[str, Any] = {name: value for name, value in details.items() if value is not None}
+def remember(given: Arguments) -> Steps[Record | RememberedList]:
+    """Each call has an idempotency key of its own, so that sending it again never stores anything twice."""
+    said: dict[str, Any] = {name: value for name, value in given["details"].items() if value is not None}
     scope = said.pop("scope", Scope().path)
     body: dict[str, Any] = {}
     for name in ("keep_duplicates", "again"):
         if name in said:
             body[name] = said.pop(name)
-    drafts, single = drafts_of(what, said)
+    drafts, single = drafts_of(given["what"], said)
     if not drafts:
         return RememberedList()
     body["memories"] = [pack_draft(draft) for draft in drafts]
-    answer = yield WireRequest(
-        method="POST",
-        path="/v1/memories",
-        params=pack_scope(scope),
-        body=body,
-        headers={"Idempotency-Key": uuid.uuid4().hex},
-    )
+    answer = yield _post("/v1/memories", scope, body, headers=_make_key())
     stored = unpack_remembered(answer)
     if single:
         return stored[0]
     return stored
 
 
-def get(
-    ids: str | Sequence[str], *, scope: str | Scope = "default"
-) -> Steps[Record | list[Record | None] | None]:
-    """The record with an id, or None; a list gives a list, in the order asked."""
-    wanted = [ids] if isinstance(ids, str) else list(ids)
+def _post(path: str, scope: str | Scope | None, body: Any, **how: Any) -> WireRequest:
+    return WireRequest(method="POST", path=path, params=pack_scope(scope), body=body, **how)
+
+
+def _make_key() -> dict[str, str]:
+    return {"Idempotency-Key": uuid.uuid4().hex}
+
+
+def get(given: Arguments) -> Steps[Record | list[Record | None] | None]:
+    single = isinstance(given["ids"], str)
+    wanted = [given["ids"]] if single else list(given["ids"])
     found: list[Record | None] = []
     for start in range(0, len(wanted), PAGE):
-        body = {"ids": wanted[start : start + PAGE]}
-        answer = yield WireRequest(method="POST", path="/v1/get", params=pack_scope(scope), body=body)
+        answer = yield _post("/v1/get", given["scope"], {"ids": wanted[start : start + PAGE]})
         for one in answer["memories"]:
             found.append(None if one is None else unpack_record(one))
-    if isinstance(ids, str):
+    if single:
         return found[0]
     return found
 
 
-def recall(
-    query: str | Mapping[str, Json] = "",
-    *,
-    scope: str | Scope = "default",
-    limit: int = 10,
-    where: Filter | None = None,
-    **options: Unpack[RecallOptions],
-) -> Steps[Hits]:
-    """What matters for a query, best first, each hit with its reasons. See `Memory.recall`."""
-    body = {"query": clean_json(query, "a query"), "limit": limit} | pack_filter("recall", where, options)
-    answer = yield WireRequest(method="POST", path="/v1/recall", params=pack_scope(scope), body=body)
-    return unpack_hits(answer)
+def recall(given: Arguments) -> Steps[Hits]:
+    body = {"query": clean_json(given["query"], "a query"), "limit": given["limit"]}
+    body |= pack_filter("recall", given["where"], given["options"])
+    return unpack_hits((yield _post("/v1/recall", given["scope"], body)))
 
 
-def context(
-    query: str | Mapping[str, Json],
-    *,
-    budget: int = 1000,
-    counter: TokenCounter | Callable[[str], int] | str | None = None,
-    limit: int = 50,
-    neighbours: int = 1,
-    headings: bool = True,
-    scope: str | Scope = "default",
-    where: Filter | None = None,
-    recipe: Recipe | str | None = None,
-    fence: bool = True,
-    reveal: bool = False,
-    now: Moment | None = None,
-    as_of: Moment | None = None,
-    known_at: Moment | None = None,
-    **options: Unpack[FilterOptions],
-) -> Steps[Context]:
-    """A prompt-ready block of what matters, never over `budget` tokens. See `Memory.context`.
-
-    The server counts the tokens.
-    """
-    if counter != "estimate":  # the server's own, by name
-        check_left_out(counter=counter)
-    body = {
-        "query": clean_json(query, "a query"),
-        "budget": budget,
-        "limit": limit,
-        "neighbours": neighbours,
-        "headings": headings,
-        "fence": fence,
-        "reveal": reveal,
+def context(given: Arguments) -> Steps[Context]:
+    """The server counts the tokens."""
+    if given["counter"] != "estimate":  # the server's own, by name
+        check_left_out(counter=given["counter"])
+    recipe = given["recipe"]
+    body: dict[str, Any] = {
+        "query": clean_json(given["query"], "a query"),
         "recipe": None if recipe is None else pack_option("recipe", recipe),
-    } | pack_filter("context", where, options)
-    for name, value in (("now", now), ("as_of", as_of), ("known_at", known_at)):
-        if value is not None:
-            body[name] = moment(value, name)
-    answer = yield WireRequest(method="POST", path="/v1/context", params=pack_scope(scope), body=body)
-    return unpack_context(answer)
+    }
+    for name in ("budget", "limit", "neighbours", "headings", "fence", "reveal"):
+        body[name] = given[name]
+    body |= pack_filter("context", given["where"], given["options"])
+    for name in ("now", "as_of", "known_at"):
+        if given[name] is not None:
+            body[name] = moment(given[name], name)
+    return unpack_context((yield _post("/v1/context", given["scope"], body)))
 
 
-def feedback(
-    about: Hit | Hits | Trace | Context | str,
-    *,
-    useful: bool,
-    scope: str | Scope | None = None,
-    by: str | None = None,
-) -> Steps[None]:
-    """Says whether an answer (the Hits, Trace or Context) or one record (a Hit or an id) was useful."""
-    body: dict[str, Any] = {"useful": useful, "by": by}
+def feedback(given: Arguments) -> Steps[None]:
+    about, scope = given["about"], given["scope"]
+    body: dict[str, Any] = {"useful": given["useful"], "by": given["by"]}
     if isinstance(about, Hit):
         body["id"], scope = about.id, scope or about.record.scope
     elif isinstance(about, str):
@@ -169,30 +127,18 @@ def feedback(
         raise BadInput(
             f"feedback is about a Hit, Hits, a Trace, a Context or an id, not {type(about).__name__}"
         )
-    yield WireRequest(
-        method="POST",
-        path="/v1/feedback",
-        params=pack_scope(scope),
-        body=body,
-        headers={"Idempotency-Key": uuid.uuid4().hex},
-    )
+    yield _post("/v1/feedback", scope, body, headers=_make_key())
 
 
-def find(
-    where: Filter | None = None,
-    *,
-    scope: str | Scope = "default",
-    limit: int = 100,
-    **options: Unpack[FindOptions],
-) -> Steps[list[Record]]:
-    """Records that match exactly, ordered by a field; a leading '-' means descending. See `Memory.find`."""
-    said = pack_filter("find", where, options)
+def find(given: Arguments) -> Steps[list[Record]]:
+    """Page by page."""
+    said = pack_filter("find", given["where"], given["options"])
     said["offset"] = check_offset(said.get("offset", 0))
-    left, cursor = check_limit(limit), None
+    left, cursor = check_limit(given["limit"]), None
     found: list[Record] = []
     while left:
         body = said | {"limit": min(left, PAGE), "cursor": cursor}
-        answer = yield WireRequest(method="POST", path="/v1/find", params=pack_scope(scope), body=body)
+        answer = yield _post("/v1/find", given["scope"], body)
         page, cursor = unpack_records(answer["memories"]), answer["cursor"]
         found += page
         left -= len(page)
@@ -201,48 +147,29 @@ def find(
     return found
 
 
-def count(
-    where: Filter | None = None,
-    *,
-    scope: str | Scope = "default",
-    **options: Unpack[FilterOptions],
-) -> Steps[int]:
-    """How many records match."""
-    body = pack_filter("count", where, options)
-    answer = yield WireRequest(method="POST", path="/v1/count", params=pack_scope(scope), body=body)
+def count(given: Arguments) -> Steps[int]:
+    body = pack_filter("count", given["where"], given["options"])
+    answer = yield _post("/v1/count", given["scope"], body)
     number: int = answer["count"]
     return number
 
 
-def revise(
-    id: str,
-    *,
-    scope: str | Scope = "default",
-    version: int | None = None,
-    digest: str | None = None,
-    by: str | None = None,
-    clear: Sequence[str] = (),
-    again: bool = False,
-    **changes: Any,
-) -> Steps[Record]:
-    """The next version of a record: the fields given replace those it has. See `Memory.revise`.
-
-    With `version` or `digest` the record must still be that one, else Conflict. The server notes who acts.
-    """
-    check_left_out(by=by)
+def revise(given: Arguments) -> Steps[Record]:
+    """With a version or a digest, the record must still have it. The server notes who acts."""
+    check_left_out(by=given["by"])
     headers: dict[str, str] = {}
-    if version is not None or digest is not None:
-        headers["If-Match"] = yield from _tag_of(id, scope, version, digest)
-    body: dict[str, Any] = {"clear": list(clear), "again": again}
-    for name, value in changes.items():
+    if given["version"] is not None or given["digest"] is not None:
+        headers["If-Match"] = yield from _find_tag(given)
+    body: dict[str, Any] = {"clear": list(given["clear"]), "again": given["again"]}
+    for name, value in given["changes"].items():
         if value is None:
             body[name] = None
         else:
             body |= pack_field(name, value)
     answer = yield WireRequest(
         method="PATCH",
-        path=path_of_record(id),
-        params=pack_scope(scope),
+        path=path_of_record(given["id"]),
+        params=pack_scope(given["scope"]),
         body=body,
         headers=headers,
         repeatable=not headers,
@@ -250,12 +177,17 @@ def revise(
     return unpack_record(answer)
 
 
-def _tag_of(id: str, scope: str | Scope, version: int | None, digest: str | None) -> Steps[str]:
+def _find_tag(given: Arguments) -> Steps[str]:
     """The ETag of the record, if it is still at that version, or says that."""
-    answer = yield WireRequest(method="GET", path=path_of_record(id), params=pack_scope(scope))
-    check_unchanged(unpack_record(answer), version, digest)
+    answer = yield _read_record(given)
+    check_unchanged(unpack_record(answer), given["version"], given["digest"])
     tag: str = answer["etag"]
     return tag
+
+
+def _read_record(given: Arguments, part: str = "") -> WireRequest:
+    path = f"{path_of_record(given['id'])}{part}"
+    return WireRequest(method="GET", path=path, params=pack_scope(given["scope"]))
 
 
 def path_of_record(id: str) -> str:
@@ -264,78 +196,46 @@ def path_of_record(id: str) -> str:
     return f"/v1/memories/{encoded}"
 
 
-def forget(
-    ids: str | Sequence[str] | None = None,
-    *,
-    where: Filter | None = None,
-    everything: bool = False,
-    scope: str | Scope | None = None,
-    by: str | None = None,
-    for_good: bool | None = None,
-    why: str | None = None,
-    key: object = None,
-    **options: Unpack[FilterOptions],
-) -> Steps[Forgotten]:
-    """Deletes records by id or filter, for good unless `for_good` is False. See `Memory.forget`."""
-    check_left_out(by=by, key=key)
-    body = _wish(ids, where, everything, for_good, options) | {"why": why}
-    asking = WireRequest(
-        method="POST", path="/v1/forget", params=pack_scope(scope), body=body, repeatable=False
-    )
-    return unpack_forgotten((yield asking))
+def forget(given: Arguments) -> Steps[Forgotten]:
+    check_left_out(by=given["by"], key=given["key"])
+    body = _pack_wish(given) | {"why": given["why"]}
+    return unpack_forgotten((yield _post("/v1/forget", given["scope"], body, repeatable=False)))
 
 
-def preview_forget(
-    ids: str | Sequence[str] | None = None,
-    *,
-    where: Filter | None = None,
-    everything: bool = False,
-    scope: str | Scope | None = None,
-    for_good: bool | None = None,
-    **options: Unpack[FilterOptions],
-) -> Steps[Preview]:
-    """What `forget` would delete and make anew, copies and derived records included; changes nothing."""
-    body = _wish(ids, where, everything, for_good, options) | {"preview": True}
-    return unpack_preview(
-        (yield WireRequest(method="POST", path="/v1/forget", params=pack_scope(scope), body=body))
-    )
+def preview_forget(given: Arguments) -> Steps[Preview]:
+    body = _pack_wish(given) | {"preview": True}
+    return unpack_preview((yield _post("/v1/forget", given["scope"], body)))
 
 
-def _wish(
-    ids: str | Sequence[str] | None,
-    where: Filter | None,
-    everything: bool,
-    for_good: bool | None,
-    options: FilterOptions,
-) -> dict[str, Any]:
-    body = pack_filter("forget", where, options) | {"everything": everything, "for_good": for_good}
-    if isinstance(ids, str):
-        body["ids"] = [ids]
-    elif ids is not None:
-        body["ids"] = list(ids)
+def _pack_wish(given: Arguments) -> dict[str, Any]:
+    """What is to be forgotten."""
+    body = pack_filter("forget", given["where"], given["options"])
+    for name in ("everything", "for_good"):
+        body[name] = given[name]
+    if isinstance(given["ids"], str):
+        body["ids"] = [given["ids"]]
+    elif given["ids"] is not None:
+        body["ids"] = list(given["ids"])
     return body
 
 
-def review(*, scope: str | Scope = "default", limit: int = 100) -> Steps[list[Record]]:
-    """What waits for somebody to look at it: in quarantine or labelled, newest first."""
-    return (yield from find(LABELLED, scope=scope, limit=limit))
+def review(given: Arguments) -> Steps[list[Record]]:
+    return (yield from find({**given, "where": LABELLED, "options": {}}))
 
 
-def history(id: str, *, scope: str | Scope = "default") -> Steps[list[Event]]:
-    """What happened to a record, oldest first; nothing if it never was."""
+def history(given: Arguments) -> Steps[list[Event]]:
+    """Nothing of a record that never was."""
     try:
-        answer = yield WireRequest(
-            method="GET", path=f"{path_of_record(id)}/history", params=pack_scope(scope)
-        )
+        answer = yield _read_record(given, "/history")
     except NotFound:
         return []
     return unpack_events(answer)
 
 
-def scopes(under: str | None = None) -> Steps[dict[str, int]]:
-    """The scopes that hold records, with how many, as far as the key reaches."""
+def scopes(given: Arguments) -> Steps[dict[str, int]]:
+    """As far as the key reaches, page by page."""
     counts: dict[str, int] = {}
-    params = {} if under is None else {"under": under}
+    params = {} if given["under"] is None else {"under": given["under"]}
     while True:
         answer = yield WireRequest(method="GET", path="/v1/scopes", params=params)
         for one in answer["scopes"]:
@@ -345,8 +245,67 @@ def scopes(under: str | None = None) -> Steps[dict[str, int]]:
         params = params | {"cursor": answer["cursor"]}
 
 
-def sessions(scope: str | Scope = "default", *, limit: int = 100) -> Steps[list[SessionSummary]]:
-    """The sessions of a scope, those that were active last first, each with its first words."""
-    params = pack_scope(scope) | {"limit": limit}
+def sessions(given: Arguments) -> Steps[list[SessionSummary]]:
+    params = pack_scope(given["scope"]) | {"limit": given["limit"]}
     answer = yield WireRequest(method="GET", path="/v1/sessions", params=params)
     return [unpack_session(one) for one in answer["sessions"]]
+
+
+def export(given: Arguments) -> Steps[int]:
+    """Writes a file here; `progress` is told once, at the end."""
+    params, target = _wide(given["scope"]) | {"plain": given["plain"]}, Path(given["path"])
+    yield WireRequest(method="GET", path="/v1/export", params=params, download=target)
+    return _tell(given["progress"], _count_of(target))
+
+
+def _tell(progress: Progress | None, count: int) -> int:
+    if progress is not None:
+        progress(count, count)
+    return count
+
+
+def _count_of(path: Path) -> int:
+    """What the last line of an export says."""
+    last = b""
+    with path.open("rb") as file:
+        for line in file:
+            last = line
+    try:
+        return int(json.loads(last)["count"])
+    except (ValueError, KeyError, TypeError):
+        raise Corrupt(f"{path} is not a whole export; the connection may have broken off") from None
+
+
+def load(given: Arguments) -> Steps[int]:
+    """Reads a file that is here; `progress` is told once, at the end."""
+    params = _wide(given["scope"]) | {"unverified": given["unverified"]}
+    answer = yield WireRequest(method="POST", path="/v1/load", params=params, upload=Path(given["path"]))
+    return _tell(given["progress"], answer["count"])
+
+
+def _wide(scope: str | Scope | None) -> dict[str, Any]:
+    """None means every scope here, as it does for a memory of one's own."""
+    if scope is None or scope == ALL:
+        return {"scope": ALL}
+    return {"scope": str(Scope.of(scope))}
+
+
+def stats(given: Arguments) -> Steps[dict[str, Any]]:
+    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/stats", params=_wide(given["scope"]))
+    return found
+
+
+def health(_given: Arguments) -> Steps[dict[str, Any]]:
+    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/health")
+    return found
+
+
+def mark(method: str, kind: str) -> Callable[[Arguments], Steps[Record]]:
+    """Sets (PUT) or ends (DELETE) a pin or a legal hold. Twice is the same as once."""
+
+    def steps(given: Arguments) -> Steps[Record]:
+        check_left_out(by=given["by"])
+        path, params = f"{path_of_record(given['id'])}/{kind}", pack_scope(given["scope"])
+        return unpack_record((yield WireRequest(method=method, path=path, params=params)))
+
+    return steps

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 from ..core.errors import (
     BadInput,
@@ -87,21 +87,49 @@ def load_httpx() -> Any:
     return httpx
 
 
-class Tries:
-    """When to send a request again, until its time is over."""
+class VerbRun(Generic[T]):
+    """The requests of one call, in turn, each again until it is answered or its time is over.
 
-    def __init__(self, asking: WireRequest, timeout: float) -> None:
-        self._asking = asking
-        self._deadline = time.monotonic() + timeout
-        self._pause = FIRST_PAUSE
+    It sends nothing and waits for nothing itself, so that it serves both senders.
+    """
 
-    def wait_after(self, error: Unavailable, *, sent: bool) -> float:
-        """How long to pause; raises the error where it must not or need not be sent again."""
+    def __init__(self, steps: Steps[T], timeout: float) -> None:
+        self._steps, self._timeout = steps, timeout
+        self._resume: Callable[[], WireRequest] = partial(steps.send, None)
+        self._asking: WireRequest | None = None
+        self.result: T
+
+    def next_request(self) -> WireRequest | None:
+        """None once there is a result; the same request again after a pause."""
+        if self._asking is None:
+            try:
+                self._asking = self._resume()
+            except StopIteration as end:
+                self.result = end.value
+                return None
+            self._deadline, self._pause = time.monotonic() + self._timeout, FIRST_PAUSE
+        return self._asking
+
+    def take(self, answer: Any) -> None:
+        self._asking, self._resume = None, partial(self._steps.send, answer)
+
+    def fail(self, error: Exception) -> float:
+        """How long to pause before the request is sent again; 0 where the verb is told of the error."""
+        sent = not isinstance(error, _Unsent | _Waits)
+        if isinstance(error, _Unsent):
+            error = error.as_unavailable()
+        if isinstance(error, Unavailable) and (pause := self._choose_pause(error, sent=sent)):
+            return pause
+        self._asking, self._resume = None, partial(self._steps.throw, error)
+        return 0.0
+
+    def _choose_pause(self, error: Unavailable, *, sent: bool) -> float:
+        """0 where the request must not or need not be sent again."""
+        assert self._asking is not None
         pause = max(self._pause, error.retry_after or 0.0)
-        if isinstance(error, _Failed):
-            raise error
-        if (sent and not self._asking.repeatable) or time.monotonic() + pause > self._deadline:
-            raise error
+        lost = sent and not self._asking.repeatable
+        if lost or isinstance(error, _Failed) or time.monotonic() + pause > self._deadline:
+            return 0.0
         self._pause = min(LONGEST_PAUSE, self._pause * 2)
         return pause
 
@@ -116,28 +144,13 @@ class Sender:
         )
 
     def run(self, steps: Steps[T]) -> T:
-        turn = partial(steps.send, None)
-        while True:
+        run = VerbRun(steps, self.sending.timeout)
+        while (asking := run.next_request()) is not None:
             try:
-                asking = turn()
-            except StopIteration as end:
-                done: T = end.value
-                return done
-            try:
-                turn = partial(steps.send, self._ask(asking))
-            except EidetError as error:
-                turn = partial(steps.throw, error)
-
-    def _ask(self, asking: WireRequest) -> Any:
-        tries = Tries(asking, self.sending.timeout)
-        while True:
-            try:
-                return self._send(asking)
-            except _Unsent as error:
-                pause = tries.wait_after(error.as_unavailable(), sent=False)
-            except Unavailable as error:
-                pause = tries.wait_after(error, sent=not isinstance(error, _Waits))
-            time.sleep(pause)
+                run.take(self._send(asking))
+            except (EidetError, _Unsent) as error:
+                time.sleep(run.fail(error))
+        return run.result
 
     def _send(self, asking: WireRequest) -> Any:
         httpx = load_httpx()
@@ -169,28 +182,13 @@ class AsyncSender:
         )
 
     async def run(self, steps: Steps[T]) -> T:
-        turn = partial(steps.send, None)
-        while True:
+        run = VerbRun(steps, self.sending.timeout)
+        while (asking := run.next_request()) is not None:
             try:
-                asking = turn()
-            except StopIteration as end:
-                done: T = end.value
-                return done
-            try:
-                turn = partial(steps.send, await self._ask(asking))
-            except EidetError as error:
-                turn = partial(steps.throw, error)
-
-    async def _ask(self, asking: WireRequest) -> Any:
-        tries = Tries(asking, self.sending.timeout)
-        while True:
-            try:
-                return await self._send(asking)
-            except _Unsent as error:
-                pause = tries.wait_after(error.as_unavailable(), sent=False)
-            except Unavailable as error:
-                pause = tries.wait_after(error, sent=not isinstance(error, _Waits))
-            await asyncio.sleep(pause)
+                run.take(await self._send(asking))
+            except (EidetError, _Unsent) as error:
+                await asyncio.sleep(run.fail(error))
+        return run.result
 
     async def _send(self, asking: WireRequest) -> Any:
         httpx = load_httpx()
@@ -285,7 +283,9 @@ class _Unsent(Exception):
         super().__init__(f"the server {url} cannot be reached: {error or type(error).__name__}")
 
     def as_unavailable(self) -> Unavailable:
-        return Unavailable(str(self))
+        told = Unavailable(str(self))
+        told.__cause__ = self.__cause__
+        return told
 
 
 class _Waits(Unavailable):

@@ -75,7 +75,7 @@ def open_with_embedder(memory: Place, embedder: Embedder | None, instead: str) -
 
 def check_embedder(memory: Memory, embedder: Embedder, advice: str) -> None:
     """That a memory which is open already has an embedder of this name."""
-    has = embedder_in(memory).name
+    has = memory.parts.embedder.name
     if has != embedder.name:
         raise Misconfigured(f"the given memory uses the embedder {has!r}, not {embedder.name!r}: {advice}")
 
@@ -85,19 +85,9 @@ def is_shared(memory: object) -> bool:
     return isinstance(memory, Memory | AsyncMemory)
 
 
-def embedder_in(memory: Memory) -> Embedder:
-    """What makes the vectors of a memory."""
-    return memory.parts.embedder
-
-
-def clock_of(memory: Memory) -> Callable[[], float]:
-    """The clock that a memory goes by, for doors that have to say when."""
-    return memory.parts.clock
-
-
 def embed_query(memory: Memory, query: str) -> Vectors:
     """The vector of a query as the memory asks it: with pseudonyms for values that its guard hides."""
-    rows = embed_checked(embedder_in(memory), [memory.trust.guarding.query(query)])
+    rows = embed_checked(memory.parts.embedder, [memory.trust.guarding.query(query)])
     first: Vectors = rows[0]
     return first
 
@@ -115,7 +105,7 @@ async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:
 
     So a function of the user is called with texts that were given, and never to find out its width.
     """
-    embedder = embedder_in(memory)
+    embedder = memory.parts.embedder
     if isinstance(embedder, WarmableEmbedder):
         await embedder.warm(texts)
     elif isinstance(embedder, CalledEmbedder) and not embedder.knows_width and texts:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, fields
 from typing import Any, Final
 
-from .validate import Json, dump_json
+from .validate import Json, copy_json, dump_json
 from .value_classes import dataclass
 
 
@@ -118,7 +118,7 @@ class State:
     def own(self) -> State:
         """One that shares nothing that anybody could change: the `meta` of merged parts is a dict."""
         if self.merged or self.more:
-            return State.from_json(_copy(self.to_json()))
+            return State.from_json(copy_json(self.to_json()))
         return self
 
     def to_json(self) -> dict[str, Json]:
@@ -149,14 +149,6 @@ def dump_state(state: State) -> str | None:
     if values:
         return dump_json(values)
     return None
-
-
-def _copy(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {name: _copy(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_copy(item) for item in value]
-    return value
 
 
 def _until(mark: Protection, expires: float) -> Protection:

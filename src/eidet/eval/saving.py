@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadInput
+from ..core.private_files import write_private
 from ..core.record import Record, iso_time
 from .cases import Question
 
@@ -33,7 +32,7 @@ def save_question(file: Path, scope: str, records: Iterable[Record], question: Q
         if known.issuperset(line["gold"]):
             lines.append(line)
     lines.append(_question_line(question, scope))
-    _replace(file, lines)
+    write_private(file, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
     return sum(line["type"] == "question" for line in lines)
 
 
@@ -81,15 +80,3 @@ def _question_line(question: Question, scope: str) -> dict[str, Any]:
     if question.asked is not None:
         line["asked"] = iso_time(question.asked)
     return line
-
-
-def _replace(file: Path, lines: Iterable[dict[str, Any]]) -> None:
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            for line in lines:
-                out.write(json.dumps(line, ensure_ascii=False) + "\n")
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

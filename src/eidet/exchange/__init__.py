@@ -1,9 +1,9 @@
 """Memories of other programs, in and out.
 
-    importing.py       the import: check, compare, store    record_exports.py  the export
-    source_items.py    what a reader yields, and its notes  from_*.py          one reader a format
-    scope_template.py  which scope an item belongs to       to_pam.py          records as a document
-    table_rows.py      rows of a table as drafts            table_files.py     records as rows of a table
+    importing.py     the import: scopes, check, compare, store   record_exports.py  the export
+    source_items.py  what a reader yields, and its notes         to_pam.py          records as a document
+    from_*.py        one reader a format                         table_files.py     records as rows of a table
+    table_rows.py    rows of a table as drafts
 
     done = import_memories(memory, "mem0", "/tmp/qdrant")
     print(done.created, done.skipped, done.dropped)

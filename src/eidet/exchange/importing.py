@@ -6,8 +6,9 @@ was stopped, and brings what is new.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final
@@ -16,18 +17,19 @@ from ..copy.verify import is_entombed
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.record import Record
-from ..core.scope import Scope
+from ..core.scope import Scope, check_scope
 from ..core.settings import Settings
 from ..core.validate import EARLIEST, moment
 from ..memory import Memory
 from ..write.shape import shape_record
-from .scope_template import check_template, fill_scope
 from .source_items import EXAMPLES, LeftOut, Notes, ReadOptions, SourceFormat
 
 BATCH: Final = 500
 CONFLICT: Final = "its id is taken by a memory that says something else; it was left as it is"
 ENTOMBED: Final = "it was forgotten for good in this memory"
 HELD: Final = "it is under a legal hold in this memory"
+GAPS: Final = ("user", "owner", "agent", "session", "collection", "namespace", "scope")
+_GAP: Final = re.compile(r"\{(\w*)\}")
 
 Progress = Callable[[int, int], None]  # done, of how many
 
@@ -234,3 +236,31 @@ class _Carrier:
     def _note(self, item: ReadyItem, why: str) -> None:
         if len(self.examples) < EXAMPLES:
             self.examples.append(LeftOut(where=item.where, why=why))
+
+
+# Names of scopes with gaps: `acme/{user}` puts what each user said into a scope of its own.
+
+
+def check_template(template: str) -> None:
+    """`BadInput` for a gap that nothing can fill, or a name that no scope can have."""
+    for gap in _GAP.findall(template):
+        if gap not in GAPS:
+            known = ", ".join(f"{{{name}}}" for name in GAPS)
+            raise BadInput(f"scope {template!r}: there is no {{{gap}}}; there are {known}")
+    check_scope(_GAP.sub("x", template))
+
+
+def fill_scope(template: str, labels: Mapping[str, str]) -> str:
+    """The scope of one item; a label that stays empty falls away."""
+    parts: list[str] = []
+    for part in template.split("/"):
+        filled = _fill_part(part, labels)
+        if filled:
+            parts.append(filled)
+    return "/".join(parts) or Scope().path
+
+
+def _fill_part(part: str, labels: Mapping[str, str]) -> str:
+    for gap in _GAP.findall(part):
+        part = part.replace(f"{{{gap}}}", labels.get(gap, ""))
+    return part

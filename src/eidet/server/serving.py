@@ -75,17 +75,30 @@ class Serving:
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
-    """A caller who may do what a route does, and the scope it is meant in."""
+class BareGrant:
+    """A caller who may do what a route does: for routes in no scope, or that look at the caller's own."""
 
     caller: Caller
-    scope: Scope
     serving: Serving
-    named: bool = True  # whether the request names the scope; else it is the caller's home
 
     @property
     def memory(self) -> AsyncMemory:
         return self.serving.memory
+
+
+@dataclass(frozen=True, slots=True)
+class WideGrant(BareGrant):
+    """The same for routes that can mean every scope: `scope` is None then."""
+
+    scope: Scope | None
+
+
+@dataclass(frozen=True, slots=True)
+class Grant(BareGrant):
+    """The same with the scope that is meant."""
+
+    scope: Scope
+    named: bool = True  # whether the request names the scope; else it is the caller's home
 
     @property
     def single(self) -> str:
@@ -144,22 +157,9 @@ def needs(right: Right) -> Callable[..., Awaitable[Grant]]:
         check_right(caller, right)
         named = Scope.of(scope or scope_header or caller.choose_home())
         check_reach(caller, named)
-        return Grant(caller, named, serving_of(request), bool(scope or scope_header))
+        return Grant(caller, serving_of(request), named, bool(scope or scope_header))
 
     return grant
-
-
-@dataclass(frozen=True, slots=True)
-class WideGrant:
-    """The same for routes that can mean every scope: `scope` is None then."""
-
-    caller: Caller
-    scope: Scope | None
-    serving: Serving
-
-    @property
-    def memory(self) -> AsyncMemory:
-        return self.serving.memory
 
 
 def needs_widely(right: Right) -> Callable[..., Awaitable[WideGrant]]:
@@ -174,24 +174,12 @@ def needs_widely(right: Right) -> Callable[..., Awaitable[WideGrant]]:
         if said == ALL:
             if not caller.sees_all:
                 raise make_not_found()
-            return WideGrant(caller, None, serving_of(request))
+            return WideGrant(caller, serving_of(request), None)
         named = Scope.of(said)
         check_reach(caller, named)
-        return WideGrant(caller, named, serving_of(request))
+        return WideGrant(caller, serving_of(request), named)
 
     return grant
-
-
-@dataclass(frozen=True, slots=True)
-class BareGrant:
-    """The same for routes that are in no scope, or look at those of the caller themselves."""
-
-    caller: Caller
-    serving: Serving
-
-    @property
-    def memory(self) -> AsyncMemory:
-        return self.serving.memory
 
 
 def needs_alone(right: Right) -> Callable[..., Awaitable[BareGrant]]:

@@ -6,7 +6,7 @@ A property is awaited: `await working.task`. `len(view)` is `await view.count()`
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Final, Generic, Protocol, Self, TypeVar, cast, overload
+from typing import Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar, cast, overload
 
 from ..aio import AsyncMemory, hop_after, texts_to_ask, texts_to_keep
 from ..memory import Memory
@@ -64,36 +64,10 @@ _hop_to_ask: Final = hop_after(_texts_asked)
 _hop_to_measure: Final = hop_after(_texts_measured)
 
 
-class _Awaited(Generic[V, T]):
-    """A property of a view, to be awaited."""
+class _Property(Generic[V, T]):
+    """A property of a view for asyncio."""
 
-    def __init__(self, prop: Callable[[V], T]) -> None:
-        read = _getter(prop)
-
-        async def get(self: AsyncView[V]) -> T:
-            return await self._run(read)
-
-        self._get = get
-
-    @overload
-    def __get__(self, view: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, view: AsyncView[V], owner: type) -> Coroutine[Any, Any, T]: ...
-    def __get__(self, view: AsyncView[V] | None, owner: type) -> Self | Coroutine[Any, Any, T]:
-        if view is None:
-            return self
-        return self._get(view)
-
-
-class _Plain(Generic[V, T]):
-    """A property that waits for nothing."""
-
-    def __init__(self, prop: Callable[[V], T]) -> None:
-        read = _getter(prop)
-
-        def get(self: AsyncView[V]) -> T:
-            return read(self._core())
-
+    def __init__(self, get: Callable[[AsyncView[V]], T]) -> None:
         self._get = get
 
     @overload
@@ -104,6 +78,29 @@ class _Plain(Generic[V, T]):
         if view is None:
             return self
         return self._get(view)
+
+
+_Awaited: TypeAlias = _Property[V, Coroutine[Any, Any, T]]
+
+
+def _await_property(prop: Callable[[V], T]) -> _Awaited[V, T]:
+    """A property that is awaited: `await working.task`."""
+    read = _getter(prop)
+
+    async def get(self: AsyncView[V]) -> T:
+        return await self._run(read)
+
+    return _Property(get)
+
+
+def _read_property(prop: Callable[[V], T]) -> _Property[V, T]:
+    """A property that waits for nothing."""
+    read = _getter(prop)
+
+    def get(self: AsyncView[V]) -> T:
+        return read(self._core())
+
+    return _Property(get)
 
 
 def _getter(prop: Callable[[V], T]) -> Callable[[V], T]:
@@ -127,10 +124,10 @@ class AsyncConversation(AsyncView[Conversation]):
         view = Conversation(memory.core, session, scope=scope, agent=agent, counter=counter)
         super().__init__(memory, view)
 
-    session: _Plain[Conversation, str] = _Plain(Conversation.session)
-    scope: _Plain[Conversation, str] = _Plain(Conversation.scope)
-    agent: _Plain[Conversation, str | None] = _Plain(Conversation.agent)
-    summary: _Awaited[Conversation, str | None] = _Awaited(Conversation.summary)
+    session: _Property[Conversation, str] = _read_property(Conversation.session)
+    scope: _Property[Conversation, str] = _read_property(Conversation.scope)
+    agent: _Property[Conversation, str | None] = _read_property(Conversation.agent)
+    summary: _Awaited[Conversation, str | None] = _await_property(Conversation.summary)
     add: Final = _hop_to_keep(Conversation.add)
     extend: Final = _hop_to_keep(Conversation.extend)
     messages: Final = hop(Conversation.messages)
@@ -163,13 +160,13 @@ class AsyncWorking(AsyncView[Working]):
         view = Working(memory.core, session=session, scope=scope, agent=agent, persist=persist)
         super().__init__(memory, view)
 
-    task: _Awaited[Working, str] = _Awaited(Working.task)
-    task_id: _Awaited[Working, str] = _Awaited(Working.task_id)
-    goal: _Awaited[Working, str] = _Awaited(Working.goal)
-    subgoals: _Awaited[Working, list[str]] = _Awaited(Working.subgoals)
-    results: _Awaited[Working, dict[str, Any]] = _Awaited(Working.results)
-    scratchpad: _Awaited[Working, list[str]] = _Awaited(Working.scratchpad)
-    variables: _Awaited[Working, dict[str, Any]] = _Awaited(Working.variables)
+    task: _Awaited[Working, str] = _await_property(Working.task)
+    task_id: _Awaited[Working, str] = _await_property(Working.task_id)
+    goal: _Awaited[Working, str] = _await_property(Working.goal)
+    subgoals: _Awaited[Working, list[str]] = _await_property(Working.subgoals)
+    results: _Awaited[Working, dict[str, Any]] = _await_property(Working.results)
+    scratchpad: _Awaited[Working, list[str]] = _await_property(Working.scratchpad)
+    variables: _Awaited[Working, dict[str, Any]] = _await_property(Working.variables)
     set_task: Final = hop(Working.set_task)
     set_goal: Final = hop(Working.set_goal)
     add_result: Final = hop(Working.add_result)
@@ -192,7 +189,7 @@ class AsyncSemantic(AsyncView[Semantic]):
     def __init__(self, memory: AsyncMemory, *, scope: str = "default", agent: str | None = None) -> None:
         super().__init__(memory, Semantic(memory.core, scope=scope, agent=agent))
 
-    scope: _Plain[Semantic, str] = _Plain(Semantic.scope)
+    scope: _Property[Semantic, str] = _read_property(Semantic.scope)
     add: Final = _hop_to_keep(Semantic.add)
     get: Final = hop(Semantic.get)
     search: Final = _hop_to_ask(Semantic.search)
@@ -210,7 +207,7 @@ class AsyncEpisodic(AsyncView[Episodic]):
     def __init__(self, memory: AsyncMemory, *, scope: str = "default", agent: str | None = None) -> None:
         super().__init__(memory, Episodic(memory.core, scope=scope, agent=agent))
 
-    scope: _Plain[Episodic, str] = _Plain(Episodic.scope)
+    scope: _Property[Episodic, str] = _read_property(Episodic.scope)
     record: Final = hop(Episodic.record)
     get: Final = hop(Episodic.get)
     similar: Final = _hop_to_ask(Episodic.similar)
@@ -221,11 +218,3 @@ class AsyncEpisodic(AsyncView[Episodic]):
     of_session: Final = hop(Episodic.of_session)
     forget: Final = hop(Episodic.forget)
     count: Final = hop(Episodic.count)
-
-
-TWINS: Final = {
-    Conversation: AsyncConversation,
-    Episodic: AsyncEpisodic,
-    Semantic: AsyncSemantic,
-    Working: AsyncWorking,
-}

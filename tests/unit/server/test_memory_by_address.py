@@ -240,18 +240,10 @@ def test_an_async_client_overrides_every_verb() -> None:
     asyncio.run(use())
 
 
-@pytest.mark.parametrize("name", sorted(QUESTIONS))
-def test_requests_take_what_their_verbs_take(name: str) -> None:
-    from eidet.client import fact_requests, mark_requests, requests_of, transfer_requests
-
-    space, _, verb = name.rpartition(".")
-    others = (requests_of, transfer_requests)
-    homes = {"facts": (fact_requests,), "upkeep": (mark_requests,)}.get(space, others)
-    steps = next(getattr(home, verb) for home in homes if hasattr(home, verb))
-    owner = NAMESPACES.get(space, Memory)
-    wanted = list(inspect.signature(getattr(owner, verb)).parameters.values())[1:]
-    taken = list(inspect.signature(steps).parameters.values())
-    assert [(one.name, one.default) for one in taken] == [(one.name, one.default) for one in wanted]
+@pytest.mark.parametrize("given", [{}, {"ids": ["home"], "scopes": "ann"}])
+def test_a_call_that_does_not_fit_its_verb_is_a_type_error(nowhere: Client, given: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=r"^get\(\) "):
+        nowhere.get(**given)
 
 
 def test_it_is_a_memory_and_a_client(running: Running) -> None:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fact_scoring import describe_mention
 from tests.making import examples
 
-from eidet.eval.fact_scoring import describe_mention
 from eidet.text.facts import Asks, FactQuestion, Mention, Tense, read_fact_question
 
 ASKED = datetime(2024, 10, 15, 12, tzinfo=UTC)

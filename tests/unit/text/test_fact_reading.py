@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fact_scoring import describe_mention, read_labels, score_facts
 from tests.making import examples
 
 from eidet import Memory, Settings
 from eidet.core.errors import Corrupt
 from eidet.core.settings import read_settings
-from eidet.eval.fact_scoring import describe_mention, read_labels, score_facts
 from eidet.text import pack
 from eidet.text.analysis import pack_analysis, read_analysis
 from eidet.text.facts import (

@@ -10,8 +10,23 @@ from pathlib import Path
 import pytest
 
 from eidet import AsyncMemory, BadInput
-from eidet.views import AsyncConversation, AsyncEpisodic, AsyncSemantic, AsyncWorking
-from eidet.views.aio import TWINS
+from eidet.views import (
+    AsyncConversation,
+    AsyncEpisodic,
+    AsyncSemantic,
+    AsyncWorking,
+    Conversation,
+    Episodic,
+    Semantic,
+    Working,
+)
+
+TWINS: dict[type, type] = {
+    Conversation: AsyncConversation,
+    Episodic: AsyncEpisodic,
+    Semantic: AsyncSemantic,
+    Working: AsyncWorking,
+}
 
 
 def public(cls: type) -> set[str]:

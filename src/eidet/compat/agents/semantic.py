@@ -18,7 +18,6 @@ from ..messages.search import embedder_for, vectors_of
 from ..opening import (
     Place,
     embed_ahead,
-    embedder_in,
     is_blank,
     is_shared,
     list_texts,
@@ -115,7 +114,7 @@ class SemanticMemory:
         records = self._list_facts()
         if not records:
             return {}
-        rows = vectors_of(records, embedder_in(self.memory).width)
+        rows = vectors_of(records, self.memory.parts.embedder.width)
         return {record.id: row[0] for record, row in zip(records, rows, strict=True)}
 
     @property

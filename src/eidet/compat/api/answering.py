@@ -10,7 +10,6 @@ from ...core.record import Record, Tier
 from ...memory import Memory
 from ...store import Head, Store
 from ...store.traits import missing_of
-from ..opening import clock_of
 from .config import MemoryConfig
 from .entries import NAMES, Entry, entry_of, label_of
 from .errors import MemoryRetrievalException, log, severity_of, translate_errors
@@ -33,7 +32,7 @@ class AgentReader:
         self.scope: str = "/".join(filter(None, (scope, label)))
         self.memory = memory
         self.config: MemoryConfig = config
-        self.clock: Callable[[], float] = clock_of(memory)
+        self.clock: Callable[[], float] = memory.parts.clock
         self.cache: ResultCache[tuple[Scored, ...]] = self._make_cache()
         self.degraded: dict[str, str] = {}
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ...core.record import Kind, Record, Tier
 from ...core.scope import ALL, ONE, check_scope
-from ...core.validate import Json
+from ...core.validate import Json, copy_json
 from ...models.embed.quantise import dequantise, quantise
 from .errors import InvalidAgentId, MemoryRetrievalException
 
@@ -128,15 +128,6 @@ def contents_as_json(record: Record) -> Json:
     if record.data is None:
         return {"content": record.text}
     return {"content": record.text, "data": record.data}
-
-
-def copy_json(value: Json) -> Json:
-    """JSON of one's own: a fifth of what deepcopy costs."""
-    if isinstance(value, dict):
-        return {key: copy_json(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [copy_json(item) for item in value]
-    return value
 
 
 class _Unread:

@@ -15,7 +15,7 @@ from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
 from ..numbers import next_number
-from ..opening import OwnsMemory, Place, embedder_in, is_shared, open_memory
+from ..opening import OwnsMemory, Place, is_shared, open_memory
 from .legacy import OldCalls
 from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
 from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index
@@ -250,7 +250,9 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return ""
 
     def _short(self, lines: list[str], tokens: int = SUMMARY_TOKENS) -> str:
-        return summarise([Passage(text=line) for line in lines], embedder_in(self.memory).embed, tokens).text
+        return summarise(
+            [Passage(text=line) for line in lines], self.memory.parts.embedder.embed, tokens
+        ).text
 
     def maintain(self, **how: Any) -> Maintained:
         """`memory.upkeep.maintain` of this scope: tiers, forgetting curve, duplicates, episodes."""

@@ -19,7 +19,7 @@ from ...models.embed import BUILT_IN, Embedder, Vectors, embedder_of
 from ...models.embed.quantise import first_rows
 from ...recall.recipes import Recipe
 from ...trust.seal.service import Key
-from ..opening import Place, check_embedder, embed_query, embedder_in, is_shared, open_memory
+from ..opening import Place, check_embedder, embed_query, is_shared, open_memory
 from .stores import InMemoryStore, check_count
 
 MODEL: Final = "all-MiniLM-L6-v2"
@@ -84,7 +84,7 @@ class VectorMemoryStore(InMemoryStore):
 
     @property
     def model(self) -> Embedder:
-        return embedder_in(self.memory)
+        return self.memory.parts.embedder
 
     @property
     def keys(self) -> list[str]:

@@ -13,7 +13,6 @@ from ...memory import Memory
 from ...upkeep import is_protected
 from ...views.housekeeping import put_away
 from ..numbers import next_number
-from ..opening import embedder_in
 from .manager_config import MemoryConfig
 from .memory_entry import UNKNOWN, MemoryEntry, MemoryTypes, entry_of
 
@@ -102,7 +101,7 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
         return f"item_{next_number(self._memory, series)}"
 
     def _entries(self) -> dict[str, MemoryEntry]:
-        width = embedder_in(self._memory).width
+        width = self._memory.parts.embedder.width
         return {_item_of(r) or "": entry_of(r, MemoryTypes.WORKING, width) for r in self.records()}
 
     def __getitem__(self, key: str) -> MemoryEntry:

@@ -10,9 +10,9 @@ from typing import Any, Final
 from ...core.draft import Message as CoreMessage
 from ...core.errors import BadInput
 from ...core.hit import Hit
-from ...core.record import Record, Trust
+from ...core.record import Record
 from ...models.embed.quantise import first_rows
-from ...trust.privacy.quoting import UNTRUSTED, is_untrusted
+from ...trust.privacy.quoting import trust_in
 
 UNKNOWN: Final = "unknown"
 
@@ -80,16 +80,8 @@ def entry_of(record: Record, memory_type: str, width: int, score: float | None =
         memory_type=memory_type,
         id=whole.id,
         score=score,
-        trust=_trust(record),
+        trust=trust_in(record),
     )
-
-
-def _trust(record: Record) -> str:
-    """By where it comes from; a text that was found to give orders is trusted by nobody."""
-    doubtful = is_untrusted(record) and record.trust not in UNTRUSTED
-    if doubtful:
-        return Trust.UNKNOWN
-    return record.trust
 
 
 def entry_found(hit: Hit, memory_type: str, width: int) -> MemoryEntry:

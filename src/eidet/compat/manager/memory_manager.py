@@ -22,7 +22,7 @@ from ...upkeep.importance import importance
 from ...views import Conversation, Semantic
 from ...views.messages import draft_of
 from ...write.shape import check_importance
-from ..opening import embedder_in, run
+from ..opening import run
 from .buffers import REACH, TaskEntries, choose_window
 from .figures import figures
 from .manager_config import MemoryConfig
@@ -133,7 +133,7 @@ class MemoryManager:
             query, scope=self.config.scope, limit=limit, where=Where(every=tuple(parts)), least=0.0
         )
         self._last = found
-        width = embedder_in(self.memory).width
+        width = self.memory.parts.embedder.width
         return [entry_found(hit, kind, width) for hit in found]
 
     def _where(self, kind: str) -> Where:
@@ -206,7 +206,7 @@ class MemoryManager:
         ).value
 
     async def _get_embedding(self, content: str) -> list[float]:
-        rows = await self._run(embed_checked, embedder_in(self.memory), [content])
+        rows = await self._run(embed_checked, self.memory.parts.embedder, [content])
         return [float(number) for number in rows[0]]
 
     # What is near.
@@ -216,7 +216,7 @@ class MemoryManager:
         return choose_window(self.log.records(size * REACH), size, self.config.importance_threshold)
 
     def _entry(self, record: Record, kind: str) -> MemoryEntry:
-        return entry_of(record, kind, embedder_in(self.memory).width)
+        return entry_of(record, kind, self.memory.parts.embedder.width)
 
     # What happens by itself, or when asked.
 

@@ -1,7 +1,7 @@
 """Message memory of an agent framework: stores with `add_message`, `get_history`, `clear` and the rest.
 
 base       BaseMemoryStore, to use and to inherit from     message        what it holds
-session    how messages are added and deleted              message_log    the messages as a list
+session    how messages are added and deleted, and the messages as a list
 limits     by messages, tokens, window, with overflow      summary        old messages summed up
 search     by meaning, metadata, date                      cleanup        old messages archived
 servers    file, PostgreSQL, Redis, S3; which to take      scoped         one store per context

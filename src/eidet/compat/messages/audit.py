@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from ...core.errors import BadInput, Refused
+from ...store.tombstones import secret_of
 from ...trust.privacy import find
-from ..hidden_names import hide_name
 from ..opening import Place
 from .async_tools import await_if_needed
 from .base import BaseMemoryStore, Beside
@@ -96,12 +97,12 @@ class AuditMemoryStore(Around):
 
 
 class _Trail(Beside):
-    """The trail of a scope. Its own scope is found out when the memory is open."""
+    """The trail of a scope. Its own scope, which nobody can guess, is found out when the memory is open."""
 
     @property
     def scope(self) -> str:
-        store = self.memory.parts.store
-        return f"{self._audited}/audit trail/{hide_name(store, f'audit trail of {self._audited}')}"
+        secret, name = secret_of(self.memory.parts.store, "names"), f"audit trail of {self._audited}"
+        return f"{self._audited}/audit trail/{hmac.digest(secret, name.encode(), 'sha256').hex()[:32]}"
 
     @scope.setter
     def scope(self, audited: str) -> None:

@@ -11,7 +11,6 @@ from ...core.validate import Moment, moment
 from ...upkeep import is_protected
 from ...upkeep.archive import Archive
 from ..checks import check_positive
-from ..opening import clock_of
 from .async_tools import FairLock
 from .base import BaseMemoryStore, Beside, Kept
 from .message import Message, read
@@ -67,7 +66,7 @@ class AutoCleanupMemory(BaseMemoryStore):
 
     def _old(self, now: Moment | None) -> list[Message]:
         if now is None:
-            today = clock_of(self.memory)()
+            today = self.memory.parts.clock()
         else:
             today = moment(now, "now")
         records = self.conversation.records(until=today - self.max_age.total_seconds())

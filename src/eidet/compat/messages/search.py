@@ -18,7 +18,7 @@ from ...models.embed.adapt import adapt
 from ...models.embed.quantise import dequantise_all
 from ...recall.recipes import Recipe
 from ..checks import check_whole
-from ..opening import embed_ahead, embed_query, embedder_in, is_blank, open_memory, open_with_embedder
+from ..opening import embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
 from .base import BaseMemoryStore, Kept
 from .message import Message, read
 
@@ -49,7 +49,7 @@ class SemanticMemoryStore(BaseMemoryStore):
         """The vector of each message, in their order; of a long one that of its beginning."""
         if self._is_blank():
             return []
-        rows = vectors_of(self.conversation.records(), embedder_in(self.memory).width)
+        rows = vectors_of(self.conversation.records(), self.memory.parts.embedder.width)
         return [row[0] for row in rows]
 
     def _nearest(self, query: str, top_k: int) -> list[Message]:

@@ -15,7 +15,7 @@ from ...trust.seal.exports import archive_for
 from ...upkeep import is_protected
 from ...upkeep.archive import Archive, archive_of, note_archive
 from ..checks import check_positive
-from ..opening import clock_of, open_memory
+from ..opening import open_memory
 from .base import BaseMemoryStore, Kept
 from .limits import InMemoryMemoryStore
 from .message import Message, message_as_json
@@ -93,14 +93,14 @@ class RedisMemoryStore(_OnServer):
         """The whole session ends at once, as a key of Redis does, and every addition puts that off."""
         with self.turn:
             newest = self.conversation.records(limit=1)
-            if newest and newest[0].created + self.ttl.total_seconds() <= clock_of(self.memory)():
+            if newest and newest[0].created + self.ttl.total_seconds() <= self.memory.parts.clock():
                 self.drop([record.id for record in self.conversation.records() if not is_protected(record)])
 
     def _after(self) -> None:
         """Messages also end by themselves, a little later, where nobody asks for them any more."""
         super()._after()
         memory, seconds = self.memory, self.ttl.total_seconds()
-        now, page = clock_of(memory)(), self.conversation.records(limit=PAGE)
+        now, page = memory.parts.clock(), self.conversation.records(limit=PAGE)
         if now >= self._put_off + SPARE * seconds or (len(page) == PAGE and page[0].expires is None):
             page, self._put_off = self.conversation.records(), now
         due = []
@@ -135,7 +135,7 @@ class ArchiveMemoryStore(BaseMemoryStore):
             if not records:
                 return
             try:
-                now = clock_of(memory)()
+                now = memory.parts.clock()
                 self.archive().keep(records, memory.parts.manifest(now), now=now)
             except BaseException:
                 super().drop([record.id for record in records])

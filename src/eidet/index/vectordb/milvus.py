@@ -123,18 +123,9 @@ class MilvusDatabase:
 
     def count(self, shelf: VectorShelf) -> int:
         try:
-            told = self._do(
-                lambda client, left: client.query(
-                    shelf.collection,
-                    filter=_expression(shelf, Every(), None),
-                    output_fields=["count(*)"],
-                    consistency_level="Strong",
-                    timeout=left,
-                )
-            )
+            return self._count_rows(shelf.collection, _expression(shelf, Every(), None))
         except Lost:
             return 0
-        return int(told[0]["count(*)"])
 
     def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         ids = [_id(shelf, key) for key in keys]
@@ -156,14 +147,14 @@ class MilvusDatabase:
             return
         chosen = _expression(shelf, Every(), None)
         self._do(lambda client, left: client.delete(shelf.collection, filter=chosen, timeout=left))
-        if not self._rows(shelf.collection):
+        if not self._count_rows(shelf.collection, "seq >= 0"):
             self._do(lambda client, left: client.drop_collection(shelf.collection, timeout=left))
 
-    def _rows(self, collection: str) -> int:
+    def _count_rows(self, collection: str, chosen: str) -> int:
         told = self._do(
             lambda client, left: client.query(
                 collection,
-                filter="seq >= 0",
+                filter=chosen,
                 output_fields=["count(*)"],
                 consistency_level="Strong",
                 timeout=left,

@@ -96,7 +96,7 @@ def needs_in_mem0(right: Right | None) -> Callable[..., Awaitable[Mem0Grant]]:
             check_right(caller, right)
         home, door = choose_home(caller, scope or scope_header), request.app.state.mem0
         assert isinstance(door, Mem0Door)
-        return Mem0Grant(Grant(caller, Scope(home.path), serving), door.verbs(home), door.adding(home))
+        return Mem0Grant(Grant(caller, serving, Scope(home.path)), door.verbs(home), door.adding(home))
 
     return grant
 

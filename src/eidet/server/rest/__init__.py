@@ -1,8 +1,7 @@
 """The routes under /v1: each turns a request into one verb, and its answer into JSON.
 
 bodies.py, replies.py   what requests and answers hold          drafts.py    from bodies to arguments
-memory_routes.py        remember, get, revise, forget by id     once.py      idempotency keys
-mark_routes.py          pins and legal holds
+memory_routes.py        remember, get, revise, mark, forget by id     once.py   idempotency keys
 search_routes.py        recall, context, find, feedback         cursors.py   pages
 forget_routes.py        forget by a filter, with a preview      respond.py   answers as bytes
 admin_routes.py         scopes, stats, health, export, load
@@ -22,7 +21,6 @@ from . import (
     facts_routes,
     forget_routes,
     health_routes,
-    mark_routes,
     memory_routes,
     search_routes,
 )
@@ -38,7 +36,6 @@ def add_rest(app: FastAPI, serving: Serving) -> None:
     health_routes.add_to(open_router)
     for part in (
         memory_routes,
-        mark_routes,
         search_routes,
         forget_routes,
         admin_routes,

@@ -117,9 +117,7 @@ async def why(body: FactId, grant: Reads) -> Response:
 
 async def neighbours(body: EntityBody, grant: Reads) -> Response:
     """Who and what is one fact away."""
-    found = await grant.memory.facts.neighbours(
-        body.entity, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
-    )
+    found = await grant.memory.facts.neighbours(**dict(body), scope=grant.scope)
 
     def tell() -> dict[str, Any]:
         told = []
@@ -132,9 +130,7 @@ async def neighbours(body: EntityBody, grant: Reads) -> Response:
 
 async def export(body: FactsExportBody, grant: Reads) -> Response:
     """The facts that hold, or ever held, as text: JSON-LD, GraphML, Mermaid or MCP."""
-    text = await grant.memory.facts.export(
-        body.format, scope=grant.scope, as_of=body.as_of, known_at=body.known_at, ever=body.ever
-    )
+    text = await grant.memory.facts.export(**dict(body), scope=grant.scope)
     return await answer(grant.serving, lambda: {"text": text})
 
 
@@ -154,9 +150,7 @@ async def merge(body: MergeBody, grant: Writes) -> Response:
 
 async def split(body: SplitBody, grant: Writes) -> Response:
     """Says that what some memories tell is of another one of the same name."""
-    stored = await grant.memory.facts.split(
-        body.entity, sources=body.sources, name=body.name, scope=grant.single, because=body.because
-    )
+    stored = await grant.memory.facts.split(**dict(body), scope=grant.single)
     return await answer(grant.serving, lambda: tell_record(stored))
 
 

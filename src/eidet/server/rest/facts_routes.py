@@ -1,4 +1,7 @@
-"""Facts: what held when, who is who, what was decided about it. Each route is a verb of `memory.facts`."""
+"""Facts: what held when, who is who, what was decided about it.
+
+Each route is a verb of `memory.facts`, and the fields of its body are the arguments of the verb.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from ...graph.fact import Entity, Fact
-from ..serving import Reads, Writes
+from ..serving import Grant, Reads, Writes
 from .bodies import Label, RequestBody, SourceTrust, Time
 from .replies import StoredMemory, tell_record
 from .respond import answer, errors
@@ -217,52 +220,40 @@ def tell_facts(facts: Sequence[Fact]) -> list[dict[str, Any]]:
     return [fact.to_dict() for fact in facts]
 
 
+async def answer_facts(grant: Grant, facts: Sequence[Fact]) -> Response:
+    return await answer(grant.serving, lambda: {"facts": tell_facts(facts)}, size=len(facts))
+
+
 def tell_entities(found: Sequence[Entity]) -> list[dict[str, Any]]:
     return [entity.to_dict() for entity in found]
 
 
 async def about(body: EntityBody, grant: Reads) -> Response:
     """What holds of an entity."""
-    facts = await grant.memory.facts.about(
-        body.entity, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
-    )
-    return await answer(grant.serving, lambda: {"facts": tell_facts(facts)}, size=len(facts))
+    return await answer_facts(grant, await grant.memory.facts.about(**dict(body), scope=grant.scope))
 
 
 async def timeline(body: TimelineBody, grant: Reads) -> Response:
     """All that ever held of an entity, the earliest first."""
-    facts = await grant.memory.facts.timeline(
-        body.entity, relation=body.relation, scope=grant.scope, known_at=body.known_at
-    )
-    return await answer(grant.serving, lambda: {"facts": tell_facts(facts)}, size=len(facts))
+    return await answer_facts(grant, await grant.memory.facts.timeline(**dict(body), scope=grant.scope))
 
 
 async def entities(grant: Reads, body: EntitiesBody | None = None) -> Response:
     """Everybody and everything that is spoken of, most often named first; or those that a name may mean."""
-    asked = body or EntitiesBody()
-    found = await grant.memory.facts.entities(asked.name, kind=asked.kind, scope=grant.scope)
+    found = await grant.memory.facts.entities(**dict(body or EntitiesBody()), scope=grant.scope)
     return await answer(grant.serving, lambda: {"entities": tell_entities(found)}, size=len(found))
 
 
 async def profile(body: EntityBody, grant: Reads) -> Response:
     """What holds of an entity, as a short text."""
-    text = await grant.memory.facts.profile(
-        body.entity, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
-    )
+    text = await grant.memory.facts.profile(**dict(body), scope=grant.scope)
     return await answer(grant.serving, lambda: {"text": text})
 
 
 async def match(body: MatchBody, grant: Reads) -> Response:
     """The ways in which all patterns hold together."""
-    found = await grant.memory.facts.match(
-        *body.patterns,
-        scope=grant.scope,
-        as_of=body.as_of,
-        known_at=body.known_at,
-        ever=body.ever,
-        infer=body.infer,
-        limit=body.limit,
-    )
+    asked = dict(body)
+    found = await grant.memory.facts.match(*asked.pop("patterns"), **asked, scope=grant.scope)
 
     def tell() -> dict[str, Any]:
         matches = []
@@ -275,45 +266,30 @@ async def match(body: MatchBody, grant: Reads) -> Response:
 
 async def paths(body: PathsBody, grant: Reads) -> Response:
     """The shortest ways between two entities, as the facts along them."""
-    found = await grant.memory.facts.paths(
-        body.start, body.goal, hops=body.hops, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
-    )
+    found = await grant.memory.facts.paths(**dict(body), scope=grant.scope)
     return await answer(grant.serving, lambda: {"paths": [tell_facts(way) for way in found]}, size=len(found))
 
 
 async def contradictions(grant: Reads, body: KnownBody | None = None) -> Response:
     """What cannot hold together and is not decided."""
-    known_at = None
-    if body is not None:
-        known_at = body.known_at
-    found = await grant.memory.facts.contradictions(scope=grant.scope, known_at=known_at)
+    found = await grant.memory.facts.contradictions(
+        **dict(body or KnownBody(known_at=None)), scope=grant.scope
+    )
     return await answer(grant.serving, lambda: {"contradictions": [one.to_dict() for one in found]})
 
 
 async def instructions(body: InstructionsBody, grant: Reads) -> Response:
     """Standing instructions and preferences that hold."""
-    facts = await grant.memory.facts.instructions(
-        preferences=body.preferences, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
-    )
-    return await answer(grant.serving, lambda: {"facts": tell_facts(facts)}, size=len(facts))
+    return await answer_facts(grant, await grant.memory.facts.instructions(**dict(body), scope=grant.scope))
 
 
 async def add(body: NewFact, grant: Writes) -> Response:
     """States a fact."""
-    details = body.model_dump(include={"who", "session", "agent", "occurred", "trust"}, exclude_none=True)
-    fact = await grant.memory.facts.add(
-        body.subject,
-        body.relation,
-        body.object,
-        scope=grant.single,
-        since=body.since,
-        until=body.until,
-        ended=body.ended,
-        negated=body.negated,
-        confidence=body.confidence,
-        sources=body.sources,
-        **details,
-    )
+    said = dict(body)
+    for name in ("who", "session", "agent", "occurred", "trust"):
+        if said[name] is None:
+            del said[name]
+    fact = await grant.memory.facts.add(**said, scope=grant.single)
     return await answer(grant.serving, fact.to_dict)
 
 

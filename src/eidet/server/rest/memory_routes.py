@@ -1,4 +1,7 @@
-"""Storing, reading, changing and deleting memories by id."""
+"""Storing, reading, changing, marking and deleting memories by id.
+
+A pin keeps upkeep away from a memory, a legal hold keeps everybody away.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from ...core.record import Record
 from ...core.remembered import Rejected, RememberedList
 from ...core.where import Where
 from ..errors import Problem
-from ..serving import Forgets, Grant, Reads, Writes
+from ..serving import Administers, Forgets, Grant, Reads, Writes
 from .bodies import ChangesBody, GetBody, NewMemories
 from .drafts import check_records, read_changes, read_drafts
 from .once import IdempotencyKey, KeyedAttempt, begin, find_earlier
@@ -44,6 +47,7 @@ IfNoneMatch = Annotated[
 Vectors = Annotated[bool, Query(description="Add the vector.")]
 PRECONDITION: Final = {412: "The memory has changed since the ETag in If-Match."}
 CONFLICT: Final = {409: "Somebody else kept changing it."}
+PIN, HOLD = "/memories/{id}/pin", "/memories/{id}/hold"
 _FIRST: Final = {"parameters": {"id": "$response.body#/memories/0/id"}}
 LINKS: Final = {
     name: {"operationId": name, **_FIRST}
@@ -88,6 +92,11 @@ def add_to(router: APIRouter) -> None:
         response_model=ForgetReply,
         responses=errors({**PRECONDITION, **CONFLICT}),
     )(forget_one)
+    marked: dict[str, Any] = {"tags": TAGS, "response_model": StoredMemory, "responses": errors(CONFLICT)}
+    router.put(PIN, operation_id="pin", **marked)(pin)
+    router.delete(PIN, operation_id="unpin", **marked)(unpin)
+    router.put(HOLD, operation_id="hold", **marked)(hold)
+    router.delete(HOLD, operation_id="release", **marked)(release)
 
 
 async def remember(
@@ -208,6 +217,10 @@ async def revise(id: MemoryId, body: ChangesBody, grant: Writes, if_match: IfMat
         if version is None:
             raise
         raise _make_changed() from None
+    return await _answer_record(grant, record)
+
+
+async def _answer_record(grant: Grant, record: Record) -> Response:
     return await answer(grant.serving, lambda: tell_record(record), headers={"ETag": etag_of(record)})
 
 
@@ -227,6 +240,26 @@ async def forget_one(
         await _require(grant, id)
         raise _make_changed()
     return await answer(grant.serving, lambda: tell_forgotten(gone))
+
+
+async def pin(id: MemoryId, grant: Writes) -> Response:
+    """Upkeep leaves the memory alone, and it does not expire, until it is unpinned."""
+    return await _answer_record(grant, await grant.memory.upkeep.pin(id, scope=grant.single))
+
+
+async def unpin(id: MemoryId, grant: Writes) -> Response:
+    """Ends a pin; an expiry that the memory had counts again."""
+    return await _answer_record(grant, await grant.memory.upkeep.unpin(id, scope=grant.single))
+
+
+async def hold(id: MemoryId, grant: Administers) -> Response:
+    """A legal hold: nobody can change or forget the memory until it is released."""
+    return await _answer_record(grant, await grant.memory.upkeep.hold(id, scope=grant.single))
+
+
+async def release(id: MemoryId, grant: Administers) -> Response:
+    """Ends a legal hold; an expiry that the memory had counts again."""
+    return await _answer_record(grant, await grant.memory.upkeep.release(id, scope=grant.single))
 
 
 def _select_unchanged(record: Record) -> Where:

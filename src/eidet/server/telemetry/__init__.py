@@ -1,7 +1,6 @@
 """How a memory does, for those who run it: spans, metrics, logs. Without content, unless they ask for it.
 
     memory_spans.py        `trace_memories`: OpenTelemetry spans by the `gen_ai.memory` conventions
-    memory_conventions.py  the names of these conventions
     memory_metrics.py      `MemoryMetrics`: durations, results and sizes for Prometheus
     slow_recalls.py        `log_slow_recalls`: what a slow recall spent its time on
     log_lines.py           logs as text or as JSON, with request and trace ids

@@ -1,10 +1,14 @@
-"""OpenTelemetry spans for the verbs of memories, by the `gen_ai.memory` conventions."""
+"""OpenTelemetry spans for the verbs of memories, by the `gen_ai.memory` conventions.
+
+`gen_ai.memory.store.id` is the identity of the store: a random name that it keeps for life. A memory runs in
+the process of its agent, so its spans are internal ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ...core.errors import MissingExtra
 from ...core.hit import Hit, Hits
@@ -14,24 +18,33 @@ from ...core.validate import dump_json
 from ...memory import Memory
 from ...memory.addresses import is_remote
 from ...recall.pack import Context
-from .memory_conventions import (
-    ERROR_TYPE,
-    OPERATION,
-    OPERATIONS,
-    PROVIDER,
-    QUERY_TEXT,
-    RECORD_COUNT,
-    RECORD_ID,
-    RECORDS,
-    SEARCHED,
-    STORE_ID,
-    VERB,
-)
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
 
 Attributes = dict[str, str | int | float | bool]
+
+# Names of the conventions; no package has them yet.
+OPERATION: Final = "gen_ai.operation.name"
+PROVIDER: Final = "gen_ai.provider.name"
+STORE_ID: Final = "gen_ai.memory.store.id"
+RECORD_ID: Final = "gen_ai.memory.record.id"
+RECORD_COUNT: Final = "gen_ai.memory.record.count"
+QUERY_TEXT: Final = "gen_ai.memory.query.text"  # content: only on request
+RECORDS: Final = "gen_ai.memory.records"  # content: only on request
+ERROR_TYPE: Final = "error.type"
+VERB: Final = "eidet.verb"  # ours: tells recall, context and find apart
+SEARCHED: Final = "eidet.recall.searched"  # how many rows were considered
+
+OPERATIONS: Final = {
+    "remember": "upsert_memory",  # the memory decides whether it is new, a version, or known already
+    "load": "upsert_memory",
+    "recall": "search_memory",
+    "context": "search_memory",
+    "find": "search_memory",
+    "revise": "update_memory",
+    "forget": "delete_memory",
+}
 
 
 @contextmanager
