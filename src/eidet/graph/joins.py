@@ -153,7 +153,7 @@ class PatternJoin:
         if relation is None:
             yield from self._graph.list_groups()
             return
-        subjects = self._graph.list_subjects(relation)
+        subjects: Iterable[Node] = self._graph.list_subjects(relation)
         if self._infer:
             subjects = self._reasoner.list_subjects(relation)
         seen: set[Node] = set()

@@ -215,8 +215,8 @@ class _Course:
                 if key == opposite or (there.object != new.object and not there.negated):
                     excluded.append((key, there))
             return excluded
-        there = self._open.get(opposite)
-        return [] if there is None else [(opposite, there)]
+        denied = self._open.get(opposite)
+        return [] if denied is None else [(opposite, denied)]
 
     def _end(self, effect: Effect) -> None:
         assertion = effect.assertion

@@ -264,7 +264,7 @@ def _denies_any(words: list[str], affirmed: frozenset[str]) -> bool:
 
     A text that goes on to say what is so instead does answer.
     """
-    if not _INSTEAD.isdisjoint(words):
+    if _NEGATION.isdisjoint(words) or not _INSTEAD.isdisjoint(words):
         return False
     for at, word in enumerate(words):
         if word in _NEGATION and not affirmed.isdisjoint(

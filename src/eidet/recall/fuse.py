@@ -144,7 +144,7 @@ def _pick_highest(sums: NDArray[Any], rows: NDArray[np.intp] | None, limit: int)
         return np.arange(len(sums)) if rows is None else rows
     sorted_out = values.copy()
     sorted_out.partition(len(values) - limit)
-    highest = (values >= sorted_out[-limit]).nonzero()[0]
+    highest: NDArray[np.intp] = (values >= sorted_out[-limit]).nonzero()[0]
     return highest if rows is None else rows.take(highest)
 
 

@@ -19,8 +19,8 @@ rows = st.lists(words, max_size=6)
 
 def make(texts: Sequence[Sequence[int]]) -> RowWords:
     pairs = [(number, row) for row, text in enumerate(texts) for number in text]
-    numbers, docs = np.array(pairs, np.int32).reshape(-1, 2).T
-    return RowWords(numbers, docs, len(texts))
+    numbers, docs = np.array(pairs, np.intp).reshape(-1, 2).T
+    return RowWords(numbers, docs.astype(np.int32), len(texts))
 
 
 @often

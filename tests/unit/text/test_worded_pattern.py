@@ -23,6 +23,38 @@ MODULES = (
     *(second_look, standing, succession, understand),
 )
 BESIDE = ("what", "did you suggest", "how many", "how much", "7", "Ann", "s", "costs less", "near (3, 4)")
+PHRASES = (
+    *("What was the reason?", "How come?", "Which village?", "In what country?", "Most recently?"),
+    *(
+        "When did it begin? When we began.",
+        "To begin with",
+        "At the start",
+        "In the beginning",
+        "At the outset",
+    ),
+    *(
+        "Does the first",
+        "Do the last",
+        "I'm planning",
+        "Im planning",
+        "How might",
+        "What can",
+        "Let's",
+        "How to",
+    ),
+    *("What steps", "What time", "How many months", "How many years", "How many hours", "Which week"),
+    *(
+        "Which month",
+        "What year",
+        "Name",
+        "By (1, 2)",
+        "Around (1, 2)",
+        "At (1, 2)",
+        "To (1, 2)",
+        "Of (1, 2)",
+    ),
+    *("At the moment", "These days", "At present", "What's", "She's", "She remembers"),
+)
 TIES = (" ", " ", " ", " ", "  ", "'", "-", ", ", "? ", "", "_", "\n")
 
 
@@ -64,6 +96,12 @@ def test_it_finds_what_the_pattern_finds_in_any_case(name: str) -> None:
         assert _span_of(pattern.search(said)) == _span_of(expected), said
         assert _span_of(pattern.match(said)) == _span_of(folding.match(said)), said
     assert found > 10
+
+
+@pytest.mark.parametrize("said", PHRASES)
+def test_words_that_few_sentences_have_are_not_missed(said: str) -> None:
+    for pattern in PATTERNS.values():
+        assert _span_of(pattern.search(said)) == _span_of(re.search(pattern.pattern, said, re.IGNORECASE))
 
 
 def test_all_patterns_were_looked_at() -> None:

@@ -135,6 +135,14 @@ class Postings:
             np.concatenate((base[2], counts)),
         )
 
+    def find_rows(self, term: int) -> Docs | Rows:
+        """The rows that hold one term, rising."""
+        if self._tail_size:
+            return self.lookup((term,))[1]
+        terms, docs, _ = self.base
+        key = np.uint32(term)
+        return docs[terms.searchsorted(key) : terms.searchsorted(key, side="right")]
+
     def _note_compared(self, times: int) -> None:
         """Merges the tail when looking through it has cost as much as that."""
         self._compared += times * (self._tail_size > 0)

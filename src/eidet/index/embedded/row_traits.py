@@ -53,20 +53,21 @@ def portray(columns: ColumnTable, postings: Postings, rows: Rows, turn: NDArray[
     if columns.records < columns.live:
         rows = rows[starts]
         rows = rows - columns.unit.take(rows)  # where each record begins
-    session, turns = columns.session.take(rows), turn.take(rows)
-    who, flags = columns.who.take(rows), columns.flags.take(rows)
+    arrays = columns.arrays  # longer than there are rows, which is no matter here
+    session, turns = arrays["session"].take(rows), turn.take(rows)
+    who, flags = arrays["who"].take(rows), arrays["flags"].take(rows)
     length = _measure_lengths(columns, postings, rows)
     return Portrait(
         starts=starts if several else None,
         rows=rows,
         scope=np.zeros(len(rows), np.int32),
-        seq=columns.seq.take(rows),
-        importance=columns.importance.take(rows),
-        occurred=columns.occurred.take(rows),
+        seq=arrays["seq"].take(rows),
+        importance=arrays["importance"].take(rows),
+        occurred=arrays["occurred"].take(rows),
         session=session,
         turn=turns,
         who=who,
-        kind=columns.kind.take(rows),
+        kind=arrays["kind"].take(rows),
         flags=flags,
         length=length,
         days=_read_days(columns, rows),
@@ -131,10 +132,11 @@ def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: t
     if not name:
         return np.zeros(len(rows), np.bool_)
     terms = tuple(set(name))
-    _, docs, _ = postings.lookup(terms)
     if len(terms) > 1:
+        _, docs, _ = postings.lookup(terms)
         held = np.bincount(docs, minlength=columns.count) >= len(terms)
     else:
+        docs = postings.find_rows(terms[0]).astype(np.intp)
         held = np.zeros(columns.count, np.bool_)
         held[docs] = True
     if columns.records < columns.live:
