@@ -54,7 +54,7 @@ _WORDS: Final = {
         "talk": "talk talked talking talks discuss discussed discussing discussion discussions chat chats "
         "chatted chatting speak spoke spoken speaking say said saying tell told mention mentioned "
         "cover covered conversation conversations session sessions happen happened",
-        "last": "last latest previous previously recent recently lately earlier",
+        "last": "last latest previous previously recent recently lately",
         "news": "new news",
         "we": "we us our ours",
         "other": "s re ve d ll t time times thing things topic topics subject subjects stuff remind "

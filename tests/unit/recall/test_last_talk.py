@@ -91,6 +91,7 @@ def test_other_days_and_speakers(memory: Memory, query: str, found: list[str]) -
         "What's new?",
         "How many times did we talk last week?",
         "what did I say?",
+        "What did we talk about earlier?",
         "last time",
     ],
 )
