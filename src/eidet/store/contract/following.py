@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from ...core.record import Kind, Record
-from ...text.analysis import has_statements, pack_analysis
 from .. import (
     Changes,
     Entry,
@@ -13,8 +12,8 @@ from .. import (
 )
 from .laws import FULL, LATER, NOW, StoreLaws, fact, within
 
-STATES: Final = pack_analysis([bytes(5)], facts=b"a statement")
-PLAIN: Final = pack_analysis([bytes(5)], days=[(1, 2)])
+STATES: Final = b"\0\x80\1\0 an analysis with statements"  # as its second byte says
+PLAIN: Final = b"\0\x01\1\0 an analysis without any"
 
 
 class FollowingLaws(StoreLaws):
@@ -220,4 +219,4 @@ class FollowingLaws(StoreLaws):
 
 
 def _tells(record: Record) -> bool:
-    return record.kind == Kind.TRIPLE or has_statements(record.terms)
+    return record.kind == Kind.TRIPLE or record.terms[1:2] >= b"\x80"
