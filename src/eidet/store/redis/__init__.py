@@ -115,7 +115,7 @@ class RedisStore:
 
     @in_time
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
-        return self._writing.run(lambda transaction: transaction.put_new(new, job), new.record.scope)
+        return self._writing.run(lambda transaction: transaction.put_new(new, job))
 
     @in_time
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
@@ -129,7 +129,7 @@ class RedisStore:
             if pruned < most:
                 left = most - pruned
                 prune = partial(RedisTransaction.prune, scope=scope, before=before, dead=dead, most=left)
-                pruned += self._writing.run(prune, scope)
+                pruned += self._writing.run(prune)
         return pruned
 
     @in_time

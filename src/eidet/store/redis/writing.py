@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import threading
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -31,21 +30,21 @@ PATIENT: Final = 3  # tries before a writer that others get ahead of pauses
 BULK: Final = 5000  # derived bytes that are replaced at once; of more, the epoch rises first and last
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Work:
-    """A job, and when whoever wants it gives up. It shares a transaction with others of its scope, if any."""
+    """A job, when whoever wants it gives up, and in a cluster what it asked for when it was rehearsed."""
 
     job: Callable[[RedisTransaction], Any]
     ends: float
-    scope: str | None
-    careful: bool
+    scope: str | None = ""  # None: it cannot share a transaction
+    wanted: Iterable[Place] = ()
 
 
 Group = list[tuple[QueuedJob[Any], _Work]]
 
 
 class _Stale(Exception):
-    """Something is not as it was read. It may tell which places hold what now, and the records there."""
+    """Something is not as it was read. It tells of which places what they hold now, and the records there."""
 
 
 class _Lane:
@@ -75,16 +74,31 @@ class Writing:
         self._turns = self._client.servers.turns
         self.memo: LastKnown = LastKnown()
 
-    def run(self, job: Callable[[RedisTransaction], T], scope: str | None = None) -> T:
-        """In a cluster, jobs that are about one `scope` alone share a transaction; elsewhere, all do."""
-        careful = isinstance(job, CarefulJob)
-        work = _Work(job, self._client.ends, scope if self._cluster else "", careful)
-        lane = self._lanes[hash(work.scope or threading.get_native_id()) % len(self._lanes)]
+    def run(self, job: Callable[[RedisTransaction], T]) -> T:
+        work = _Work(job, self._client.ends)
+        if isinstance(job, CarefulJob):
+            work.scope = None
+        elif self._cluster:
+            self._rehearse(work)
+        lane = self._lanes[hash(work.scope or "") % len(self._lanes)]
         return cast("T", lane.turns.run(cast("Job[Any]", work)))
 
     def peek(self) -> RedisTransaction:
         """Reads as jobs do, and is never committed."""
         return RedisTransaction(Known(self._reading, self.memo, silent=False), self._linger)
+
+    def _rehearse(self, work: _Work) -> None:
+        """Finds out which scopes a job is about, and what it will ask for, without asking anybody."""
+        known = Known(self._reading, self.memo, silent=True)
+        transaction, work.wanted = RedisTransaction(known, self._linger), known.wanted
+        try:
+            work.job(transaction)
+        except (Exception, Unforeseen):  # noqa: BLE001 - it is told when the job runs on what is there
+            work.scope = None
+            return
+        scopes = {place[0] for place in known.wanted if place[1] in "id"} | transaction.plan.words.keys()
+        scopes.discard("")
+        work.scope = scopes.pop() if len(scopes) == 1 else None
 
     # One turn.
 
@@ -99,7 +113,10 @@ class Writing:
 
     def _carry_out(self, lane: _Lane, group: Group) -> None:
         """Runs jobs on what is guessed, and where that is wrong, on what is read in one round trip."""
-        known = Known(self._reading, self.memo, silent=not group[0][1].careful)
+        guesses = not self._cluster and group[0][1].scope is not None
+        known = Known(self._reading, self.memo, silent=guesses)
+        for _, work in group:
+            known.wanted.update(dict.fromkeys(work.wanted))
         landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already
         for tries in count(1):
             if not known.silent:
@@ -115,8 +132,7 @@ class Writing:
                     return
             except _Stale as stale:
                 known.renew(landed)
-                if stale.args:
-                    known.learn(*stale.args)
+                known.learn(*stale.args)
             if not known.silent:
                 self._await_turn(tries)
             known.silent = False
@@ -139,8 +155,7 @@ class Writing:
                     return None
                 ticket.error = error
             else:
-                # In a cluster, a wrong guess would use up seqs; what is only read, no commit checks.
-                guessed = known.silent and (self._cluster or not transaction.plan.writes)
+                guessed = known.silent and not transaction.plan.writes  # which no commit checks
                 return None if guessed else transaction.plan
 
     def _await_turn(self, tries: int) -> None:
@@ -203,8 +218,8 @@ class Writing:
         expected = [plan.guards.get(place, b"").decode() for place in (EPOCH_PLACE, TOMBS)]
         reserve = script(RESERVE, self._head, plan.seqs_reserved, *expected)
         state, base = self._client.write(self._keys.store, reserve, copied=False)
-        if state != b"done":
-            raise _Stale
+        if state == b"stale":
+            raise _Stale((), (), ())
         return str(base.decode())
 
     def _register(self, scope: str) -> None:
@@ -244,8 +259,6 @@ class Writing:
             )
         if state == b"stale":
             raise _Stale(list(guarded), *answer)
-        if state != b"done":
-            raise _Stale
         return int(answer[0])
 
 
@@ -255,7 +268,7 @@ def _groups(tickets: Sequence[QueuedJob[Any]]) -> list[Group]:
     alone: list[Group] = []
     for ticket in tickets:
         work = cast("_Work", ticket.job)
-        if work.scope is None or work.careful:
+        if work.scope is None:
             alone.append([(ticket, work)])
         else:
             shared.setdefault(work.scope, []).append((ticket, work))

@@ -210,7 +210,7 @@ local words = {
 }
 if ARGV[3] ~= '' then -- in a cluster: one scope, which may have been told up to a later seq already
   local floor = tonumber(redis.call('HGET', ARGV[at + 1] .. 'm', 'f') or 0)
-  if first < floor then return {'behind', text(floor)} end
+  if first < floor then return {'stale', unpack(look(11, at - 1, 3))} end
 end
 while at <= #ARGV do
   at = at + 1 + words[ARGV[at]](at + 1)
