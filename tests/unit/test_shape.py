@@ -59,7 +59,7 @@ PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of th
     "store/tiered": 2076,  # goal 1440
     "index/pgvector": 1599,
     "aio": 200,
-    "trust/seal": 3057,  # goal 1470
+    "trust/seal": 3059,  # goal 1470
     "integrations": 5960,
 }
 

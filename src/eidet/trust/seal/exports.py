@@ -142,7 +142,7 @@ class SealedArchive:
             raise Corrupt(
                 f"{name}: records were removed, moved or added since it was archived; nothing was loaded"
             )
-        return self._open_forms(name, forms, told.get("lasting", {}), how)
+        return _open_forms(name, forms, self._lasting_keys(told.get("lasting", {})), how)
 
     def _is_bound(self, forms: Sequence[Record], manifest: Mapping[str, Any]) -> bool:
         """Whether these are the records that were archived together, as far as a key is left to tell."""
@@ -208,23 +208,21 @@ class SealedArchive:
                 continue
         return form
 
-    def _open_forms(
-        self,
-        name: str,
-        forms: Iterable[Record],
-        lasting: Mapping[str, str],
-        how: Callable[[Record, ScopeKeys], Record],
-    ) -> Iterator[Record]:
-        self.store.fresh()
-        lost = 0
-        for form in forms:
-            keys = self.store.opener.find_keys(form.scope)
-            if keys is None or _fingerprint(keys) != lasting.get(form.scope):
-                lost += 1
-            else:
-                yield how(form, keys)
-        if lost:
-            log.warning("%s: %s records belong to scopes whose keys were destroyed", name, lost)
+
+def _open_forms(
+    name: str,
+    forms: Iterable[Record],
+    keys: Mapping[str, ScopeKeys],
+    how: Callable[[Record, ScopeKeys], Record],
+) -> Iterator[Record]:
+    lost = 0
+    for form in forms:
+        if form.scope in keys:
+            yield how(form, keys[form.scope])
+        else:
+            lost += 1
+    if lost:
+        log.warning("%s: %s records belong to scopes whose keys were destroyed", name, lost)
 
 
 def _bind(

@@ -254,9 +254,13 @@ class SealedJob(Generic[T]):
         self._epoch = job.epoch if isinstance(job, CHECKS_EPOCH) else None
 
     def __call__(self, transaction: Transaction) -> T:
-        with acting_as(self._asker):  # the thread of another writer may run this, and keys are noted
-            self.transaction = SealedTransaction(transaction, self._known, self._forms, epoch=self._epoch)
-            return self._job(self.transaction)
+        """As whoever asked for it: the thread of another writer may run this, and keys are noted."""
+        sealed = SealedTransaction(transaction, self._known, self._forms, epoch=self._epoch)
+        self.transaction = sealed
+        if acts() is self._asker:
+            return self._job(sealed)
+        with acting_as(self._asker):
+            return self._job(sealed)
 
     def hand_keys_over(self) -> None:
         """Once the job is committed."""
