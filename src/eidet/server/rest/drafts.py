@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any, Final
 
 from ...core.draft import Draft, Message
 from ...core.errors import BadInput
@@ -16,6 +16,8 @@ from ...write.shape import drafts_of
 from ..errors import Problem
 from ..serving import Grant
 from .bodies import ChangesBody, Descriptions, Filters, NewMemories, NewMemory, NewMessage
+
+FILTERS: Final = frozenset(FilterOptions.__annotations__)
 
 
 def read_drafts(body: NewMemories) -> list[Draft]:
@@ -74,18 +76,20 @@ def read_changes(body: ChangesBody) -> tuple[dict[str, Any], list[str]]:
     return changes, clear
 
 
-def read_options(body: Filters) -> FilterOptions:
-    """The parts of a filter that are given by name."""
+def read_options(body: Filters, names: Container[str] = FILTERS) -> dict[str, Any]:
+    """What a request says of the options of a verb, those of a filter among them.
+
+    What it leaves out is left to the verb, whose defaults are the same.
+    """
     options: dict[str, Any] = {}
-    for name in FilterOptions.__annotations__:
-        value = getattr(body, name)
-        if value is not None:
+    for name in body.model_fields_set:
+        if name in names and (value := getattr(body, name)) is not None:
             options[name] = value
     if body.near is not None:
         options["near"] = Near(place=tuple(body.near.place), radius=body.near.radius)
     if body.box is not None:
         options["box"] = Box(low=tuple(body.box.low), high=tuple(body.box.high))
-    return cast("FilterOptions", options)
+    return options
 
 
 def read_where(body: Filters) -> Any:

@@ -47,19 +47,7 @@ def add_to(router: APIRouter) -> None:
 async def recall(body: RecallBody, grant: Reads) -> Response:
     """What matters for a query, best first, each hit with its reasons."""
     check_records(grant, body.limit, "limit")
-    options = RecallOptions(
-        vector=body.vector,
-        recipe=body.recipe,
-        least=body.least,
-        unit=body.unit,
-        understand=body.understand,
-        order=body.order,
-        now=body.now,
-        as_of=body.as_of,
-        known_at=body.known_at,
-        explain=body.explain,
-    )
-    options.update(read_options(body))  # type: ignore[typeddict-item]  # filters are among the options
+    options = read_options(body, RecallOptions.__annotations__) | {"understand": body.understand}
     where = read_where(body)
     async with grant.serving.turns.search(grant.memory):
         content = await grant.memory.threads.finish(
@@ -117,8 +105,7 @@ async def find(body: FindBody, grant: Reads) -> Response:
     """Memories that match exactly, in order, page by page: send `cursor` again for the next page."""
     check_records(grant, body.limit, "limit")
     mark = _read_mark(body, str(grant.scope))
-    options = FindOptions(order=body.order, offset=mark.skip, as_of=body.as_of, known_at=body.known_at)
-    options.update(read_options(body))  # type: ignore[typeddict-item]  # filters are among the options
+    options = read_options(body, FindOptions.__annotations__) | {"offset": mark.skip}
     content = await grant.memory.threads.finish(
         AsyncMemory.find,
         lambda found: _write_page(found, mark, body),
