@@ -79,7 +79,7 @@ def read_changes(body: ChangesBody) -> tuple[dict[str, Any], list[str]]:
 def read_options(body: Filters, names: Container[str] = FILTERS) -> dict[str, Any]:
     """What a request says of the options of a verb, those of a filter among them.
 
-    What it leaves out has the same default in the verb.
+    What it leaves out is left to the verb, whose defaults are the same.
     """
     options: dict[str, Any] = {}
     for name in body.model_fields_set:
