@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from eidet.core.errors import BadInput
 from eidet.text import Analyzer, analyzer_of, pack
@@ -32,6 +34,11 @@ def terms(text: str, language: str = "en") -> list[str]:
 
 def test_terms_are_stems_in_text_order_with_repeats() -> None:
     assert terms("Ann lives where Bob lived, in Lisbon") == ["ann", "live", "bob", "live", "lisbon"]
+
+
+@given(st.text("abcXYZ019 ", max_size=40))
+def test_a_text_without_signs_has_the_words_that_it_has_with_one(text: str) -> None:
+    assert tokens(text) == tokens(f"{text} !")
 
 
 def test_possessives_and_contractions_vanish() -> None:

@@ -176,26 +176,32 @@ class StaticModel:
         self._vectors.prepare(tokens)
         return self.vectors.take(tokens, 0)
 
-    def sum_text(self, text: str, row: Vectors | None = None) -> Vectors:
-        """The sum of the vectors of a text's tokens, in `row` if there is one."""
-        tokens = self.tokens(text)
-        first = tokens
-        if len(tokens) > SUM_BLOCK:
-            first = tokens[:SUM_BLOCK]
-        total: Vectors = np.add.reduce(self.vectors.take(first, 0, mode="clip"), 0, out=row)
-        if first is not tokens:
-            for start in range(SUM_BLOCK, len(tokens), SUM_BLOCK):
-                rest = tokens[start : start + SUM_BLOCK]
-                total += np.add.reduce(self.vectors.take(rest, 0, mode="clip"), 0)
-        return total
+    def sum_text(self, text: str) -> Vectors:
+        """The sum of the vectors of a text's tokens."""
+        return self._sum_tokens(self.tokens(text))
 
-    def meet(self, texts: Sequence[str]) -> None:
-        """Learns the words of all texts that are new, many at once: each call of the tokenizer costs."""
+    def sum_each(self, texts: Sequence[str], rows: Vectors) -> None:
+        """The sums of many texts in the rows. Learns new words first, many at once: each call costs."""
+        split: list[list[str] | None] = []
         words: set[str] = set()
         for text in texts:
-            if splits_at_spaces(text):
-                words.update(text.split(" "))
+            parts = text.split(" ") if splits_at_spaces(text) else None
+            split.append(parts)
+            words.update(parts or ())
         self.learn(words)
+        for row, text, parts in zip(rows, texts, split, strict=True):
+            tokens = self.tokens(text) if parts is None else self._look_up(parts)
+            self._sum_tokens(tokens, row)
+
+    def _sum_tokens(self, tokens: NDArray[np.intp], row: Vectors | None = None) -> Vectors:
+        """In `row`, if there is one."""
+        if len(tokens) <= SUM_BLOCK:
+            total: Vectors = np.add.reduce(self.vectors.take(tokens, 0, mode="clip"), 0, out=row)
+            return total
+        total = self._sum_tokens(tokens[:SUM_BLOCK], row)
+        for start in range(SUM_BLOCK, len(tokens), SUM_BLOCK):
+            total += self._sum_tokens(tokens[start : start + SUM_BLOCK])
+        return total
 
     def learn(self, words: set[str]) -> None:
         """Splits the new words of an ordinary look; one that ends with a sign only without it."""
@@ -215,6 +221,9 @@ class StaticModel:
         words = text.split(" ")
         if len(words) > MANY_WORDS:
             self.learn(set(words))
+        return self._look_up(words)
+
+    def _look_up(self, words: Sequence[str]) -> NDArray[np.intp]:
         return np.frombuffer(b"".join(map(self.known.__getitem__, words)), np.intp)
 
     def _split(self, word: str) -> bytes:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .static_model import StaticModel
 
 WIDTH: Final = 256
+AT_ONCE: Final = 256  # texts whose words are held together
 MODEL: Final = "l2-supercat-256"
 
 
@@ -48,10 +49,12 @@ class WordLlama:
         model = self._model
         if len(texts) == 1:
             return _normalise(model.sum_text(texts[0])).reshape(1, WIDTH)
-        model.meet(texts)
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            _normalise(model.sum_text(text, row))
+        for start in range(0, len(texts), AT_ONCE):
+            end = start + AT_ONCE
+            model.sum_each(texts[start:end], rows[start:end])
+        for row in rows:
+            _normalise(row)
         return rows
 
     def vocabulary(self) -> Iterator[tuple[str, Vectors]]:

@@ -65,6 +65,10 @@ def test_a_number_that_is_not_finite_is_refused_and_names_the_text(bad: float) -
         embed_checked(Fixed([[1, 2, 3], [1, bad, 3]]), ["first", "second"])
 
 
+def test_numbers_whose_squares_are_too_large_are_finite_all_the_same() -> None:
+    assert embed_checked(Fixed([[3e38, -3e38, 1]]), ["a"]).tolist()[0][2] == 1
+
+
 @pytest.mark.parametrize("answer", [[[1, 2, 3], [1]], "rows", [["a", "b", "c"]]])
 def test_an_answer_that_is_not_rows_of_numbers_is_refused(answer: object) -> None:
     with pytest.raises(Misconfigured, match="not rows of numbers"):

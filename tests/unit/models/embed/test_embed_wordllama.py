@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -228,3 +229,18 @@ def test_a_word_at_the_end_of_a_sentence_has_its_tokens_and_that_of_the_sign(wor
         assert model.tokens(f"{word} {word}{sign}").tolist() == model.tokenise(f"{word} {word}{sign}")
         for one in said:
             assert model.tokens(f"the {one}").tolist() == model.tokenise(f"the {one}")
+
+
+def test_a_copy_of_the_embedder_does_not_carry_its_model() -> None:
+    embedder = WordLlama()
+    row = embedder.embed(["Ann lives in Porto"])
+    packed = pickle.dumps(embedder)
+    assert len(packed) < 1_000
+    np.testing.assert_array_equal(pickle.loads(packed).embed(["Ann lives in Porto"]), row)
+
+
+def test_a_text_has_the_same_row_alone_and_among_more_than_are_summed_at_once() -> None:
+    texts = [f"note {n} of <s> Ann" if n % 7 else f"note  {n}, and word{n}" for n in range(600)]
+    together = WordLlama().embed(texts)
+    for n in (0, 255, 256, 511, 512, 599):
+        np.testing.assert_array_equal(together[n], WordLlama().embed([texts[n]])[0])
