@@ -22,7 +22,6 @@ from ..index import Candidates, Floats, Hints, Index, Probe
 from ..index.state_columns import StateColumns
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import pack_vector, row_of
-from ..models.rerank import Reranker
 from ..parts import Parts
 from ..store import Head, Store
 from ..store.traits import missing_of
@@ -32,14 +31,14 @@ from .clues import NO_WANTS, Clues
 from .fact_stage import AskedQuery, consult_facts
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
-from .query_rules import LEAST, count_to_read, least_for, list_losses, read_end, recipe_for, zone_of
+from .query import Query
+from .query_rules import count_to_read, least_for, list_losses, read_end, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .second_look import Measures, look_again
 from .signals import Signals, signals_of
 from .stage_clock import StageClock
 from .state_nearness import POOL, explain_fields, search_states, weigh_states
-from .state_query import StateQuery
 from .understand import LONGEST, Understood, understand_query
 
 LOOKS = 3  # at most, when what was found has changed before it could be read
@@ -54,35 +53,6 @@ _WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit, an emoji: som
 
 
 __all__ = ["AUTO", "RECIPES", "Query", "Ranking", "Recall", "Recipe", "recipe_of"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """A question to the memory, as a verb has understood its arguments."""
-
-    text: str
-    scope: Scope
-    now: float
-    asked: float  # when the question is asked, which "last week" and recency go by
-    limit: int = 10
-    where: Where | None = None
-    vector: object = None
-    recipe: Recipe = AUTO
-    least: float = LEAST
-    unit: str = "record"
-    reranker: Reranker | None = None
-    order: str = "-occurred"
-    given: frozenset[str] = frozenset()  # what the caller said, which the query's own words do not change
-    understand: bool = True
-    explain: bool = False
-    state: StateQuery | None = None  # the values to compare, where a state is asked about
-
-    @property
-    def words(self) -> str:
-        """What is searched for by words and meaning: of a state, its texts."""
-        if self.state is None:
-            return self.text
-        return self.state.words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

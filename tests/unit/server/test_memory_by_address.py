@@ -164,6 +164,18 @@ def both() -> Iterator[tuple[Memory, Memory]]:
         yield own, remote
 
 
+def test_a_state_is_compared_as_at_home(both: tuple[Memory, Memory]) -> None:
+    """Its texts are values and no question, on a server too."""
+    scores = []
+    for memory in both:
+        for name, health in (("s1", 0.2), ("s2", 0.9)):
+            state = {"health": health, "note": "met Bob in Porto last week"}
+            memory.remember(data=state, kind="state", id=name, scope="states")
+        found = memory.recall({"health": 0.3, "note": "Bob was in Porto last week"}, scope="states")
+        scores.append([(hit.id, round(hit.score, 6)) for hit in found])
+    assert scores[0] == scores[1] != []
+
+
 def test_every_verb_has_a_question_or_is_refused() -> None:
     assert {name for name in VERBS if not is_refused(name)} == QUESTIONS.keys() | {"close"}
 

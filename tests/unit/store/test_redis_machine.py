@@ -15,6 +15,7 @@ from tests.servers.valkey import Valkey
 from eidet.store import Store
 from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore, scripts, transaction, writing
+from eidet.store.verbs.statement_keys import FEW
 
 CLOCK = "(tonumber(clock[1]) - 1577836800) * 1000000 + tonumber(clock[2])"
 
@@ -45,7 +46,7 @@ class Twins(machine.Twins):
         self.stores[1].close()
 
 
-@pytest.mark.parametrize("few", [transaction.FEW, 1])  # records of one content that are not told apart
+@pytest.mark.parametrize("few", [FEW, 1])  # records of one content that are not told apart
 def test_every_answer_is_that_of_the_reference(
     few: int, valkey: Valkey, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
