@@ -165,13 +165,12 @@ def both() -> Iterator[tuple[Memory, Memory]]:
 
 
 def test_a_state_is_compared_as_at_home(both: tuple[Memory, Memory]) -> None:
-    """Its texts are values and no question, on a server too."""
+    """Its texts are values and no question, so names in them are not read, on a server neither."""
     scores = []
     for memory in both:
-        for name, health in (("s1", 0.2), ("s2", 0.9)):
-            state = {"health": health, "note": "met Bob in Porto last week"}
-            memory.remember(data=state, kind="state", id=name, scope="states")
-        found = memory.recall({"health": 0.3, "note": "Bob was in Porto last week"}, scope="states")
+        for name, who, note in (("s1", "Bob", "Bob met Ann in Porto"), ("s2", "Ann", "Ann sold the oak table")):
+            memory.remember(data={"note": note}, kind="state", id=name, who=who, scope="states")
+        found = memory.recall({"note": "what did Bob sell in Porto yesterday"}, scope="states")
         scores.append([(hit.id, round(hit.score, 6)) for hit in found])
     assert scores[0] == scores[1] != []
 
