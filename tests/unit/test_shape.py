@@ -39,6 +39,7 @@ CEILINGS: Final[dict[str, float]] = {
     "private_reaches": 0,  # `noqa: SLF001`; goal 0
     "asked_by_name": 4,  # `getattr` and `hasattr` with a literal name; goal: none on a port
     "participles": 0,  # functions named `told`, `opened`, … instead of by a verb
+    "vague_values": 0,  # local values named `told` or `said`, which says nothing of what they hold
     "classes_named_twice": 0,  # public class names with two meanings
     "modules_named_twice": 1,  # file names with two meanings; `transaction.py` is one thing on four stores
     "layers": 10,  # of imports, in pyproject.toml
@@ -92,6 +93,7 @@ IRREGULAR: Final = words(
     paid said seen sent shown sold sought spent spoken stood taken taught thought thrown told understood
     wanted woken worn written wrote"""
 )
+VAGUE: Final = words("told said")
 NOT_PARTICIPLES: Final = words("aembed embed feed heed need reembed seed shed shred speed")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -279,6 +281,15 @@ def measure_reaches(modules: list[Module], shape: Shape) -> None:
     shape.count("asked_by_name", asked)
 
 
+def measure_values(modules: list[Module], shape: Shape) -> None:
+    vague: list[str] = []
+    for module in modules:
+        for node in module.nodes:
+            if isinstance(node, ast.Name) and node.id in VAGUE and isinstance(node.ctx, ast.Store):
+                vague.append(f"{module.place_of(node)} {node.id}")
+    shape.count("vague_values", vague)
+
+
 def measure_names(modules: list[Module], shape: Shape) -> None:
     classes: dict[str, list[str]] = defaultdict(list)
     files: dict[str, list[str]] = defaultdict(list)
@@ -339,6 +350,7 @@ def measure_modules(modules: list[Module]) -> Shape:
         measure_density,
         measure_knots,
         measure_reaches,
+        measure_values,
         measure_names,
         measure_sizes,
     ):

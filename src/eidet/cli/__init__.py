@@ -112,10 +112,10 @@ def exit_code(error: EidetError) -> int:
 
 def describe_fault(error: OSError) -> str:
     """What the system says, without its number."""
-    said = error.strerror or str(error)
+    message = error.strerror or str(error)
     if error.filename is None:
-        return said
-    return f"{error.filename}: {said}"
+        return message
+    return f"{error.filename}: {message}"
 
 
 def fail(error: Exception, code: int) -> NoReturn:

@@ -47,10 +47,10 @@ def of_retrieval(told: Mapping[str, Any], settings: Settings) -> Iterator[CheckR
 def _describe_shift(shift: Mapping[str, Any]) -> str:
     better = "worse" if shift["worse"] else "better"
     name, before, after = shift["name"], shift["before"], shift["after"]
-    told = f"{name} went from {before:.1%} to {after:.1%}"
+    sentence = f"{name} went from {before:.1%} to {after:.1%}"
     if name == "top score":
-        told = f"mean {name} went from {before:.2f} to {after:.2f}"
-    return f"the {told}, which is {better} (p {shift['p_value']:.2g})"
+        sentence = f"mean {name} went from {before:.2f} to {after:.2f}"
+    return f"the {sentence}, which is {better} (p {shift['p_value']:.2g})"
 
 
 def of_records(metrics: Mapping[str, float], settings: Settings) -> Iterator[CheckResult]:

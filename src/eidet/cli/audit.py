@@ -201,15 +201,15 @@ def _table(found: Iterable[AuditEntry]) -> Any:
 
 def _what(entry: AuditEntry) -> str:
     ids = ", ".join(map(str, entry.ids[:SHOWN_IDS])) + (" …" if len(entry.ids) > SHOWN_IDS else "")
-    told = []
+    parts = []
     for name, value in entry.details.items():
         if name != "log":
-            told.append(f"{name} {_short(value)}")
+            parts.append(f"{name} {_short(value)}")
     if entry.count is None or entry.count == len(entry.ids) == 1:
         count = ""
     else:
         count = f"{entry.count} records"
-    return "; ".join(part for part in (count, ids, *told) if part)
+    return "; ".join(part for part in (count, ids, *parts) if part)
 
 
 def _short(value: object) -> str:
@@ -236,10 +236,10 @@ def _choose_log(path: Path | None) -> Path:
         return path
     from ..trust.audit import OFF
 
-    said = read_settings_here().audit
-    if said in (None, OFF):
+    chosen = read_settings_here().audit
+    if chosen in (None, OFF):
         raise BadInput('which audit log? Name its file, or write audit = "…" into eidet.toml')
-    return Path(said)
+    return Path(chosen)
 
 
 def _key(key: str | None, file: Path | None) -> str | bytes | None:

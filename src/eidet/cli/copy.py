@@ -127,10 +127,10 @@ def _embedder_for(target: str, file: Path | None) -> str | None:
         return None
     from ..core.settings import read_choices
 
-    said = read_choices(file)
-    if said.get("memory") != target:
+    choices = read_choices(file)
+    if choices.get("memory") != target:
         return None
-    return said.get("embedder")
+    return choices.get("embedder")
 
 
 class ProgressLines:
@@ -200,9 +200,9 @@ def _sentence(copied: Copied) -> str:
         "under a legal hold in the target, unchanged": copied.held,
         "changed in the target, unchanged": copied.conflicts,
     }
-    told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    counted = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     if copied.embedded:
         vectors = f"vectors re-embedded by {copied.embedder}"
     else:
         vectors = "vectors copied"
-    return f"copied: {told or 'nothing new'}; {vectors}"
+    return f"copied: {counted or 'nothing new'}; {vectors}"

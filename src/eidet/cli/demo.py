@@ -110,8 +110,8 @@ def run(file: Path, *, json: bool) -> None:
         tell_remembered(first)
     other = [sys.executable, "-m", "eidet.cli", "demo", "--ask", "--at", str(file)]
     if json:
-        said = subprocess.run([*other, "--json"], check=True, stdout=subprocess.PIPE).stdout  # noqa: S603
-        emit({"remembered": asdict(first), **json_lines.loads(said)})
+        output = subprocess.run([*other, "--json"], check=True, stdout=subprocess.PIPE).stdout  # noqa: S603
+        emit({"remembered": asdict(first), **json_lines.loads(output)})
     else:
         subprocess.run(other, check=True)  # noqa: S603
 
@@ -137,8 +137,8 @@ def answer(file: Path, *, json: bool) -> None:
         answers = {q: memory.recall(q, scope=story.SCOPE, limit=2) for q in story.QUESTIONS}
         packed = memory.context(story.PROMPT, scope=story.SCOPE, budget=BUDGET, headings=False)
     if json:
-        told = [hits_json(question, hits) for question, hits in answers.items()]
-        emit({"process": os.getpid(), "answers": told, "context": context_json(packed)})
+        rows = [hits_json(question, hits) for question, hits in answers.items()]
+        emit({"process": os.getpid(), "answers": rows, "context": context_json(packed)})
         return
     tell_heading(f"Process {os.getpid()} opens the file and answers; it has seen no conversation")
     for question, hits in answers.items():
@@ -147,8 +147,8 @@ def answer(file: Path, *, json: bool) -> None:
     console().print(style_text((f"\n{story.PROMPT}", "bold cyan")))
     block = grid("dim", "")
     for line in packed.text.splitlines():
-        date, _, said = line.partition(" ")
-        block.add_row(style_text(date), style_text(said))
+        date, _, text = line.partition(" ")
+        block.add_row(style_text(date), style_text(text))
     console().print(block)
 
 

@@ -71,12 +71,12 @@ def messages(session: str) -> list[Message]:
     start, text = SESSIONS[session]
     turns = [line.strip().partition(": ") for line in text.strip().splitlines()]
     result = []
-    for number, (who, _, said) in enumerate(turns):
+    for number, (who, _, words) in enumerate(turns):
         result.append(
             Message(
                 role="assistant" if who == "assistant" else "user",
                 name=who,
-                content=said,
+                content=words,
                 timestamp=start + timedelta(minutes=number),
             )
         )

@@ -135,24 +135,24 @@ def _further(forgotten: Forgotten) -> str:
         "archived": "from the archive",
         "vault": "values in the vault",
     }
-    told = []
+    parts = []
     for name, words in named.items():
         if counts.get(name):
-            told.append(f"{counts[name]:,} {words}")
+            parts.append(f"{counts[name]:,} {words}")
     if counts.get("derived_anew"):
-        told.append(f"{counts['derived_anew']:,} rebuilt without them")
-    if told:
-        return f" ({', '.join(told)})"
+        parts.append(f"{counts['derived_anew']:,} rebuilt without them")
+    if parts:
+        return f" ({', '.join(parts)})"
     return ""
 
 
 def _tell_preview(found: Preview, json: bool) -> None:
     groups = {"forget": found.asked, "copy": found.copies, "derived": found.dropped, "anew": found.anew}
     if json:
-        told: dict[str, Any] = {"forget": found.count}
+        result: dict[str, Any] = {"forget": found.count}
         for name in ("copy", "derived", "anew"):
-            told[name] = [record.id for record in groups[name]]
-        emit(told)
+            result[name] = [record.id for record in groups[name]]
+        emit(result)
         return
     made = table("what")
     made.add_column("which", ratio=1, overflow="fold")
@@ -208,10 +208,10 @@ def _tell_absence(absence: Absence, json: bool) -> None:
     made.add_column("found", justify="right")
     made.add_column("which", ratio=1, overflow="fold", min_width=ID_WIDTH)
     for place in absence.places:
-        told = ", ".join(map(break_before_id, place.told))
+        names = ", ".join(map(break_before_id, place.told))
         if place.note:
-            told = f"{told} ({place.note})"
-        made.add_row(place.name, f"{place.looked_at:,}", _tell_found(place), style_text(told))
+            names = f"{names} ({place.note})"
+        made.add_row(place.name, f"{place.looked_at:,}", _tell_found(place), style_text(names))
     console().print(made)
     typer.echo(_sum_up(absence))
 
@@ -247,6 +247,6 @@ def verify_receipt(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE
         emit({"holds": holds})
     else:
         count, freed = receipt.counts.get("records", 0), size_text(receipt.counts.get("freed_bytes", 0))
-        told = f"valid: {count:,} records of scope {receipt.scope} were forgotten, {freed} given back"
-        typer.echo(told if holds else "not valid: it was changed, or is from another memory")
+        message = f"valid: {count:,} records of scope {receipt.scope} were forgotten, {freed} given back"
+        typer.echo(message if holds else "not valid: it was changed, or is from another memory")
     raise typer.Exit(0 if holds else 1)

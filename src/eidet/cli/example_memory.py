@@ -164,12 +164,12 @@ def _recalls(start: float) -> Iterator[tuple[float, _Work]]:
 def _messages(turns: str, at: float) -> Iterator[Message]:
     minutes = 0.0
     for line in turns.strip().splitlines():
-        who, _, said = line.strip().partition(": ")
+        who, _, text = line.strip().partition(": ")
         role = "assistant" if who == "assistant" else "user"
         moment = datetime.fromtimestamp(at, UTC) + timedelta(minutes=minutes)
         name = None if role == "assistant" else who
-        yield Message(role=role, content=_with_dates(said, at), name=name, timestamp=moment)
-        minutes += 1.5 + len(said) / 90
+        yield Message(role=role, content=_with_dates(text, at), name=name, timestamp=moment)
+        minutes += 1.5 + len(text) / 90
 
 
 def _with_dates(text: str, at: float) -> str:

@@ -208,8 +208,11 @@ def _show_sides(one: Contradiction) -> None:
     made.add_column("said by", overflow="fold")
     made.add_column("sure", no_wrap=True)
     made.add_column("id", no_wrap=True)
-    for fact, said in one.sides:
-        begun, origins = local_time(fact.valid_from)[:10], "\n".join(plain(quoted.origin) for quoted in said)
+    for fact, quotations in one.sides:
+        begun, origins = (
+            local_time(fact.valid_from)[:10],
+            "\n".join(plain(quoted.origin) for quoted in quotations),
+        )
         made.add_row(begun, plain(fact.text), origins, f"{fact.confidence:.2f}", plain(fact.id))
     console().print(made)
 

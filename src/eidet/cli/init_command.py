@@ -103,22 +103,22 @@ def answer(
     err.print(style_text((f"\n{question}", "bold")))
     err.print(style_text((f"     {hint}", "dim")))
     while True:
-        said = prompt(usual)
+        typed = prompt(usual)
         try:
-            check(said)
+            check(typed)
         except EidetError as error:
             err.print(style_text((f"     {error}", "yellow")), soft_wrap=True)
         else:
-            return said
+            return typed
 
 
 def prompt(usual: str) -> str:
     try:
-        said: str = typer.prompt("    ", default=usual, err=True)
+        given: str = typer.prompt("    ", default=usual, err=True)
     except typer.Abort as error:
         typer.echo(err=True)  # the prompt has left the cursor on its line
         raise no_answer(error) from error
-    return said.strip()
+    return given.strip()
 
 
 def ask_whether(question: str) -> bool:
@@ -194,6 +194,6 @@ def tell_next(file: Path, choices: Choices) -> None:
 
 def hint_variables(choices: Choices) -> None:
     """A variable of the environment wins over the file: say so where it says something else."""
-    told = os.environ.get("EIDET_MEMORY")
-    if told and told != choices.memory:
+    variable = os.environ.get("EIDET_MEMORY")
+    if variable and variable != choices.memory:
         typer.echo("note: EIDET_MEMORY is set to another memory, and wins over the file", err=True)

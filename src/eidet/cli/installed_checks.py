@@ -63,10 +63,10 @@ def describe_extras(extras: Mapping[str, bool]) -> CheckResult:
             here.append(name)
         elif name in KNOWN:
             missing.append(name)
-    said = ", ".join(here) or "none"
+    described = ", ".join(here) or "none"
     if missing:
-        said += f"; more: pip install 'eidet[{','.join(missing)}]'"
-    return ok("extras", said)
+        described += f"; more: pip install 'eidet[{','.join(missing)}]'"
+    return ok("extras", described)
 
 
 def describe_settings(on: Which, environment: Mapping[str, str]) -> Iterator[CheckResult]:
@@ -78,8 +78,10 @@ def describe_settings(on: Which, environment: Mapping[str, str]) -> Iterator[Che
         if name.startswith("EIDET_"):
             sources.append(name)
     yield ok("settings", ", ".join(sources) or "the defaults; `eidet init` writes a file to change them")
-    for said in find_misspelt(environment):
-        yield warning("settings", said, f"unset {said.partition(':')[0]}, and set the one you mean", "unsafe")
+    for misspelt in find_misspelt(environment):
+        yield warning(
+            "settings", misspelt, f"unset {misspelt.partition(':')[0]}, and set the one you mean", "unsafe"
+        )
 
 
 def find_misspelt(environment: Mapping[str, str]) -> list[str]:

@@ -89,11 +89,11 @@ class Which:
         from .configuration import find_configuration, read_configuration
 
         file = self.config or find_configuration()
-        said: Mapping[str, Any] = {}
+        configured: Mapping[str, Any] = {}
         if file is not None:
-            said = read_configuration(file, unasked=self.config is None)
-        at = self.at or said.get("memory") or USUAL
-        embedder = self.embedder or said.get("embedder")
+            configured = read_configuration(file, unasked=self.config is None)
+        at = self.at or configured.get("memory") or USUAL
+        embedder = self.embedder or configured.get("embedder")
         if is_server(at) and self.embedder in (None, os.environ.get("EIDET_EMBEDDER")):
             embedder = None  # a usual one is for memories that are opened here
         return replace(self, at=at, embedder=embedder, config=file)

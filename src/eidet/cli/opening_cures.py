@@ -22,9 +22,9 @@ _CURES: Final[tuple[tuple[str, str], ...]] = (
 
 def find_cure(error: EidetError) -> str:
     """The next step; where only the message knows it, says so."""
-    said = str(error)
+    message = str(error)
     for pattern, cure in _CURES:
-        found = re.search(pattern, said)
+        found = re.search(pattern, message)
         if found is not None:
             return f"{cure.format(*found.groups())}; {_AGAIN}"
     if isinstance(error, MissingExtra):

@@ -118,12 +118,12 @@ def _content(file: str) -> str:
 
 
 def _message(line: str, where: str) -> dict[str, Json]:
-    said = json_of(line, where)
-    if not isinstance(said, dict) or not isinstance(said.get("role"), str):
+    message = json_of(line, where)
+    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
         raise BadInput(f'{where} is not a message: it needs {{"role": …, "content": …}}')
-    known: dict[str, Any] = {name: value for name, value in said.items() if name in _MESSAGE}
+    known: dict[str, Any] = {name: value for name, value in message.items() if name in _MESSAGE}
     other = {}
-    for name, value in said.items():
+    for name, value in message.items():
         if name not in _MESSAGE:
             other[name] = value
     named = known.get("metadata") or {}

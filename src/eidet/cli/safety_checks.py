@@ -92,13 +92,13 @@ def check_protection(memory: Memory, settings: Settings) -> Iterator[CheckResult
         ("personal data guard", policy_of(settings.guard) is not None, "EIDET_GUARD=redact"),
         ("audit log", memory.parts.audit is not None, "EIDET_AUDIT=audit.jsonl"),
     )
-    said = []
+    parts = []
     for name, active, switch in states:
         if active:
-            said.append(f"{name} on")
+            parts.append(f"{name} on")
         else:
-            said.append(f"{name} off ({switch})")
-    yield ok("protection", ", ".join(said))
+            parts.append(f"{name} off ({switch})")
+    yield ok("protection", ", ".join(parts))
     waiting = memory.admin.stats().get("quarantined")
     if waiting:
         yield warning("quarantine", f"{waiting:,} records wait for a review", "eidet review", "unsafe")

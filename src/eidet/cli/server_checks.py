@@ -15,8 +15,8 @@ START = "start it, or check the address and the network; then run `eidet doctor`
 
 def servers(memory: Memory) -> Iterator[CheckResult]:
     """One finding per line to a server; nothing where all is in one file."""
-    told = memory.admin.health()
-    store = told.get("store", {})
+    health = memory.admin.health()
+    store = health.get("store", {})
     if "state" in store:
         yield _line("store", store)
     else:
@@ -25,30 +25,30 @@ def servers(memory: Memory) -> Iterator[CheckResult]:
                 yield _side(name, store[name])
         yield from _outbox(store.get("outbox", {}))
     for name in ("index", "embedder"):
-        if name in told:
-            yield _line(name, told[name])
+        if name in health:
+            yield _line(name, health[name])
     yield from _archive(memory)
 
 
 def check_served(memory: Memory, url: str) -> Iterator[CheckResult]:
     """What a server of Eidet tells of itself; its files are examined where it runs."""
     state = memory.admin.health()["state"]
-    said = f"{url} is {state}, and keeps {sum(memory.scopes().values()):,} records for this caller"
+    message = f"{url} is {state}, and keeps {sum(memory.scopes().values()):,} records for this caller"
     if state == "up":
-        yield ok("server", said)
+        yield ok("server", message)
     else:
-        yield warning("server", said, "run `eidet doctor` where the server runs: it names the cause")
+        yield warning("server", message, "run `eidet doctor` where the server runs: it names the cause")
 
 
 def _line(check: str, told: Mapping[str, Any]) -> CheckResult:
-    said = f"{told['name']} is {told['state']}"
+    message = f"{told['name']} is {told['state']}"
     if told["state"] != "up":
-        return warning(check, f"{said}: {told['last_error']}", START)
+        return warning(check, f"{message}: {told['last_error']}", START)
     if told["failures"]:
         failed = f"; {told['failures']:,} attempts failed, the last: {told['last_error']}"
     else:
         failed = ""
-    return ok(check, said + failed)
+    return ok(check, message + failed)
 
 
 def _side(name: str, told: Mapping[str, Any]) -> CheckResult:

@@ -286,8 +286,8 @@ def tell_stats(stats: Mapping[str, Any]) -> None:
     made.add_row("size", size_text(stats["store_bytes"]))
     made.add_row("embedder", stats["embedder"])
     made.add_row("language", stats["language"])
-    for name, told in store_rows(stats.get("stores", {})):
-        made.add_row(name, told)
+    for name, described in store_rows(stats.get("stores", {})):
+        made.add_row(name, described)
     console().print(made)
     tell_retrieval(stats["retrieval"])
     for name, counts in (("kind", stats["kinds"]), ("tier", stats["tiers"])):

@@ -111,10 +111,10 @@ def show_code(code: str) -> None:
 
 def capture(run: Callable[[Any], None], given: Any) -> str:
     """What a step prints."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
         run(given)
-    return said.getvalue().rstrip()
+    return printed.getvalue().rstrip()
 
 
 def show_output(text: str) -> None:
@@ -130,10 +130,10 @@ def pause(waits: bool) -> None:
         return
     typer.secho("Enter goes on, q stops ", dim=True, nl=False)
     try:
-        said = input()
+        typed = input()
     except EOFError:
         raise Stop from None
-    if said.strip().lower() in ("q", "quit", "exit"):
+    if typed.strip().lower() in ("q", "quit", "exit"):
         raise Stop
 
 

@@ -47,10 +47,10 @@ def _tell_question(answer: QuestionAnswer, texts: Texts) -> Iterator[Text]:
 
 
 def _quote(scope: str, id: str, texts: Texts) -> str:
-    said = " ".join(texts.get((scope, id), "").split())
-    if len(said) > SAID:
-        said = f"{said[:SAID]}…"
-    return f"{id}: {said}"
+    text = " ".join(texts.get((scope, id), "").split())
+    if len(text) > SAID:
+        text = f"{text[:SAID]}…"
+    return f"{id}: {text}"
 
 
 def _find_place(answer: QuestionAnswer, id: str) -> str:

@@ -86,13 +86,13 @@ def remember(
         "place": place_of(place),
         "again": again or None,
     }
-    said = {}
+    given = {}
     for name, value in details.items():
         if value is not None:
-            said[name] = value
+            given[name] = value
     things = _things(texts or [], file, messages, data, on.settings().text_chars)
     with on.open_memory(creates=True) as memory:
-        for stored in _remember_all(memory, things, said):
+        for stored in _remember_all(memory, things, given):
             _tell_stored(stored, on.json)
 
 

@@ -43,12 +43,12 @@ def check_left_out(**given: object) -> None:
 
 def pack_draft(draft: Draft) -> dict[str, Any]:
     """What a draft says."""
-    said: dict[str, Any] = {}
+    body: dict[str, Any] = {}
     for one in fields(Draft):
         value = getattr(draft, one.name)
         if value is not None and value != ():
-            said |= pack_field(one.name, value)
-    return said
+            body |= pack_field(one.name, value)
+    return body
 
 
 def pack_field(name: str, value: Any) -> dict[str, Any]:
@@ -76,13 +76,13 @@ def pack_numbers(values: Any) -> list[float]:
 def pack_filter(verb: str, where: Filter | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """A filter and its parts, as every question has them."""
     check_options(verb, options)
-    said: dict[str, Any] = {}
+    body: dict[str, Any] = {}
     if where is not None:
-        said["where"] = where_to_json(where)
+        body["where"] = where_to_json(where)
     for name, value in options.items():
         if value is not None:
-            said[name] = pack_option(name, value)
-    return said
+            body[name] = pack_option(name, value)
+    return body
 
 
 def pack_option(name: str, value: Any) -> Any:

@@ -52,13 +52,13 @@ PAGE: Final = 500  # records that one request asks for
 
 def remember(given: Arguments) -> Steps[Record | RememberedList]:
     """Each call has an idempotency key of its own, so that sending it again never stores anything twice."""
-    said: dict[str, Any] = {name: value for name, value in given["details"].items() if value is not None}
-    scope = said.pop("scope", Scope().path)
+    details: dict[str, Any] = {name: value for name, value in given["details"].items() if value is not None}
+    scope = details.pop("scope", Scope().path)
     body: dict[str, Any] = {}
     for name in ("keep_duplicates", "again"):
-        if name in said:
-            body[name] = said.pop(name)
-    drafts, single = drafts_of(given["what"], said)
+        if name in details:
+            body[name] = details.pop(name)
+    drafts, single = drafts_of(given["what"], details)
     if not drafts:
         return RememberedList()
     body["memories"] = [pack_draft(draft) for draft in drafts]
@@ -132,12 +132,12 @@ def feedback(given: Arguments) -> Steps[None]:
 
 def find(given: Arguments) -> Steps[list[Record]]:
     """Page by page."""
-    said = pack_filter("find", given["where"], given["options"])
-    said["offset"] = check_offset(said.get("offset", 0))
+    fields = pack_filter("find", given["where"], given["options"])
+    fields["offset"] = check_offset(fields.get("offset", 0))
     left, cursor = check_limit(given["limit"]), None
     found: list[Record] = []
     while left:
-        body = said | {"limit": min(left, PAGE), "cursor": cursor}
+        body = fields | {"limit": min(left, PAGE), "cursor": cursor}
         answer = yield _post("/v1/find", given["scope"], body)
         page, cursor = unpack_records(answer["memories"]), answer["cursor"]
         found += page

@@ -63,10 +63,10 @@ class Sending:
     def of(cls, url: str, key: str | None, timeout: float) -> Sending:
         if not is_server(url):
             raise Misconfigured(f"a server's address begins with http:// or https://, not {url!r}")
-        said = key or os.environ.get(API_KEY)
+        chosen = key or os.environ.get(API_KEY)
         secret = None
-        if said:
-            secret = read_secret(said, os.environ, "the server")
+        if chosen:
+            secret = read_secret(chosen, os.environ, "the server")
         return cls(url=url.rstrip("/"), key=secret, timeout=timeout)
 
     def headers(self) -> dict[str, str]:
@@ -283,9 +283,9 @@ class _Unsent(Exception):
         super().__init__(f"the server {url} cannot be reached: {error or type(error).__name__}")
 
     def as_unavailable(self) -> Unavailable:
-        told = Unavailable(str(self))
-        told.__cause__ = self.__cause__
-        return told
+        unavailable = Unavailable(str(self))
+        unavailable.__cause__ = self.__cause__
+        return unavailable
 
 
 class _Waits(Unavailable):
@@ -307,9 +307,9 @@ def read_answer(reply: httpx.Response) -> Any:
             return None
         return reply.json()
     try:
-        said = reply.json()
-        type, message = str(said["type"]), str(said["message"])
-        hint = said.get("hint")
+        problem = reply.json()
+        type, message = str(problem["type"]), str(problem["message"])
+        hint = problem.get("hint")
     except (ValueError, KeyError, TypeError, AttributeError):
         type, message, hint = "", f"the server answered {reply.status_code} without saying why", None
     if hint:

@@ -49,11 +49,11 @@ def open_memory(memory: Place = None, **how: Any) -> Memory:
     `how` are keywords of `Memory` (embedder, settings, clock …) for one that is opened here; None
     means not said. A memory that is there already has its own, so saying them of it is an error.
     """
-    said = {name: value for name, value in how.items() if value is not None}
+    given = {name: value for name, value in how.items() if value is not None}
     if isinstance(memory, Memory | AsyncMemory):
-        if said:
+        if given:
             raise Misconfigured(
-                f"{', '.join(sorted(said))} cannot be changed on a memory that is already open: "
+                f"{', '.join(sorted(given))} cannot be changed on a memory that is already open: "
                 "set it where you open the memory"
             )
         if isinstance(memory, Memory):
@@ -61,7 +61,7 @@ def open_memory(memory: Place = None, **how: Any) -> Memory:
         return memory.core
     if memory is not None and not isinstance(memory, str | Path):
         raise Misconfigured(f"memory= must be a Memory, a path, a URL or None, not {type(memory).__name__}")
-    return Memory(memory, **said)
+    return Memory(memory, **given)
 
 
 def open_with_embedder(memory: Place, embedder: Embedder | None, instead: str) -> Memory:

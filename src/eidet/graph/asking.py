@@ -82,8 +82,8 @@ class Asking:
             if rivals:
                 name = graph.identities.names.name_of(subject)
                 facts = tuple(self.make_facts(graph, rivals))
-                said = tuple(quote(self.graphs, graph, rival.said) for rival in rivals)
-                found.append(Contradiction(subject=name, relation=relation, facts=facts, said=said))
+                quoted = tuple(quote(self.graphs, graph, rival.said) for rival in rivals)
+                found.append(Contradiction(subject=name, relation=relation, facts=facts, said=quoted))
         return found
 
     def match(

@@ -116,8 +116,8 @@ class Quotation:
 
     def to_dict(self) -> dict[str, Any]:
         """The quotation as plain values for JSON."""
-        told = {name: getattr(self, name) for name in Quotation.__slots__}
-        return told | {"occurred": iso_time(self.occurred)}
+        values = {name: getattr(self, name) for name in Quotation.__slots__}
+        return values | {"occurred": iso_time(self.occurred)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,11 +136,11 @@ class Contradiction:
     def sides(self) -> list[tuple[Fact, tuple[Quotation, ...]]]:
         """Each fact with what was said for it."""
         nothing: tuple[Quotation, ...] = ()
-        said = self.said or (nothing,) * len(self.facts)
-        return list(zip(self.facts, said, strict=True))
+        quoted = self.said or (nothing,) * len(self.facts)
+        return list(zip(self.facts, quoted, strict=True))
 
     def __str__(self) -> str:
-        return " / ".join(_describe_side(fact, said) for fact, said in self.sides)
+        return " / ".join(_describe_side(fact, quoted) for fact, quoted in self.sides)
 
     def to_dict(self) -> dict[str, Any]:
         """The contradiction as plain values for JSON."""

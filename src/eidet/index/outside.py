@@ -56,10 +56,10 @@ class OutsideIndex:
         dense = _pick_scores(picked.seqs, found.seq, found.dense)
         words = _pick_scores(picked.seqs, found.seq, found.words)
         rarity = found.rarity or float(words.max(initial=0.0))
-        told = picked.describe(probe, dense, words, rarity=rarity)
+        described = picked.describe(probe, dense, words, rarity=rarity)
         return replace(
-            told,
-            spans={**told.spans, **found.spans},
+            described,
+            spans={**described.spans, **found.spans},
             searched=verbs.count(self._store, Where(scope=Scope(path))),
             kept=verbs.count(self._store, _living(Scope(path), probe.where, probe.now)),
             notes=found.notes,

@@ -98,8 +98,8 @@ class Recall:
         for _ in range(LOOKS):
             found = self._search(query, probe)
             clock.lap("search")
-            told = self._weigh(query, found, asked, terms)
-            ranked = fuse(found, told, recipe_for(query), count_to_read(query, asked), query.unit)
+            signals = self._weigh(query, found, asked, terms)
+            ranked = fuse(found, signals, recipe_for(query), count_to_read(query, asked), query.unit)
             clock.lap("fuse")
             records = self._fetch(found, ranked)
             if not any(record is None for record in records):  # `in` would compare each with None
@@ -108,10 +108,10 @@ class Recall:
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
         if query.state is not None:
-            hits = explain_fields(hits, query.state, told)
+            hits = explain_fields(hits, query.state, signals)
         elif query.understand and query.unit == "record" and query.recipe.echo > 0:
             clues = self._list_clues(query, asked, terms)
-            hits = look_again(hits, clues, Measures(found, told))
+            hits = look_again(hits, clues, Measures(found, signals))
             hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
@@ -136,8 +136,8 @@ class Recall:
             return None
         terms = self._terms(asked)
         found = self._search(query, self._probe(query, asked, terms, head))
-        told = self._weigh(query, found, asked, terms)
-        return Ranking(asked=asked, terms=terms, found=found, signals=told)
+        signals = self._weigh(query, found, asked, terms)
+        return Ranking(asked=asked, terms=terms, found=found, signals=signals)
 
     def _search(self, query: Query, probe: Probe) -> Candidates:
         if query.state is None:
@@ -147,10 +147,10 @@ class Recall:
     def _weigh(self, query: Query, found: Candidates, asked: Understood, terms: tuple[str, ...]) -> Signals:
         """What speaks for each candidate."""
         zone, recipe = zone_of(query, asked), recipe_for(query)
-        told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
+        signals = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
         if query.state is None:
-            return told
-        return weigh_states(self, query.state, found, told, recipe)
+            return signals
+        return weigh_states(self, query.state, found, signals, recipe)
 
     def _answer_nothing(self, query: Query) -> Hits:
         """A question without a letter, a digit or a picture."""

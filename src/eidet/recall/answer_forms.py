@@ -218,34 +218,34 @@ def weigh_text(text: str, wants: Wants) -> float:
     """What a text adds to the log odds that it answers the question."""
     read = text[:READ]
     low = read.lower()
-    told = IN_ORDER * _share_held(low, wants.pairs)
+    weight = IN_ORDER * _share_held(low, wants.pairs)
     if wants.words or wants.liking:
-        told += _weigh_words(low.translate(_BLANKS).split(), len(text), wants)
+        weight += _weigh_words(low.translate(_BLANKS).split(), len(text), wants)
     if wants.affirmed and len(text) <= SHORT and _denies_any(low.translate(_BLANKS).split(), wants.affirmed):
-        told -= CONTRADICTED
+        weight -= CONTRADICTED
     if wants.measures and has_measure(read, wants):
-        told += MEASURED
+        weight += MEASURED
     if wants.place and has_place(read):
-        told += PLACED
+        weight += PLACED
     if wants.person:
-        told += _weigh_names(read, wants)
+        weight += _weigh_names(read, wants)
     if wants.deeds and low.partition(" ")[0] in wants.deeds:
-        told += DONE
+        weight += DONE
     if wants.numbers:
-        told += COUNTED * _share_held(low.replace(",", ""), wants.numbers)
-    return told
+        weight += COUNTED * _share_held(low.replace(",", ""), wants.numbers)
+    return weight
 
 
 def _weigh_words(words: list[str], length: int, wants: Wants) -> float:
-    told = 0.0
+    total = 0.0
     for sought, weight in wants.words:
         if not sought.isdisjoint(words):
-            told += weight
+            total += weight
     if wants.liking and length <= SHORT and not _LIKING.isdisjoint(words):
-        told += PREFERRED
+        total += PREFERRED
     if wants.denied and length <= SHORT:
-        told += _weigh_denied(words, wants.denied)
-    return told
+        total += _weigh_denied(words, wants.denied)
+    return total
 
 
 def _weigh_denied(words: list[str], denied: frozenset[str]) -> float:

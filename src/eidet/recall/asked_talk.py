@@ -48,17 +48,17 @@ def _without(text: str, dates: Sequence[Dated]) -> str:
 
 def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTalk | None:
     """Of a question that has no other words than these."""
-    said, together = not known.talk.isdisjoint(words), not known.we.isdisjoint(words)
+    talked, together = not known.talk.isdisjoint(words), not known.we.isdisjoint(words)
     speaker = None if together else asked.speaker
     if asked.dates:
         news = not known.news.isdisjoint(words)
-        if said or news:
+        if talked or news:
             return AskedTalk(dates=asked.dates, of_every_kind=news, speaker=speaker)
         return None
     if not known.news.isdisjoint(words):
         return None
     line = " ".join(words)
-    last = (said or together) and not known.last.isdisjoint(words) and not _BEFORE_LAST.search(line)
+    last = (talked or together) and not known.last.isdisjoint(words) and not _BEFORE_LAST.search(line)
     if last or known.turns.search(line):
         return AskedTalk(speaker=speaker)
     return None

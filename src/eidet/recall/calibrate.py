@@ -79,14 +79,14 @@ def _evidence(
     if not signals.terms:  # asked by a vector alone
         return ALIKE + LIKENESS * math.log(meant + FLOOR)
     own = share_covered(found, rows[:1]) if here is not None else meant
-    told = BASE + COVERED * math.log(covered + FLOOR) + NEAR * math.log(max(meant, FAR) + FLOOR)
-    told += TERMS * math.log(signals.terms + 1) + _weigh_names(int(rows[0]), signals)
+    odds = BASE + COVERED * math.log(covered + FLOOR) + NEAR * math.log(max(meant, FAR) + FLOOR)
+    odds += TERMS * math.log(signals.terms + 1) + _weigh_names(int(rows[0]), signals)
     if np.isinf(found.traits.length[rows[0]]):
-        told += LONG
-    told += own * _ahead(sums)
+        odds += LONG
+    odds += own * _ahead(sums)
     if signals.identifiers and "identifier" not in signals.shares:
-        return min(told, UNIDENTIFIED)
-    return max(told, _weigh_time(int(rows[0]), signals))
+        return min(odds, UNIDENTIFIED)
+    return max(odds, _weigh_time(int(rows[0]), signals))
 
 
 def _weigh_time(row: int, signals: Signals) -> float:
@@ -109,17 +109,17 @@ def _leave_echoes(rows: NDArray[np.intp], signals: Signals) -> NDArray[np.intp]:
 
 def _weigh_names(row: int, signals: Signals) -> float:
     """What the identifiers, names and times of the question say of a hit."""
-    told = 0.0
+    odds = 0.0
     if signals.identifiers:
         has = float(signals.shares["identifier"][row]) if "identifier" in signals.shares else 0.0
-        told += IDENTIFIED * has if has else NOT_IDENTIFIED
+        odds += IDENTIFIED * has if has else NOT_IDENTIFIED
     if "entity" in signals.shares and not signals.shares["entity"][row]:
-        told += UNNAMED
+        odds += UNNAMED
     if "date" in signals.shares:
-        told += DATED * float(signals.shares["date"][row])
+        odds += DATED * float(signals.shares["date"][row])
     if "asked" in signals.shares:
-        told += DATED * float(signals.shares["asked"][row])
-    return told
+        odds += DATED * float(signals.shares["asked"][row])
+    return odds
 
 
 def _ahead(sums: NDArray[Any]) -> float:

@@ -124,9 +124,9 @@ class Chooser:
 
     def piece(self, wish: Candidate) -> Piece:
         if wish.key not in self._pieces:
-            said = self._shorten(wish.record)
+            text = self._shorten(wish.record)
             section = STANDING if wish.key in self.standing else None
-            self._pieces[wish.key] = Piece(wish.record, said, self.counter, fence=self.fence, section=section)
+            self._pieces[wish.key] = Piece(wish.record, text, self.counter, fence=self.fence, section=section)
         return self._pieces[wish.key]
 
     def fill(self, chosen: Chosen, wishes: Sequence[Candidate], room: int) -> Chosen:

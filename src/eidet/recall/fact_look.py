@@ -126,18 +126,18 @@ def _find_answers(
         return
     for interval in list_relevant(graph, question, asked.view):
         single = relation_of(interval.relation).single
-        told = single and interval.start is not None and interval.closer is not None
-        if told and interval.successor is None:  # that it no longer holds is the answer
+        ended = single and interval.start is not None and interval.closer is not None
+        if ended and interval.successor is None:  # that it no longer holds is the answer
             assert interval.closer is not None
             findings.answers.setdefault(interval.closer.source.seq, interval)
 
 
 def _choose_source(interval: Interval, seqs: Sequence[int]) -> int:
-    said = [assertion.source.seq for assertion in interval.said]
+    sources = [assertion.source.seq for assertion in interval.said]
     for seq in seqs:
-        if seq in said:
+        if seq in sources:
             return seq
-    return max(said)
+    return max(sources)
 
 
 def _find_ended(graph: ScopeGraph, seq: int, asked: FactQuery) -> Interval | None:
@@ -242,8 +242,8 @@ def _list_answer_hits(hits: Sequence[Hit], findings: Findings, known: dict[int, 
             continue
         hit = there.get(seq) or Hit(record=known[seq], score=0.0)
         score = max(SURE * min(interval.confidence, 1.0), hit.score)
-        told = add_words(rescore(hit, score, FACTS), _describe(interval), first=True, instead=NOT_THEN)
-        answers.append(told)
+        answer = add_words(rescore(hit, score, FACTS), _describe(interval), first=True, instead=NOT_THEN)
+        answers.append(answer)
     if answers and answers[0].score < best:
         answers[0] = rescore(answers[0], best, FACTS)
     return sorted(answers, key=lambda hit: -hit.score)

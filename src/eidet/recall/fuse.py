@@ -50,11 +50,11 @@ class Ranked:
         scale = 0.0
         if total > 0:
             scale = self.scores[at] / total
-        told = []
+        signals = []
         for name, part in parts.items():
             if share := part * scale:
-                told.append(self.columns[name].tell(name, at, share))
-        return tuple(sorted(told, key=_share_of, reverse=True))
+                signals.append(self.columns[name].tell(name, at, share))
+        return tuple(sorted(signals, key=_share_of, reverse=True))
 
     def _read_columns(self) -> dict[str, SignalColumn]:
         """What each signal gave each hit: one look at the arrays for all of them."""
@@ -194,12 +194,12 @@ def _count_phrases(text: str, phrases: tuple[str, ...]) -> int:
 def with_phrases(hits: list[Hit], phrases: tuple[str, ...], recipe: Recipe) -> list[Hit]:
     """Ranked again: who says what was quoted moves up."""
     weight = recipe.asked / (1 + recipe.asked)
-    said = [_count_phrases(hit.text, phrases) for hit in hits]
-    if not weight or not any(said):
+    counts = [_count_phrases(hit.text, phrases) for hit in hits]
+    if not weight or not any(counts):
         return hits
     again = [
         _raise_score(hit, "asked", float(has), weight * has / len(phrases))
-        for hit, has in zip(hits, said, strict=True)
+        for hit, has in zip(hits, counts, strict=True)
     ]
     return sorted(again, key=lambda hit: -hit.score)
 
@@ -217,12 +217,12 @@ def rerank_hits(hits: list[Hit], query: str, reranker: Reranker | None) -> tuple
 
 
 def _replace_score(hit: Hit, name: str, score: float) -> Hit:
-    told = Reasons(
+    reasons = Reasons(
         signals=(Signal(name=name, value=score, share=score), *(replace(s, share=0.0) for s in hit.signals)),
         matched=hit.matched,
         words=hit.reasons().words,
     )
-    return replace(hit, score=score, reasons=lambda: told)
+    return replace(hit, score=score, reasons=lambda: reasons)
 
 
 def with_uses(hits: list[Hit], recipe: Recipe) -> list[Hit]:
@@ -245,9 +245,9 @@ def _raise_score(hit: Hit, name: str, value: float, share: float) -> Hit:
     gain = share * (1 - hit.score)
     if not gain:
         return hit
-    told = Reasons(
+    reasons = Reasons(
         signals=(*hit.signals, Signal(name=name, value=value, share=gain)),
         matched=hit.matched,
         words=hit.reasons().words,
     )
-    return replace(hit, score=hit.score + gain, reasons=lambda: told)
+    return replace(hit, score=hit.score + gain, reasons=lambda: reasons)

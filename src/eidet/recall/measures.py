@@ -92,4 +92,4 @@ def list_measures(low: str) -> tuple[WordedPattern, ...]:
     """What finds values of the kinds that a question asks for; it is given in small letters."""
     if _MEASURING.search(low) is None:
         return ()
-    return tuple(told for asks, told in _MEASURES if asks.search(low))
+    return tuple(tells for asks, tells in _MEASURES if asks.search(low))

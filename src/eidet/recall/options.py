@@ -59,7 +59,7 @@ def build_query(
     It is asked at the time `meant`, unless the options say when.
     """
     asked, recipe, rerank = options.get("now"), options.get("recipe"), options.get("rerank")
-    said: Mapping[str, Any] = options
+    values: Mapping[str, Any] = options
     return Query(
         text=text,
         scope=Scope.of(scope),
@@ -72,7 +72,7 @@ def build_query(
         least=_least(text, options),
         unit=check_unit(options.get("unit", "record")),
         reranker=None if rerank is None else reranker_of(rerank),
-        given=list_given(**{name: said[name] for name in _SAID if name in said}),
+        given=list_given(**{name: values[name] for name in _SAID if name in values}),
         understand=check_flag(options.get("understand", True), "understand"),
         order=check_order(options.get("order", "-occurred")),
         explain=check_flag(options.get("explain", False), "explain"),

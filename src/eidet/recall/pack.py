@@ -85,13 +85,13 @@ def pack(
     state = [Candidate(key_of(record), record) for record in working]
     chosen = chooser.fill(chooser.fill({}, rules, int(budget * SHARE)), state, int(budget * SHARE))
     page = _fit_page(chosen, wishes, chooser, beside) or _beginning([*wishes, *rules, *state], chooser)
-    told = {key_of(record) for record in page.records}
+    packed = {key_of(record) for record in page.records}
     return Context(
         text=page.text,
         tokens=page.tokens,
         budget=budget,
-        hits=tuple(hit for hit in hits if key_of(hit.record) in told),
-        left_out=tuple(hit for hit in hits if key_of(hit.record) not in told),
+        hits=tuple(hit for hit in hits if key_of(hit.record) in packed),
+        left_out=tuple(hit for hit in hits if key_of(hit.record) not in packed),
         records=page.records,
         sections=page.sections,
     )
@@ -144,9 +144,9 @@ def _cut_quotation(best: Piece, chooser: Chooser) -> str:
     """The beginning of what is quoted, with the quotation closed; nothing where even that has no room."""
     room = chooser.budget
     while (room := room - _SMALLER) > 0:
-        if not (said := cut(best.said, room, chooser.counter)):
+        if not (quoted := cut(best.said, room, chooser.counter)):
             break
-        text = quote_line(best.record, said)
+        text = quote_line(best.record, quoted)
         if (over := chooser.counter.count(text) - chooser.budget) <= 0:
             return text
         room -= over
@@ -166,11 +166,11 @@ def _page(chosen: Chosen, chooser: Chooser, turns: SessionTurns) -> _Page:
     sections[CONVERSATION] = lines_of(passages, headings=chooser.headings)
     bodies = {name: "\n".join(lines) for name, lines in sections.items() if lines}
     text = _join_sections(bodies, chooser.headings)
-    told = []
+    records = []
     for run in (*lists.values(), *passages):
         for one in run:
-            told.append(one.record)
-    return _Page(text=text, tokens=chooser.counter.count(text), records=tuple(told), sections=bodies)
+            records.append(one.record)
+    return _Page(text=text, tokens=chooser.counter.count(text), records=tuple(records), sections=bodies)
 
 
 def _age(one: Told) -> tuple[float, str]:

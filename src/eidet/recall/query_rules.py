@@ -48,12 +48,12 @@ def count_to_read(query: Query, asked: Understood) -> int:
 
 def list_losses(found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
     """What could not be searched or read, in words."""
-    told = [
+    losses = [
         f"{n:,} damaged records of the {tier} tier were not searched" for tier, n in found.damaged.items()
     ]
     if lost := sum(record is None for record in records):
-        told.append(f"{lost:,} hits are damaged or went away while they were read")
-    return (*found.notes, *told)
+        losses.append(f"{lost:,} hits are damaged or went away while they were read")
+    return (*found.notes, *losses)
 
 
 def zone_of(query: Query, asked: Understood) -> float:

@@ -109,18 +109,18 @@ def _time_in_words(record: Record, dates: tuple[Dated, ...], *, fits: bool) -> s
     """Whether it happened, or speaks of, the time that is meant; how far off it is where it does not."""
     happened = local(record.occurred)
     day = happened.toordinal()
-    said = f"{happened.day} {happened:%B %Y}"
+    day_in_words = f"{happened.day} {happened:%B %Y}"
     if any(one.first <= day <= one.last for one in dates):
-        return f"from {said}, {_name_range(dates, day)}"
+        return f"from {day_in_words}, {_name_range(dates, day)}"
     for first, last in read_analysis(record.terms).days:
         if any(one.first <= last and first <= one.last for one in dates):
             return "speaks of the time asked for"
     off = min(max(one.first - day, day - one.last) for one in dates)
     if off <= 7:
-        return f"from {said}, {off} day{'s' * (off > 1)} off the time asked for"
+        return f"from {day_in_words}, {off} day{'s' * (off > 1)} off the time asked for"
     if fits:  # of "in May", the year was only guessed
         return "fits the time asked for, in another year"
-    return f"from {said}, not the time asked for"
+    return f"from {day_in_words}, not the time asked for"
 
 
 def _name_range(dates: tuple[Dated, ...], day: int) -> str:

@@ -42,7 +42,7 @@ def add_words(hit: Hit, words: str, *, first: bool = False, instead: str = "\n")
     def explain() -> Reasons:
         own = reasons()
         others = [other for other in own.words if not other.endswith(instead)]
-        told = (words, *others) if first else (*others, words)
-        return Reasons(signals=own.signals, matched=own.matched, words=told)
+        all_words = (words, *others) if first else (*others, words)
+        return Reasons(signals=own.signals, matched=own.matched, words=all_words)
 
     return make_hit(hit.record, hit.score, explain, hit.superseded_by)

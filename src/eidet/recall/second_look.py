@@ -92,10 +92,10 @@ def look_again(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
     if order and lacks_value(order[0].text, clues.wants):
         order[0] = add_words(order[0], "has nothing of the kind asked for")
         scores = _lower_best(scores)
-    told = []
+    rescored = []
     for hit, score in zip(order, scores, strict=True):
-        told.append(rescore(hit, score, TEXT))
-    return told + rest
+        rescored.append(rescore(hit, score, TEXT))
+    return rescored + rest
 
 
 def _lower_best(scores: list[float]) -> list[float]:
@@ -183,8 +183,8 @@ def _put_in_time(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]
         return hits
     same.sort(key=_when, reverse=clues.moment == LAST)
     same[0] = add_words(same[0], f"is the {clues.moment} of those")
-    told = {hit.record.seq for hit in same}
-    return same + [hit for hit in hits if hit.record.seq not in told]
+    placed = {hit.record.seq for hit in same}
+    return same + [hit for hit in hits if hit.record.seq not in placed]
 
 
 def _put_held_first(hits: list[Hit], clues: Clues, ended: float, odds: Mapping[int, float]) -> list[Hit]:
@@ -192,9 +192,9 @@ def _put_held_first(hits: list[Hit], clues: Clues, ended: float, odds: Mapping[i
     first = hits[0]
     if len(first.text) > LONG:
         return hits
-    told = terms_in(first.record.terms)
-    subject = told & clues.terms
-    topic = (told | clues.terms) - clues.names
+    held = terms_in(first.record.terms)
+    subject = held & clues.terms
+    topic = (held | clues.terms) - clues.names
     near = odds[first.record.seq] - CHANGE
     for hit in sorted(hits[1:HELD], key=_when, reverse=True):
         if _when(hit) <= ended and odds[hit.record.seq] >= near and _tells_same(hit, subject, topic, clues):

@@ -212,8 +212,8 @@ def _of(found: Candidates, asked: Understood) -> Floats:
         own |= (found.traits.who < 0) & found.traits.mentions[0]
     elif not asked.names:
         own |= found.traits.who < 0
-    told: Floats = own * 1.0
-    return told
+    floats: Floats = own * 1.0
+    return floats
 
 
 def _find_identifiers(found: Candidates, asked: Understood) -> Floats:

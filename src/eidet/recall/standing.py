@@ -85,16 +85,16 @@ def list_standing(
     if recall.graphs is None:
         return []
     moments = Moments(view=View(now=now), at=at)
-    told: dict[str, tuple[StandingWish, Record]] = {}
+    wishes: dict[str, tuple[StandingWish, Record]] = {}
     for one, record in _read_records(recall, _list_latest(recall.graphs, scope, moments)):
         if seen.matches(record) and _may_instruct(one, record):
-            told.setdefault(record.id, (one, record))
+            wishes.setdefault(record.id, (one, record))
     unlike: list[Record] = []
-    for one, record in told.values():
+    for one, record in wishes.values():
         if one.is_particular and not has_any_term(record.terms, terms):
             unlike.append(record)
     left_out = {record.id for record in unlike} - _list_alike(recall, query, unlike)
-    chosen = [pair for pair in told.values() if pair[1].id not in left_out]
+    chosen = [pair for pair in wishes.values() if pair[1].id not in left_out]
     return [record for _, record in sorted(chosen, key=_order)[:MOST]]
 
 
@@ -115,7 +115,7 @@ def _list_held(graph: ScopeGraph, moments: Moments) -> list[StandingWish]:
 
     found: list[StandingWish] = []
     for interval in list_special(graph, moments, NATURES):
-        first, seq = interval.first, max(said.source.seq for said in interval.said)
+        first, seq = interval.first, max(assertion.source.seq for assertion in interval.said)
         wish = first.object_mention.name
         found.append(StandingWish(graph.scope, seq, first.nature, interval.subject, wish))
     return found
@@ -186,8 +186,8 @@ def add_standing(
     for record in read(found.scopes[0], chosen):
         if record is not None and _may_be_told(record, query):
             added.append(Hit(record=record, score=_score_between(kept, rest), reasons=_say_standing))
-    told = {hit.record.seq for hit in added}
-    return kept + added + [hit for hit in rest if hit.record.seq not in told]
+    seqs = {hit.record.seq for hit in added}
+    return kept + added + [hit for hit in rest if hit.record.seq not in seqs]
 
 
 def _choose_wishes(
@@ -244,12 +244,12 @@ def is_request(query: str) -> bool:
 def list_wishes(graph: ScopeGraph, moments: Moments, *, requested: bool) -> Wishes:
     """The seqs of the records that instruct; for a request, of those that say what their speaker prefers."""
     instructions: dict[int, None] = {}
-    for said in _list_stated(graph, Nature.INSTRUCTION.value, moments):
-        instructions[said.source.seq] = None
+    for assertion in _list_stated(graph, Nature.INSTRUCTION.value, moments):
+        instructions[assertion.source.seq] = None
     preferences: dict[int, None] = {}
-    for said in _list_stated(graph, PREFERS, moments) if requested else ():
-        if said.subject_mention.reference is Reference.SPEAKER:
-            preferences[said.source.seq] = None
+    for assertion in _list_stated(graph, PREFERS, moments) if requested else ():
+        if assertion.subject_mention.reference is Reference.SPEAKER:
+            preferences[assertion.source.seq] = None
     return Wishes(list(instructions), list(preferences))
 
 

@@ -56,11 +56,11 @@ def read_state(data: Mapping[str, Json], guard: Callable[[str], str]) -> StateQu
         fields.append(_guard_field(field, guard))
     if all(field.form in ("text", "items") and _is_worded(field.value) for field in fields):
         return None
-    told = []
+    parts = []
     for field in fields:
         if _is_worded(field.value):
-            told.append(f"{field.name}: {describe_data(field.value)}")
-    return StateQuery(tuple(fields), "; ".join(told))
+            parts.append(f"{field.name}: {describe_data(field.value)}")
+    return StateQuery(tuple(fields), "; ".join(parts))
 
 
 def words_to_ask(query: str | Mapping[str, Json]) -> str:

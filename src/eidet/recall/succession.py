@@ -139,15 +139,15 @@ def _is_statement(record: Record) -> bool:
 
 
 def _read_predecessor(record: Record, clues: Clues) -> Predecessor:
-    told = frozenset(terms_in(record.terms))
+    has = frozenset(terms_in(record.terms))
     names = clues.names | clues.speakers
-    asked = (told & clues.terms) - names
+    asked = (has & clues.terms) - names
     question = clues.terms - names
     return Predecessor(
-        told=told,
+        told=has,
         asked=asked,
         names=names,
-        value=told - question - names - _list_speaker_terms(record, clues.analyzer),
+        value=has - question - names - _list_speaker_terms(record, clues.analyzer),
         whole=bool(asked) and (asked == question or len(asked) + len(names) > 1),
         settled=_ENDED.search(record.text) is not None,
     )
@@ -169,9 +169,9 @@ def _tells_change(newer: Successor, older: Predecessor, clues: Clues) -> bool:
         if not newer.marked or not subject:
             return False
         return len(subject) <= 2 * _count_alike(newer.has, subject, clues.analyzer) and newer.behind <= CHANGE
-    told = newer.marked or has_measure(newer.record.text, clues.wants)
+    tells = newer.marked or has_measure(newer.record.text, clues.wants)
     topic = (older.told | clues.terms) - clues.names
-    return told and clues.names <= newer.has and touches(newer.has - clues.names, topic, clues.analyzer)
+    return tells and clues.names <= newer.has and touches(newer.has - clues.names, topic, clues.analyzer)
 
 
 def _surely_replaces(newer: Successor, older: Predecessor, clues: Clues) -> bool:

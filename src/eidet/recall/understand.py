@@ -141,21 +141,21 @@ class Understood:
 
     def notes(self) -> tuple[str, ...]:
         """In words, for the explanation."""
-        told = [f"about {name}" for name in (*self.names, *self.entities)]
+        notes = [f"about {name}" for name in (*self.names, *self.entities)]
         if self.speaker is not None and self.speaker not in self.names:
-            told.append(f"said by {self.speaker}")
-        told += [f"{one.text!r} is {_days(one)}" for one in self.dates]
-        told += [f"asks for {what}" for flag, what in _ASKED.items() if self.expects & flag]
+            notes.append(f"said by {self.speaker}")
+        notes += [f"{one.text!r} is {_days(one)}" for one in self.dates]
+        notes += [f"asks for {what}" for flag, what in _ASKED.items() if self.expects & flag]
         if self.several:
-            told.append("asks for several")
-        told += [f"says {phrase!r}" for phrase in self.phrases]
+            notes.append("asks for several")
+        notes += [f"says {phrase!r}" for phrase in self.phrases]
         if self.session:
-            told.append(f"in session {self.session}")
+            notes.append(f"in session {self.session}")
         if self.kind:
-            told.append(f"of kind {self.kind}")
+            notes.append(f"of kind {self.kind}")
         if self.place:
-            told.append(f"near {self.place}")
-        return tuple(told)
+            notes.append(f"near {self.place}")
+        return tuple(notes)
 
 
 _ASKED: Final = {TIMED: "a time", NUMBERED: "a number", NAMED: "a name"}
@@ -163,25 +163,25 @@ _ASKED: Final = {TIMED: "a time", NUMBERED: "a number", NAMED: "a name"}
 
 def understand_query(text: str, now: datetime, voices: Sequence[str], language: str) -> Understood:
     """Reads a question asked at `now` in a scope where `voices` speak."""
-    said = text[:LONGEST]
-    names = find_names(said, voices)
-    dates = _read_dates(said, now, language)
+    question = text[:LONGEST]
+    names = find_names(question, voices)
+    dates = _read_dates(question, now, language)
     return Understood(
         text=text,
         dense=_without_names(_without_dates(text, dates), names),
         names=names,
-        entities=_entities(said, names, dates),
-        speaker=_speaker(said, names, voices),
+        entities=_entities(question, names, dates),
+        speaker=_speaker(question, names, voices),
         dates=dates,
-        expects=_expect_flags(said),
-        several=bool(_SEVERAL.match(said) or _SOME_OR_ALL.search(said)),
-        phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(said) if phrase.strip()),
-        session=_session(said),
-        kind=_kind(said),
-        place=_place(said),
-        identifiers=_identifiers(said, dates),
-        only_time=bool(dates) and not names and _asks_time_only(said, dates),
-        moment=read_moment(said, dates),
+        expects=_expect_flags(question),
+        several=bool(_SEVERAL.match(question) or _SOME_OR_ALL.search(question)),
+        phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(question) if phrase.strip()),
+        session=_session(question),
+        kind=_kind(question),
+        place=_place(question),
+        identifiers=_identifiers(question, dates),
+        only_time=bool(dates) and not names and _asks_time_only(question, dates),
+        moment=read_moment(question, dates),
     )
 
 
@@ -308,8 +308,8 @@ def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | No
     if names:
         return names[0]
     me, you = _ME.search(text) is not None, _YOU.search(text) is not None
-    if said := _SAID.search(text):
-        me, you = said[1].lower() == "i", said[1].lower() == "you"
+    if found := _SAID.search(text):
+        me, you = found[1].lower() == "i", found[1].lower() == "you"
     if me == you:
         return None
     roles = _AGENT_ROLES

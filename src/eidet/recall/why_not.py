@@ -213,13 +213,13 @@ def _rival_of(place: Whereabouts, hits: Hits) -> int | None:
 
 
 def _describe(place: Whereabouts, gaps: tuple[Gap, ...]) -> tuple[str, ...]:
-    told = []
+    parts = []
     if place.stage == "too weak" and place.score is not None:
-        told.append(f"its score {place.score:.4f} is below the least that is shown, {place.least:g}")
+        parts.append(f"its score {place.score:.4f} is below the least that is shown, {place.least:g}")
     for gap in gaps:
         if gap.wanted - gap.own > _TELLING:
-            told.append(_LACKS.get(gap.name, f"it has less {gap.name}"))
-    return tuple(told)
+            parts.append(_LACKS.get(gap.name, f"it has less {gap.name}"))
+    return tuple(parts)
 
 
 class _Standing:
@@ -244,19 +244,19 @@ class _Standing:
 
     def arms(self, row: int) -> dict[str, Signal]:
         """The record's raw score and its rank in each arm that found it."""
-        told = {}
+        arms = {}
         for name in RANKED:
             values = self.ranking.signals.values.get(name)
             if values is not None and values[row] > 0:
                 rank = 1 + int((values > values[row]).sum())
-                told[name] = Signal(name=name, value=float(values[row]), share=0.0, rank=rank)
-        return told
+                arms[name] = Signal(name=name, value=float(values[row]), share=0.0, rank=rank)
+        return arms
 
     def gaps(self, row: int, other: int) -> tuple[Gap, ...]:
         """Each signal of both, the one with the widest gap first."""
-        told = []
+        gaps = []
         for name, weight in self.ranking.signals.weights.items():
             share = self.ranking.signals.shares[name]
             own, wanted = weight * float(share[row]), weight * float(share[other])
-            told.append(Gap(name=name, own=own, wanted=wanted, weight=weight))
-        return tuple(sorted(told, key=lambda gap: gap.own - gap.wanted))
+            gaps.append(Gap(name=name, own=own, wanted=wanted, weight=weight))
+        return tuple(sorted(gaps, key=lambda gap: gap.own - gap.wanted))

@@ -160,14 +160,16 @@ def _mark_of(path: Path) -> tuple[int, ...]:
 def read_keys(path: Path) -> tuple[ApiKey, ...]:
     """The keys of a file; `Misconfigured` names the entry that is wrong, and never shows a secret."""
     try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise Misconfigured(f"the keys file {path} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise Misconfigured(f"the keys file {path} is not TOML: {error}") from None
-    entries = said.pop("key", [])
-    if said or not isinstance(entries, list):
-        raise Misconfigured(f"{path}: a keys file holds [[key]] entries and nothing else, not {sorted(said)}")
+    entries = tables.pop("key", [])
+    if tables or not isinstance(entries, list):
+        raise Misconfigured(
+            f"{path}: a keys file holds [[key]] entries and nothing else, not {sorted(tables)}"
+        )
     keys = []
     for number, entry in enumerate(entries, 1):
         keys.append(_read_entry(entry, f"{path}, key {number}"))
@@ -205,10 +207,10 @@ def _read_entry(entry: Any, where: str) -> ApiKey:
 
 
 def _texts(entry: Mapping[str, Any], name: str, where: str) -> list[str]:
-    said = entry.get(name)
-    if not isinstance(said, list) or not said or not all(isinstance(one, str) for one in said):
+    texts = entry.get(name)
+    if not isinstance(texts, list) or not texts or not all(isinstance(one, str) for one in texts):
         raise Misconfigured(f'{where} needs {name} = ["…"], a list of texts')
-    return said
+    return texts
 
 
 def read_scopes(said: Iterable[str], where: str) -> tuple[str, ...]:
@@ -248,17 +250,17 @@ def _read_limits(entry: Mapping[str, Any], where: str) -> Limits:
 
 
 def _read_digest(entry: Mapping[str, Any], where: str) -> bytes:
-    key, said = entry.get("key"), entry.get("hash")
-    if (key is None) == (said is None):
+    key, hashed = entry.get("key"), entry.get("hash")
+    if (key is None) == (hashed is None):
         raise Misconfigured(f"{where} needs either hash or key: `eidet keys api NAME` writes one")
     if key is not None:
         if not isinstance(key, str) or len(key) < 8:
             raise Misconfigured(f"{where}: a key in plain has at least 8 characters")
         return _digest(key)
     try:
-        digest = bytes.fromhex(str(said).removeprefix(HASH))
+        digest = bytes.fromhex(str(hashed).removeprefix(HASH))
     except ValueError:
         digest = b""
-    if not str(said).startswith(HASH) or len(digest) != hashlib.sha256().digest_size:
+    if not str(hashed).startswith(HASH) or len(digest) != hashlib.sha256().digest_size:
         raise Misconfigured(f'{where}: hash must be "{HASH}" and 64 hexadecimal digits')
     return digest

@@ -58,10 +58,10 @@ class Problem(HTTPException):
 
     def respond(self, path: str = "") -> JSONResponse:
         """The answer to a request for `path`; mem0's client reads the message from `detail`."""
-        told = self.body.model_dump()
+        content = self.body.model_dump()
         if path.startswith(MEM0):
-            told["detail"] = self.body.message
-        return JSONResponse(told, self.status_code, self.headers)
+            content["detail"] = self.body.message
+        return JSONResponse(content, self.status_code, self.headers)
 
 
 _STATUS: Final[dict[type[EidetError], tuple[int, str]]] = {

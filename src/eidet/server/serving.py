@@ -170,12 +170,12 @@ def needs_widely(right: Right) -> Callable[..., Awaitable[WideGrant]]:
     ) -> WideGrant:
         caller = caller_of(request)
         check_right(caller, right)
-        said = scope or scope_header or caller.choose_home()
-        if said == ALL:
+        wanted = scope or scope_header or caller.choose_home()
+        if wanted == ALL:
             if not caller.sees_all:
                 raise make_not_found()
             return WideGrant(caller, serving_of(request), None)
-        named = Scope.of(said)
+        named = Scope.of(wanted)
         check_reach(caller, named)
         return WideGrant(caller, serving_of(request), named)
 

@@ -174,23 +174,23 @@ def _parse_line(line: str, where: str) -> dict[str, Any]:
 def as_json(record: Record) -> dict[str, Any]:
     """A record as JSON values; what has its default is left out."""
     blank = Record(id="", scope="", text="")
-    said: dict[str, Any] = {"id": record.id, "scope": record.scope, "text": record.text}
-    for name in sorted(_FIELDS - said.keys() - {"state"}):
+    row: dict[str, Any] = {"id": record.id, "scope": record.scope, "text": record.text}
+    for name in sorted(_FIELDS - row.keys() - {"state"}):
         value = getattr(record, name)
         if value != getattr(blank, name):
-            said[name] = base64.b64encode(value).decode() if name in _BYTES else value
+            row[name] = base64.b64encode(value).decode() if name in _BYTES else value
     if record.state is not NO_STATE:
-        said["state"] = record.state.to_json()
-    return said
+        row["state"] = record.state.to_json()
+    return row
 
 
 def record_from(line: str, where: str, form: int = FORMAT) -> Record:
-    said = _parse_line(line, where)
+    row = _parse_line(line, where)
     fields = _FIELDS if form == FORMAT else _FIELDS - {"state"}
-    if unknown := said.keys() - fields:
+    if unknown := row.keys() - fields:
         raise Corrupt(f"{where} has unknown fields {sorted(unknown)}; nothing was loaded")
     try:
-        record = from_json(said)
+        record = from_json(row)
     except ValueError as error:
         raise Corrupt(f"{where} is not a record ({error}); nothing was loaded") from error
     return record if form == FORMAT else _split_state(record)

@@ -126,12 +126,12 @@ class GroupCommit:
 
     def _give_up(self, error: Unavailable) -> list[QueuedJob[Any]]:
         """Nothing was done yet for those who wait: theirs is not unsure."""
-        told = Unavailable(str(error), retry_after=error.retry_after)
+        unavailable = Unavailable(str(error), retry_after=error.retry_after)
         since = time.monotonic() - self._patience
         with self._gate:
             late = [queued for queued in self._waiting if queued.began <= since]
             for queued in late:
-                queued.error = told
+                queued.error = unavailable
                 self._waiting.remove(queued)
         return late
 

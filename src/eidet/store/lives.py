@@ -66,8 +66,8 @@ def _befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
 
 
 def _earlier(state: Record, before: Mapping[str, Json]) -> Record:
-    said = {name: _MAKE[name](value) if name in _MAKE else value for name, value in before.items()}
-    return state.but(**said, original=None, vector=None, terms=b"", version=state.version - 1)
+    values = {name: _MAKE[name](value) if name in _MAKE else value for name, value in before.items()}
+    return state.but(**values, original=None, vector=None, terms=b"", version=state.version - 1)
 
 
 def _unlike(earlier: Record, later: Record) -> Record:

@@ -219,11 +219,11 @@ def refuse_constant(name: str) -> Any:
 
 def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """For a JSON reader, which would keep the last of two values and drop the first."""
-    said = dict(pairs)
-    if len(said) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         seen: set[str] = set()
         for name, _ in pairs:
             if name in seen:
                 raise ValueError(f"an object has the key {name!r:.80} twice")
             seen.add(name)
-    return said
+    return values

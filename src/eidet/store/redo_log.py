@@ -65,10 +65,10 @@ def replay_steps(steps: Iterable[Step], to: Transaction) -> None:
     for step in steps:
         match step:
             case "insert", rows:
-                to.insert([from_json(said) for _, said in rows])
+                to.insert([from_json(row) for _, row in rows])
             case "remove", gone, events:
                 records = [Record(id=id, scope=scope, text="", seq=seq) for scope, id, seq in gone]
-                to.remove(records, [Event(**said) for said in events])
+                to.remove(records, [Event(**row) for row in events])
             case "update", changes:
                 to.update(map(_read_change, ast.literal_eval(changes)))
             case "edit_history", edits:
@@ -94,9 +94,9 @@ def drop_past(steps: Iterable[Step], store: Store) -> Iterator[Step]:
     for step in steps:
         match step:
             case "insert", rows:
-                yield "insert", [(seq, living.get(seq) or _cut_record(said)) for seq, said in rows]
+                yield "insert", [(seq, living.get(seq) or _cut_record(row)) for seq, row in rows]
             case "remove", gone, events:
-                yield "remove", gone, [_find_current(Event(**said), store) for said in events]
+                yield "remove", gone, [_find_current(Event(**row), store) for row in events]
             case "set_values", name, _, _:
                 tables[name] = None
     for name in tables:

@@ -102,11 +102,11 @@ class Held(Refused):
         self.records: tuple[tuple[str, str], ...] = tuple(records)
         first = ", ".join(repr(id) for _, id in self.records[:3])
         if len(self.records) == 1:
-            said = f"record {first} is under a legal hold and cannot be {what}: `release` it first"
+            message = f"record {first} is under a legal hold and cannot be {what}: `release` it first"
         else:
-            said = f"{len(self.records):,} of the records are under a legal hold and cannot be {what}: "
-            said += f"`release` them first ({first})"
-        super().__init__(said)
+            message = f"{len(self.records):,} of the records are under a legal hold and cannot be {what}: "
+            message += f"`release` them first ({first})"
+        super().__init__(message)
 
 
 def breaks_hold(old: Record, new: Record) -> bool:

@@ -74,8 +74,8 @@ class Marker:
 
     def always_of(self, record: Record) -> bytes:
         """The same, however short it is."""
-        said = record.whole
-        return self.of_content(said.scope, said.text, data_said(said))
+        whole = record.whole
+        return self.of_content(whole.scope, whole.text, data_said(whole))
 
     def claim_said(self, record: Record) -> Claim:
         """What is checked where somebody says something: only that.
@@ -112,10 +112,10 @@ def fold_text(text: str) -> str:
 
 def is_everyday(record: Record) -> bool:
     """A message such as "ok" or "thank you": forgetting one does not forbid the next."""
-    said = record.whole
-    if said.kind is not Kind.MESSAGE or data_said(said) is not None:
+    whole = record.whole
+    if whole.kind is not Kind.MESSAGE or data_said(whole) is not None:
         return False
-    text = said.text.strip()
+    text = whole.text.strip()
     count = len(text.split()) if text.isascii() else max(len(text.split()), len(text) // CHARS_A_WORD)
     return len(text) < SHORT_CHARS or count < SHORT_WORDS
 

@@ -30,12 +30,12 @@ def read_log(path: Path) -> dict[tuple[str, str], list[float]]:
 
 def _use(line: str, where: str) -> tuple[str, str, float, int]:
     try:
-        said = json.loads(line)
+        fields = json.loads(line)
         return (
-            str(said.get("scope", "default")),
-            str(said["id"]),
-            float(said["at"]),
-            int(said.get("count", 1)),
+            str(fields.get("scope", "default")),
+            str(fields["id"]),
+            float(fields["at"]),
+            int(fields.get("count", 1)),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{where} records no use: it needs an id and a time, as `at` ({error!r})") from None

@@ -117,10 +117,10 @@ def may_hold(
     until: float | None = None,
 ) -> bool:
     """Whether a piece can have what is sought, by what its manifest tells; where it does not tell, it can."""
-    told, places, times = (manifest.get(name) for name in ABOUT)
+    held, places, times = (manifest.get(name) for name in ABOUT)
     first, last = times or (since, until)
     return not (
-        (ids is not None and told is not None and not any(id in ids for id in told))
+        (ids is not None and held is not None and not any(id in ids for id in held))
         or (scope is not None and places is not None and not any(map(scope.holds, places)))
         or (since is not None and last is not None and last < since)
         or (until is not None and first is not None and first > until)
@@ -187,10 +187,10 @@ class FolderArchive:
 
     def rewrite(self, name: str, change: Change, *, now: float) -> int:
         manifest, records = self.manifest(name), list(self.read(name))
-        kept, said = change(records, {k: v for k, v in manifest.items() if k not in _OF_FILES})
+        kept, changed = change(records, {k: v for k, v in manifest.items() if k not in _OF_FILES})
         if len(kept) < len(records):
             if kept:
-                self.keep(kept, said, now=now)
+                self.keep(kept, changed, now=now)
             self._path(name).unlink()
             _to_disk(self.folder)
         return len(records) - len(kept)
@@ -270,8 +270,8 @@ def note_archive(store: Store, archive: object) -> None:
 
 
 def _read_places(store: Store) -> list[str]:
-    told = json.loads(verbs.get_setting(store, SETTING) or "[]")
-    return [place for place in told if isinstance(place, str)]
+    places = json.loads(verbs.get_setting(store, SETTING) or "[]")
+    return [place for place in places if isinstance(place, str)]
 
 
 def _absolute(place: str | Path) -> str:

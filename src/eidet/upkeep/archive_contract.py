@@ -75,18 +75,18 @@ class ArchiveContract:
         assert list(self.archive.read(self.keep(odd))) == [odd]
 
     def test_a_manifest_tells_what_was_said_and_how_many(self) -> None:
-        told = self.archive.manifest(self.keep(fact("x"), fact("y")))
-        assert {name: told[name] for name in SAID} == SAID
-        assert (told["count"], told["archived"]) == (2, NOW)
+        manifest = self.archive.manifest(self.keep(fact("x"), fact("y")))
+        assert {name: manifest[name] for name in SAID} == SAID
+        assert (manifest["count"], manifest["archived"]) == (2, NOW)
 
     def test_a_manifest_tells_what_need_not_be_read(self) -> None:
-        told = self.archive.manifest(self.keep(fact("x", created=5.0), fact("y", "b/c", created=7.0)))
-        assert may_hold(told)
-        assert may_hold(told, ids={"x"}, scope=Scope.under("b"), since=7.0, until=9.0)
-        assert not may_hold(told, ids={"z"})
-        assert not may_hold(told, scope=Scope("b"))
-        assert not may_hold(told, since=7.1)
-        assert not may_hold(told, until=4.9)
+        manifest = self.archive.manifest(self.keep(fact("x", created=5.0), fact("y", "b/c", created=7.0)))
+        assert may_hold(manifest)
+        assert may_hold(manifest, ids={"x"}, scope=Scope.under("b"), since=7.0, until=9.0)
+        assert not may_hold(manifest, ids={"z"})
+        assert not may_hold(manifest, scope=Scope("b"))
+        assert not may_hold(manifest, since=7.1)
+        assert not may_hold(manifest, until=4.9)
 
     def test_pieces_are_named_oldest_first(self) -> None:
         names = [self.keep(fact(f"{n}"), now=NOW + n) for n in range(5)]
@@ -116,10 +116,10 @@ class ArchiveContract:
         assert self.expunge(name, lambda record: record.id in {"x", "y"}, now=GONE) == 2
         (left,) = self.archive.names()
         assert list(self.archive.read(left)) == [replace(FULL, seq=0)]
-        told = self.archive.manifest(left)
-        assert {name: told[name] for name in SAID} == SAID
-        assert told["count"] == 1
-        assert not may_hold(told, ids={"x"})
+        manifest = self.archive.manifest(left)
+        assert {name: manifest[name] for name in SAID} == SAID
+        assert manifest["count"] == 1
+        assert not may_hold(manifest, ids={"x"})
 
     def test_a_piece_without_anything_left_is_removed(self) -> None:
         name, other = self.keep(fact("x")), self.keep(fact("y"))

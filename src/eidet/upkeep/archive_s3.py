@@ -48,8 +48,8 @@ class S3Archive:
 
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
         name = f"archive-{new_id(now)}"
-        told = self._write_lines(name, records, {**manifest, "archived": now})
-        self._write_manifest(name, told, None)
+        written = self._write_lines(name, records, {**manifest, "archived": now})
+        self._write_manifest(name, written, None)
         return name
 
     def names(self) -> list[str]:
@@ -118,10 +118,10 @@ class S3Archive:
         if sha256(found.body).hexdigest() != found.sha256:
             raise Corrupt(f"the manifest of {name} in {self.url} was changed; nothing was loaded")
         try:
-            told = json.loads(found.body)
+            manifest = json.loads(found.body)
         except ValueError as error:
             raise Corrupt(f"the manifest of {name} in {self.url} is not valid JSON ({error})") from error
-        return self._check_manifest(told, name), found.etag
+        return self._check_manifest(manifest, name), found.etag
 
     def _check_manifest(self, told: Any, name: str) -> dict[str, Any]:
         if not isinstance(told, dict) or told.get("eidet") != "archive" or "object" not in told:
@@ -152,19 +152,19 @@ class S3Archive:
         return found
 
     def _rewrite(self, name: str, change: Change) -> int:
-        told, etag = self._manifest(name)
-        records, said = self._records(name, told), {}
-        for k, v in told.items():
+        manifest, etag = self._manifest(name)
+        records, changed = self._records(name, manifest), {}
+        for k, v in manifest.items():
             if k not in OF_OBJECTS or k == "archived":
-                said[k] = v
-        kept, said = change(records, said)
+                changed[k] = v
+        kept, changed = change(records, changed)
         if len(kept) == len(records):
             return 0
         if kept:
-            self._write_instead(name, self._write_lines(name, kept, said), etag)
+            self._write_instead(name, self._write_lines(name, kept, changed), etag)
         else:
             self._bucket.delete(f"{name}.json", if_it_is=etag)
-        self._bucket.delete(told["object"])
+        self._bucket.delete(manifest["object"])
         return len(records) - len(kept)
 
     def _write_instead(self, name: str, told: dict[str, Any], etag: str) -> None:

@@ -125,9 +125,9 @@ class Bucket:
     def put(self, key: str, body: bytes, *, sha256: str, instead_of: str | None = None) -> str:
         """Writes a new object, or one in place of that with the etag; its etag. `Taken` if it is not so."""
         condition: dict[str, Any] = {"IfNoneMatch": "*"} if instead_of is None else {"IfMatch": instead_of}
-        told: dict[str, Any] = {"Metadata": {"sha256": sha256}, "Body": body, **condition}
+        arguments: dict[str, Any] = {"Metadata": {"sha256": sha256}, "Body": body, **condition}
         try:
-            written: str = self._ask("put_object", key, _etag, **told)
+            written: str = self._ask("put_object", key, _etag, **arguments)
         except Taken:
             if (there := self._read_head(key)) is None or there[1] != sha256:
                 raise
@@ -232,9 +232,9 @@ class Bucket:
         return client
 
     def _meaning(self, error: Exception, key: str | None) -> EidetError:
-        told = getattr(error, "response", None)
-        if told is not None:
-            return _refusal(told, self.place, key, str(error))
+        response = getattr(error, "response", None)
+        if response is not None:
+            return _refusal(response, self.place, key, str(error))
         from botocore import exceptions as lost
 
         never = (lost.NoCredentialsError, lost.PartialCredentialsError, lost.ParamValidationError,

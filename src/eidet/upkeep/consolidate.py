@@ -255,14 +255,14 @@ class _Said:
 def consolidate(episodes: Sequence[Record], settings: Upkeep, embed: Embed, now: float) -> Iterator[Change]:
     """What several episodes say becomes a fact, in the words of the newest, with the episodes as sources."""
     newest = sorted(episodes, key=lambda record: record.occurred)[-EPISODES:]
-    said: list[_Said] = []
+    statements: list[_Said] = []
     for newer in newest:
-        said.extend(_Said(text, newer) for text in _statements(newer.whole.text))
-    if not said:
+        statements.extend(_Said(text, newer) for text in _statements(newer.whole.text))
+    if not statements:
         return
-    ids = [str(at) for at in range(len(said))]
-    for group in clusters(ids, embed([one.text for one in said]), SIMILAR):
-        members = [said[int(id)] for id in group]
+    ids = [str(at) for at in range(len(statements))]
+    for group in clusters(ids, embed([one.text for one in statements]), SIMILAR):
+        members = [statements[int(id)] for id in group]
         sources = {one.episode.id: one.episode for one in members}
         if len(sources) >= settings.fact_episodes:
             yield _fact(members[-1], tuple(sources.values()), now)

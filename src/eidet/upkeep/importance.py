@@ -122,10 +122,10 @@ def importance(
         return Weighed(value=1.0, parts={"pinned": 1.0})
     if stated is not None and not math.isnan(stated):
         return Weighed(value=_clamp(stated), parts={"stated": _clamp(stated)})
-    told = telling(text)
+    content = telling(text)
     parts = _drop_unknown(
         {
-            "content": told.value,
+            "content": content.value,
             "tagged": _of_tags(tags, weights),
             "reward": _scale(reward, weights.reward_scale),
             "surprise": None if surprise is None else _or_none(surprise),
@@ -133,7 +133,7 @@ def importance(
             "age": _of_age(age_days, weights.age_half_life_days),
         }
     )
-    return Weighed(value=_mean(parts, weights), parts=parts, notes=told.notes)
+    return Weighed(value=_mean(parts, weights), parts=parts, notes=content.notes)
 
 
 def _drop_unknown(parts: Mapping[str, float | None]) -> dict[str, float]:

@@ -84,14 +84,14 @@ def telling(text: str) -> Informativeness:
     asked about; they are rounded, as both sets are English.
     """
     text = text[:READ]
-    words, said = tokens(text), sentences(text)
+    words, spoken = tokens(text), sentences(text)
     if not words:
         return Informativeness(value=0.0, notes=("says nothing",))
     low = text.lower().replace("’", "'")
     cues = [name for name, pattern in _CUES.items() if pattern.search(low)]
-    details, asked, idle = _details(low, said), _share_of_questions(said), _idle(words)
-    told = 0.1 + 0.45 * _much(len(words), 12) + 0.3 * _much(details, 1.5) + 0.3 * _much(len(cues), 1)
-    value = min(max(told - 0.2 * asked - (0.2 if cues else 0.4) * idle, 0.05), 1.0)
+    details, asked, idle = _details(low, spoken), _share_of_questions(spoken), _idle(words)
+    score = 0.1 + 0.45 * _much(len(words), 12) + 0.3 * _much(details, 1.5) + 0.3 * _much(len(cues), 1)
+    value = min(max(score - 0.2 * asked - (0.2 if cues else 0.4) * idle, 0.05), 1.0)
     return Informativeness(value=value, notes=tuple(_notes(details, cues, asked, idle)))
 
 

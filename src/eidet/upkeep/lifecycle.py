@@ -179,7 +179,7 @@ class Life:
         if not pins:
             return records
         pairs = zip(drafts, records, strict=True)
-        return [_pin(new, pins.get(new.id)) if said.pinned is None else new for said, new in pairs]
+        return [_pin(new, pins.get(new.id)) if draft.pinned is None else new for draft, new in pairs]
 
     def check_changeable(self, record: Record) -> None:
         """`Held` if the record is under a legal hold, before work is done that the write would refuse."""

@@ -52,16 +52,16 @@ def relation(old: str, new: str, cosine: float | None = None, *, language: str =
     """SAME: the new text says nothing else. UPDATE: it replaces the old one. DIFFERENT: keep both."""
     if old.split() == new.split():
         return _same("the same text")
-    said, says = spell_symbols(old), spell_symbols(new)
-    if tokens(said) == tokens(says) and tokens(said) and ("?" in old) == ("?" in new):
+    former, says = spell_symbols(old), spell_symbols(new)
+    if tokens(former) == tokens(says) and tokens(former) and ("?" in old) == ("?" in new):
         if _secret_differs(old, new):
             return _update("a secret in other letters")
         return _same("the same words")
     if cosine is not None and not cosine >= LEAST_COSINE:
         return _different(f"they are too far apart ({cosine:.2f})")
-    if _emoji(said) and _emoji(says) and _emoji(said) != _emoji(says):
+    if _emoji(former) and _emoji(says) and _emoji(former) != _emoji(says):
         return _different("other feelings")
-    return _judge_texts(_readings(said, language), _readings(says, language))
+    return _judge_texts(_readings(former, language), _readings(says, language))
 
 
 def _secret_differs(old: str, new: str) -> bool:
@@ -80,7 +80,7 @@ def _emoji(text: str) -> set[str]:
 
 def _readings(text: str, language: str) -> list[Sentence]:
     kept = []
-    for reading in (read(said, language) for said in sentences(text)):
+    for reading in (read(sentence, language) for sentence in sentences(text)):
         if reading.words:
             kept.append(reading)
     return kept

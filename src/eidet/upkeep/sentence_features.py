@@ -92,14 +92,14 @@ class Sentence:
 def read(sentence: str, language: str = "en") -> Sentence:
     """Fillers are left out; what has no words has no terms."""
     code = code_of(language)
-    said = list(_split(sentence))
-    written = [word for word in said if word.lower() not in lex.FILLERS]
+    spoken = list(_split(sentence))
+    written = [word for word in spoken if word.lower() not in lex.FILLERS]
     words = tuple(word.lower() for word in written)
     stop = STOP_WORDS.get(code, frozenset())
     terms = tuple(_terms(written, stop, analyzer_of(code)))
     verb, verb_at = _verb(words, terms)
     return Sentence(
-        said=tuple(word.lower() for word in said),
+        said=tuple(word.lower() for word in spoken),
         words=words,
         terms=terms,
         stems=frozenset(term.stem for term in terms),

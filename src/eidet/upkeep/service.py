@@ -185,8 +185,8 @@ class Keeping:
 
     def reword(self, old: Record, sources: Sequence[Record]) -> Record:
         """An episode as the rules tell it from these messages: others of its messages were forgotten."""
-        told = sorted((source.whole for source in sources), key=lambda record: record.occurred)
-        ask = episode(told, old.session or "", "a source was forgotten", old.created)
+        left = sorted((source.whole for source in sources), key=lambda record: record.occurred)
+        ask = episode(left, old.session or "", "a source was forgotten", old.created)
         new = self._write_text(ask, settings=self._parts.settings.upkeep, llm=None).record
         return new.but(
             id=old.id,
@@ -236,8 +236,8 @@ class Keeping:
             case "summarise":
                 yield from self._episodes(place, settings, now)
             case "consolidate":
-                told = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
-                for ask in consolidate(told, settings, self._parts.embedder.embed, now):
+                episodes = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
+                for ask in consolidate(episodes, settings, self._parts.embedder.embed, now):
                     if store.read(scope, [ask.record.id])[0] is None:
                         yield ask
             case "read_facts":
@@ -245,10 +245,10 @@ class Keeping:
                 yield from self._readings.plan(scope, llm, most=most, now=now, dry_run=dry_run)
 
     def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
-        said = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)
-        for session, talk in talks_of(verbs.scan(self._parts.store, said, batch=PAGE)).items():
-            told = self._parts.store.read(place.path, [episode_id(session)])[0]
-            if because := due_for_episode(talk, told, now, settings):
+        messages = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)
+        for session, talk in talks_of(verbs.scan(self._parts.store, messages, batch=PAGE)).items():
+            episode = self._parts.store.read(place.path, [episode_id(session)])[0]
+            if because := due_for_episode(talk, episode, now, settings):
                 yield self._episode(place.path, session, because, now)
 
     def _episode(self, scope: str, session: str, because: str, now: float) -> Ask:
@@ -270,12 +270,12 @@ class Keeping:
             ledger=self.ledger,
         )  # fmt: skip
         data = {**(ask.record.data or {}), "by": outcome.by}
-        told = ask.record.but(
+        worded = ask.record.but(
             text=outcome.value,
             data=data if ask.what == "summarise" else None,
             trust=max(map(trust_in, ask.sources), key=list(Trust).index, default=ask.record.trust),
         )
-        ready = Ingest.of(self._parts).derive([told.but(state=told.state.but(worded_by=outcome.by))])[0]
+        ready = Ingest.of(self._parts).derive([worded.but(state=worded.state.but(worded_by=outcome.by))])[0]
         return Write(what=ask.what, record=ready, because=ask.because)
 
     def _by_rules(self, ask: Ask, settings: Upkeep) -> str:
@@ -310,7 +310,7 @@ def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> 
 
 
 def _request(ask: Ask, settings: Upkeep) -> Request:
-    said = "\n".join(f"[{r.when:%Y-%m-%d}] {r.who + ': ' if r.who else ''}{r.text}" for r in ask.sources)
+    lines = "\n".join(f"[{r.when:%Y-%m-%d}] {r.who + ': ' if r.who else ''}{r.text}" for r in ask.sources)
     wish = {
         "summarise": f"Sum up this conversation in at most {settings.episode_tokens} tokens: who said, "
         "decided or did what, with names, dates and numbers. Only the summary, no preamble.",
@@ -319,7 +319,7 @@ def _request(ask: Ask, settings: Upkeep) -> Request:
     }[ask.what]
     system = "You keep the memory of an agent. You add nothing that was not said."
     return Request(
-        prompt=f"{wish}\n\n{said[-PROMPT_CHARS:]}", system=system, max_tokens=settings.episode_tokens * 3,
+        prompt=f"{wish}\n\n{lines[-PROMPT_CHARS:]}", system=system, max_tokens=settings.episode_tokens * 3,
         purpose=ask.what,
     )  # fmt: skip
 

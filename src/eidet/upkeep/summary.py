@@ -74,20 +74,20 @@ def summarise(
     A day is written where it changes. What fits as a whole is told as a whole. Where not even one
     sentence fits, the beginning of the best one is told; a budget of 0 gives the empty text.
     """
-    told = []
+    given = []
     for passage in passages:
-        told.append(Passage(text=passage) if isinstance(passage, str) else passage)
+        given.append(Passage(text=passage) if isinstance(passage, str) else passage)
     count = counter_of(counter)
-    said = []
-    for source, passage in enumerate(told):
+    sentences_said = []
+    for source, passage in enumerate(given):
         for text in _pieces(passage.text):
-            said.append(_Said(text, source))
-    if not said or budget <= 0:
+            sentences_said.append(_Said(text, source))
+    if not sentences_said or budget <= 0:
         return Summary(text="", tokens=0)
-    if count.count(everything := _lines(said, told)) <= budget:
-        return _summary(everything, said, count)
-    ranked = _by_gain(said, told, embed, count, budget)
-    return _within(ranked, said, told, budget, count)
+    if count.count(everything := _lines(sentences_said, given)) <= budget:
+        return _summary(everything, sentences_said, count)
+    ranked = _by_gain(sentences_said, given, embed, count, budget)
+    return _within(ranked, sentences_said, given, budget, count)
 
 
 def gist(

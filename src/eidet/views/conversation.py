@@ -274,7 +274,7 @@ class Conversation:
         if not isinstance(data, Mapping) or not isinstance(data.get("messages"), list | tuple):
             raise BadInput("load takes what `export` returned: a dict with 'messages' and 'summary'")
         was_empty = self._memory.count(self._log.messages, scope=self._scope) == 0
-        stored = self._store(self._unknown([(from_json(told), told.get("id")) for told in data["messages"]]))
+        stored = self._store(self._unknown([(from_json(row), row.get("id")) for row in data["messages"]]))
         count = data.get("summarised") or 0
         if was_empty and count and data.get("summary"):
             summed = count - len([one for one in stored.rejected if one.index < count])

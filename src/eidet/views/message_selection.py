@@ -42,8 +42,8 @@ def filter_by_roles(roles: str | Sequence[str] | None) -> Where | None:
     else:
         names = list(roles)
     unsaid = Condition("data.role", "exists", False)
-    told = Where(conditions=(Condition("data.role", "in", names),))
-    return Where(some=(told, *(Where(who=name, conditions=(unsaid,)) for name in names)))
+    in_data = Where(conditions=(Condition("data.role", "in", names),))
+    return Where(some=(in_data, *(Where(who=name, conditions=(unsaid,)) for name in names)))
 
 
 def that_fit(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:

@@ -54,10 +54,10 @@ def _check_content(said: Message | Mapping[str, Json]) -> None:
 
 def _empty(draft: Draft) -> Draft:
     """Nothing was said: None and the empty text are told apart when they come back."""
-    said = {}
+    fields = {}
     if draft.text == "" and "content" not in draft.data:
-        said = {"content": ""}
-    return replace(draft, text="", data={**draft.data, **said})
+        fields = {"content": ""}
+    return replace(draft, text="", data={**draft.data, **fields})
 
 
 def add_key(draft: Draft, session: str, id: str) -> Draft:
@@ -137,7 +137,7 @@ def as_json(record: Record) -> dict[str, Json]:
     for name, value in data.items():
         if name not in _OWN and name != OURS:
             further[name] = value
-    told = {
+    fields = {
         "id": _notes(data).get("id", record.id),
         "role": message.role,
         "content": data.get("content", message.content),
@@ -151,7 +151,7 @@ def as_json(record: Record) -> dict[str, Json]:
         "more": further,
     }
     result = {}
-    for name, value in told.items():
+    for name, value in fields.items():
         if value not in (None, [], {}) or name == "content":
             result[name] = value
     return result

@@ -100,9 +100,9 @@ class StateRecord:
 
     def _write(self, state: WorkingState, version: int) -> bool:
         """Whether the state was still that version."""
-        told: dict[str, Any] = {"text": state.prompt(), "data": state.as_json()}
+        content: dict[str, Any] = {"text": state.prompt(), "data": state.as_json()}
         try:
-            self._memory.revise(self._id, scope=self._scope, version=version, by=self._agent, **told)
+            self._memory.revise(self._id, scope=self._scope, version=version, by=self._agent, **content)
         except (Conflict, NotFound):
             return False
         return True

@@ -88,14 +88,14 @@ def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
 
 
 def _request(passages: Sequence[Passage]) -> Request:
-    said = "\n".join(f"[{p.day}] {p.who}: {p.text}" if p.who else p.text for p in passages)
+    lines = "\n".join(f"[{p.day}] {p.who}: {p.text}" if p.who else p.text for p in passages)
     wish = (
         f"Sum up this conversation so far in at most {TOKENS} tokens: who said, decided or did what, "
         "with names, dates and numbers. Only the summary, no preamble."
     )
     system = "You keep the memory of an agent. You add nothing that was not said."
     return Request(
-        prompt=f"{wish}\n\n{said[-PROMPT_CHARS:]}", system=system, max_tokens=3 * TOKENS, purpose="summarise"
+        prompt=f"{wish}\n\n{lines[-PROMPT_CHARS:]}", system=system, max_tokens=3 * TOKENS, purpose="summarise"
     )
 
 

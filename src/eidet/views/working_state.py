@@ -38,8 +38,8 @@ class WorkingState:
         return replace(self, **{name: _FIELDS[name](value, name) for name, value in changes.items()})
 
     def as_json(self) -> dict[str, Json]:
-        told = {name: getattr(self, name) for name in _FIELDS}
-        cleaned: dict[str, Json] = clean_json(told, "working state")
+        values = {name: getattr(self, name) for name in _FIELDS}
+        cleaned: dict[str, Json] = clean_json(values, "working state")
         return cleaned
 
     def prompt(self) -> str:

@@ -137,12 +137,12 @@ def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Anal
 
 def _analyse_rest(record: Record, units: Sequence[bytes], language: str, facts: bool) -> bytes:
     """All but the words: what kind of text it is, the days it speaks of, the facts that it states."""
-    said = _local_moment(record.occurred, time.tzname)
-    dated = times_of(record.text, said, language)
-    flags, days = marks_of(record.text, said, language, dated)
+    moment = _local_moment(record.occurred, time.tzname)
+    dated = times_of(record.text, moment, language)
+    flags, days = marks_of(record.text, moment, language, dated)
     if not facts or record.kind not in STATING:
         return pack_analysis(units, flags, days)
-    statements = read_facts(record.text, said=said, language=language, dated=dated)
+    statements = read_facts(record.text, said=moment, language=language, dated=dated)
     if not statements:
         return pack_analysis(units, flags, days)
     return pack_analysis(units, flags, days, pack_statements(statements))

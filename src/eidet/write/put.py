@@ -64,10 +64,10 @@ def put_said(
     rest = list(enumerate(records))
     rejected: list[Rejected] = []
     while rest:
-        said = [record for _, record in rest]
+        allowed = [record for _, record in rest]
         try:
-            watch = parts.tombstones.over_said(said, again=again)
-            stored = put_records(parts, said, now=now, unique=unique, watch=watch)
+            watch = parts.tombstones.over_said(allowed, again=again)
+            stored = put_records(parts, allowed, now=now, unique=unique, watch=watch)
         except Entombed as error:
             rejected += [Rejected(rest[at][0], since) for at, since in error.found.items()]
             rest = [one for at, one in enumerate(rest) if at not in error.found]

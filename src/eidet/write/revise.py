@@ -26,12 +26,12 @@ def revise_record(
     if unknown := (changes.keys() | set(check_texts(clear, "clear"))) - _CHANGEABLE:
         raise BadInput(f"cannot revise {sorted(unknown)}; there are {', '.join(sorted(_CHANGEABLE))}")
     cleared = {name: old.created if name == "occurred" else getattr(Draft(), name) for name in clear}
-    said = {**cleared, **changes}
-    draft = replace(_draft_of(old, said), **said)
+    given = {**cleared, **changes}
+    draft = replace(_draft_of(old, given), **given)
     if "data" in changes and "text" not in changes and old.kind != "message":
         draft = replace(draft, text=None if _was_told(old) else draft.text)
     new = shape_record(draft, scope=old.scope, now=now, text_chars=ingest.text_chars)
-    new = _with_state(new, old, said, now).but(vector=old.vector, terms=old.terms, level=old.level)
+    new = _with_state(new, old, given, now).but(vector=old.vector, terms=old.terms, level=old.level)
     if draft.vector is not None or new.text != old.text:
         return ingest.derive([new], [draft.vector])[0]
     if any(getattr(new, name) != getattr(old, name) for name in _ANALYSED):

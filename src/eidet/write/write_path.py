@@ -42,11 +42,11 @@ class WritePath:
             details.pop("keep_duplicates", self._parts.settings.keep_duplicates), "keep_duplicates"
         )
         again = check_flag(details.pop("again", False), "again")
-        said: dict[str, Any] = {}
+        given: dict[str, Any] = {}
         for name, value in details.items():
             if value is not None:
-                said[name] = value
-        drafts, single = drafts_of(what, said)
+                given[name] = value
+        drafts, single = drafts_of(what, given)
         drafts, values = self._guarding.drafts(drafts)
         records = Ingest.of(self._parts).records(drafts, scope=scope, now=now)
         if self._parts.settings.weigh:

@@ -168,7 +168,10 @@ def test_a_state_is_compared_as_at_home(both: tuple[Memory, Memory]) -> None:
     """Its texts are values and no question, so names in them are not read, on a server neither."""
     scores = []
     for memory in both:
-        for name, who, note in (("s1", "Bob", "Bob met Ann in Porto"), ("s2", "Ann", "Ann sold the oak table")):
+        for name, who, note in (
+            ("s1", "Bob", "Bob met Ann in Porto"),
+            ("s2", "Ann", "Ann sold the oak table"),
+        ):
             memory.remember(data={"note": note}, kind="state", id=name, who=who, scope="states")
         found = memory.recall({"note": "what did Bob sell in Porto yesterday"}, scope="states")
         scores.append([(hit.id, round(hit.score, 6)) for hit in found])

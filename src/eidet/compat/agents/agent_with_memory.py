@@ -100,21 +100,21 @@ class AgentWithMemory:
     async def _work_on(self, task: str) -> str:
         context = await self.memory.get_relevant_context(task, max_episodes=FAILURES)
         system, messages = _prompt(context, await asyncio.to_thread(self._history))
-        said, tools = "", tools_by_name(self.tools)
+        reply, tools = "", tools_by_name(self.tools)
         for _ in range(self.max_turns):
             response = await self._ask_model(system, messages)
             text = _text(response)
             match _stop(response):
                 case "tool_use":
-                    said = ""
+                    reply = ""
                     messages += [_answer_as_message(response), await self._tools_used(tools, response, text)]
                 case "max_tokens":
-                    said += text
+                    reply += text
                     messages += [_answer_as_message(response), {"role": "user", "content": CONTINUE}]
                 case "pause_turn":
                     messages.append(_answer_as_message(response))
                 case _:
-                    return said + text
+                    return reply + text
         raise OutOfTurns(self.max_turns)
 
     def _history(self) -> list[dict[str, Any]]:
@@ -134,8 +134,8 @@ class AgentWithMemory:
             action = make_storable(f"{call.name}({as_text(dict(call.input))})")
             thought = thought or f"I use {call.name}."
             await asyncio.to_thread(self.memory.record_step, thought, action, text)
-            told = {"type": "tool_result", "tool_use_id": call.id, "content": text}
-            results.append(told | ({"is_error": True} if failed else {}))
+            result = {"type": "tool_result", "tool_use_id": call.id, "content": text}
+            results.append(result | ({"is_error": True} if failed else {}))
         return {"role": "user", "content": results}
 
 

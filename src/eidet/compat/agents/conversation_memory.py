@@ -153,8 +153,8 @@ class ConversationMemory(OwnsMemory, MessageSession):
             pair = _pair(summary)
         else:
             pair = []
-        said = sum(message.tokens(self._counter) for message in messages)
-        return said + sum(self._counter.count(part["content"]) for part in pair)
+        tokens = sum(message.tokens(self._counter) for message in messages)
+        return tokens + sum(self._counter.count(part["content"]) for part in pair)
 
     def _summarise(self, messages: Sequence[Message]) -> str:
         """The summary of messages that leave; together with the one before, if a client words it."""
@@ -169,8 +169,8 @@ class ConversationMemory(OwnsMemory, MessageSession):
 
 
 def _beginnings(messages: Sequence[Message]) -> str:
-    said = "\n".join(f"{message.role}: {(message.content or '')[:100]}" for message in messages)
-    return f"{HEADING}\n{said[:1000]}"
+    lines = "\n".join(f"{message.role}: {(message.content or '')[:100]}" for message in messages)
+    return f"{HEADING}\n{lines[:1000]}"
 
 
 def message_from_core(given: Any) -> Message:
@@ -192,13 +192,13 @@ def _pair(summary: str) -> list[dict[str, Any]]:
 
 
 def _ask_for_summary(client: object, messages: Sequence[Message], before: str | None) -> str:
-    said = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
+    lines = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
     earlier = ""
     if before:
         earlier = f"What was said before, in short:\n{before}\n\n"
     prompt = (
         "Sum up this conversation in a few sentences: who said, decided or did what, with names, dates "
-        f"and numbers. Only the summary.\n\n{earlier}{said}"
+        f"and numbers. Only the summary.\n\n{earlier}{lines}"
     )
     text = llm_of(as_function(client)).ask(Request(prompt=prompt, purpose="summarise")).text.strip()
     if not text:

@@ -58,8 +58,8 @@ class AgentMemorySystem(OwnsMemory):
         if max_episodes:
             failed = await self.episodic.search(query, max_episodes, success=False)
         if failed:
-            told = (f"{episode.situation}: {episode.outcome}" for episode in failed)
-            parts.append(_format_list("## What Failed Before", told))
+            lines = (f"{episode.situation}: {episode.outcome}" for episode in failed)
+            parts.append(_format_list("## What Failed Before", lines))
         return "\n\n".join(parts)
 
     async def learn(self, content: str, importance: float = 0.5, source: str = "conversation") -> None:
@@ -97,8 +97,8 @@ def create_memory_aware_prompt(memory: AgentMemorySystem, task: str, include_his
         )
     if working.task:
         parts.append(f"\nCurrent goal: {working.current_goal}")
-    if include_history and (said := _list_messages(memory, task)):
-        parts.append(_format_list("\nWhat was said before:", said))
+    if include_history and (lines := _list_messages(memory, task)):
+        parts.append(_format_list("\nWhat was said before:", lines))
     return "\n".join(parts)
 
 
@@ -108,10 +108,10 @@ def _list_messages(memory: AgentMemorySystem, task: str) -> list[str]:
     messages = list(memory.conversation.messages)
     if messages and messages[-1].role == "user" and messages[-1].content == task:
         messages.pop()
-    said = [f"{message.role}: {message.content or ''}" for message in messages]
+    lines = [f"{message.role}: {message.content or ''}" for message in messages]
     if summary:
-        return [summary, *said]
-    return said
+        return [summary, *lines]
+    return lines
 
 
 def _format_list(title: str, lines: Iterable[str]) -> str:

@@ -125,8 +125,8 @@ class WorkingMemory(OwnsMemory):
             "scratchpad": list(scratchpad or ()),
             "variables": variables,
         }
-        if said := {name: value for name, value in given.items() if value}:
-            self.view.update(**said)
+        if fields := {name: value for name, value in given.items() if value}:
+            self.view.update(**fields)
 
     def set_task(self, task: str) -> None:
         """Begins a task: it is the goal, has a new id, and no results, subgoals or thoughts yet."""

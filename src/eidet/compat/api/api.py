@@ -100,11 +100,11 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
                 failed[name] = error
         if failed:
             name, first = next(iter(failed.items()))
-            told = (
+            message = (
                 f"maintenance failed for {len(failed)} of {len(failed) + len(done)} agents; {name}: {first}"
             )
             raise MemoryMaintenanceException(
-                told, severity=first.severity, context={"failed": list(failed)}
+                message, severity=first.severity, context={"failed": list(failed)}
             ) from first
         return done
 
@@ -136,11 +136,11 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
 
     def cache_info(self) -> dict[str, Any]:
         """What the caches of all agents hold together."""
-        told = [space.cache_info() for space in list(self._spaces.values())]
+        infos = [space.cache_info() for space in list(self._spaces.values())]
         summed = ("entries", "memories", "hits", "misses")
         info: dict[str, Any] = {}
         for name in summed:
-            info[name] = sum(one[name] for one in told)
+            info[name] = sum(one[name] for one in infos)
         info["ttl"] = self.config.cache_ttl
         return info
 

@@ -108,9 +108,9 @@ def translate_errors(kind: type[MemoryAPIException], what: str, **context: Any) 
         raise
     except EidetError as error:
         severity = severity_of(error)
-        told = ", ".join(f"{name}={value!r}" for name, value in context.items())
+        details = ", ".join(f"{name}={value!r}" for name, value in context.items())
         log.log(
             logging.ERROR if severity is Severity.FATAL else logging.WARNING,
-            "%s (%s): %s [%s]", what, severity, error, told,
+            "%s (%s): %s [%s]", what, severity, error, details,
         )  # fmt: skip
         raise kind(f"{what}: {error}", severity=severity, context=context) from error

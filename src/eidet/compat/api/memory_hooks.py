@@ -169,15 +169,15 @@ def _sink(target: Target, agent_id: str | None) -> Callable[[Captured], None]:
 def _memories(captured: Captured) -> list[dict[str, Any]]:
     """The state before (unless it is known already), the action, the state after."""
     before, after = _flat(captured.before), _flat(captured.after)
-    told = []
+    memories = []
     if before is not None and not captured.before_known:
-        told.append(_memory("state", before, captured.step, captured.state_importance(before)))
-    told.append(
+        memories.append(_memory("state", before, captured.step, captured.state_importance(before)))
+    memories.append(
         _memory("action", _action(captured, before, after), captured.step, captured.action_importance)
     )
     if after is not None:
-        told.append(_memory("state", after, captured.step_after, captured.state_importance(after)))
-    return told
+        memories.append(_memory("state", after, captured.step_after, captured.state_importance(after)))
+    return memories
 
 
 def _memory(kind: str, contents: dict[str, Json], step: int, priority: float) -> dict[str, Any]:

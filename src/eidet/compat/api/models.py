@@ -26,11 +26,14 @@ class AgentState:
 
     def as_dict(self) -> dict[str, Json]:
         """What was said, in one level: the extra data beside the rest, which it does not overwrite."""
-        said = {}
+        fields_given = {}
         for f in fields(self):
             if f.name != "extra_data":
-                said[f.name] = getattr(self, f.name)
-        return {**self.extra_data, **{name: value for name, value in said.items() if value is not None}}
+                fields_given[f.name] = getattr(self, f.name)
+        return {
+            **self.extra_data,
+            **{name: value for name, value in fields_given.items() if value is not None},
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Json]) -> Self:
@@ -97,10 +100,10 @@ def contents_of(given: object) -> Mapping[str, Json] | None:
     """The dict that something stands for: a dict, or one of these models; None for anything else."""
     if isinstance(given, Mapping):
         return given
-    said = getattr(given, "as_dict", None)
-    told = None
-    if callable(said):
-        told = said()
-    if isinstance(told, Mapping):
-        return told
+    as_dict = getattr(given, "as_dict", None)
+    contents = None
+    if callable(as_dict):
+        contents = as_dict()
+    if isinstance(contents, Mapping):
+        return contents
     return None

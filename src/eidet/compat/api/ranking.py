@@ -138,8 +138,8 @@ class Narrative(Ranked):
             check_whole(count, name, error=MemoryRetrievalException)
 
     def score(self, look: Look, record: Record) -> float:
-        told = {one.record.id: one.score for one in self.find(look, Where(), None)}
-        return told.get(record.id, 0.0)
+        scores = {one.record.id: one.score for one in self.find(look, Where(), None)}
+        return scores.get(record.id, 0.0)
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         centre = look.get(self.memory_id)
@@ -156,10 +156,10 @@ class Narrative(Ranked):
         past = look.find(both(where, earlier), order=f"-{by}", limit=self.before)[::-1] + here[:at]
         future = here[at + 1 :] + look.find(both(where, later), order=by, limit=self.after)
         past, future = past[-self.before :] if self.before else [], future[: self.after]
-        told = [Scored(r, 1 / (2 + n)) for n, r in enumerate(reversed(past))][::-1]
+        scored = [Scored(r, 1 / (2 + n)) for n, r in enumerate(reversed(past))][::-1]
         if self.include:
-            told.append(Scored(centre, 1.0))
-        return (told + [Scored(r, 1 / (2 + n)) for n, r in enumerate(future)])[:k]
+            scored.append(Scored(centre, 1.0))
+        return (scored + [Scored(r, 1 / (2 + n)) for n, r in enumerate(future)])[:k]
 
 
 def _around(centre: Record) -> tuple[Where, Where, Where]:

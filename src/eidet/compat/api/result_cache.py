@@ -136,9 +136,9 @@ def cacheable(
                 cache.put(key, kept, "kept", 1)
             return kept[0]
 
-        told = cast("Cached[P, T]", answer)
-        told.cache_clear, told.cache_info = cache.clear, cache.info
-        return told
+        cached = cast("Cached[P, T]", answer)
+        cached.cache_clear, cached.cache_info = cache.clear, cache.info
+        return cached
 
     return around
 

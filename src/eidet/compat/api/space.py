@@ -109,9 +109,9 @@ class MemorySpace(Retrieval):
 
     def _announce_stored(self, records: Sequence[Record]) -> None:
         for record in records:
-            told = {"memory_id": record.id, "agent_id": self.agent_id, "step_number": record.step,
+            details = {"memory_id": record.id, "agent_id": self.agent_id, "step_number": record.step,
                     "memory_type": str(record.kind), "contents": record.data}  # fmt: skip
-            self._events.fire(f"{record.kind}_stored", told, self)
+            self._events.fire(f"{record.kind}_stored", details, self)
         self._inserted += len(records)
         if self._inserted >= self.config.cleanup_interval:
             self._inserted = 0
@@ -194,8 +194,8 @@ class MemorySpace(Retrieval):
     def get_statistics(self) -> dict[str, Any]:
         """Counts in all and by tier, types, importance, and what the cache holds."""
         with self._reader.translate_errors("the statistics were not read"):
-            told = statistics(self._memory, self.scope, self._reader.importance_of)
-        return {"agent_id": self.agent_id, **told, "cache": self.cache_info()}
+            counts = statistics(self._memory, self.scope, self._reader.importance_of)
+        return {"agent_id": self.agent_id, **counts, "cache": self.cache_info()}
 
     # Hooks.
 

@@ -120,10 +120,10 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         """The same with further metadata."""
         if not clean_text(text, "an experience").strip():
             raise BadInput("an experience needs a text; this one is empty")
-        told = {**(meta or {}), "importance": importance}
-        importance_of(told, self._scale)  # says what is wrong before a number is taken
+        details = {**(meta or {}), "importance": importance}
+        importance_of(details, self._scale)  # says what is wrong before a number is taken
         key = self._new_key()
-        self.long_term.add(key, text, meta=told)
+        self.long_term.add(key, text, meta=details)
         try:
             if self.vector is not None and not self._shared:
                 self.vector.add(key, text)
@@ -154,9 +154,9 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         """(key, text, score) of what matters for a query: by meaning, or by substring without vectors."""
         store = self.long_term if self.vector is None else self.vector
         kept = []
-        for told in store.search(query, k):
-            if min_score is None or told[2] >= min_score:
-                kept.append(told)
+        for found in store.search(query, k):
+            if min_score is None or found[2] >= min_score:
+                kept.append(found)
         return kept
 
     def search(self, query: str, k: int = 5) -> list[tuple[str, str, float]]:
@@ -282,11 +282,11 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
 
     def metrics(self) -> dict[str, Any]:
         """Success rate and hit ratio of retrieval, whether it drifts, and all of `memory.admin.metrics`."""
-        told = self.memory.admin.stats(self.scope)["retrieval"]
+        rates = self.memory.admin.stats(self.scope)["retrieval"]
         return {
-            "retrieval_success_rate": _value(told["success_rate"]),
-            "hit_ratio": _value(told["hit_ratio"]),
-            "drift": told["drift"],
+            "retrieval_success_rate": _value(rates["success_rate"]),
+            "hit_ratio": _value(rates["hit_ratio"]),
+            "drift": rates["drift"],
             **self.memory.admin.metrics(self.scope),
         }
 

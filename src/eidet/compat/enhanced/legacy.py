@@ -87,16 +87,16 @@ class OldCalls:
         self, tool_name: str, parameters: Any = None, result: Any = None, success: bool = True
     ) -> ToolCall:
         """Keeps the use of a tool; what is not JSON in its result is kept as text."""
-        told = {
+        call = {
             "tool_name": clean_text(tool_name, "tool_name"),
             "parameters": plain(parameters),
             "result": plain(result),
             "success": bool(success),
         }
         stored = self.memory.remember(
-            f"{tool_name}({_brief(told['parameters'])}) -> {_brief(told['result'])}",
+            f"{tool_name}({_brief(call['parameters'])}) -> {_brief(call['result'])}",
             kind=Kind.ACTION,
-            data=told,
+            data=call,
             source=TOOLS,
             scope=self.scope,
             session=self.session_id,
@@ -122,9 +122,9 @@ class OldCalls:
     def tasks(self) -> dict[str, Task]:
         """Tasks by id, as they are now."""
         result = {}
-        for name, told in self._state.variables.items():
+        for name, fields in self._state.variables.items():
             if name.startswith(TASK):
-                result[name.removeprefix(TASK)] = Task(name.removeprefix(TASK), **told, _state=self._state)
+                result[name.removeprefix(TASK)] = Task(name.removeprefix(TASK), **fields, _state=self._state)
         return result
 
     def update_state(self, key: str, value: Any) -> None:
@@ -149,8 +149,8 @@ class OldCalls:
 
 
 def call_of(record: Record) -> ToolCall:
-    told: Mapping[str, Any] = record.whole.data
-    return ToolCall(**{name: told[name] for name in ("tool_name", "parameters", "result", "success")},
+    fields: Mapping[str, Any] = record.whole.data
+    return ToolCall(**{name: fields[name] for name in ("tool_name", "parameters", "result", "success")},
                     timestamp=record.when)  # fmt: skip
 
 

@@ -103,11 +103,11 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         text, old = clean_text(value, "a value"), self.record(key)
         if meta:
-            told = dict(meta)
+            details = dict(meta)
         elif old is None:
-            told = {}
+            details = {}
         else:
-            told = meta_of(old)
+            details = meta_of(old)
         if old is None:
             order = new_id(self.memory.parts.clock())
         else:
@@ -120,8 +120,8 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
             source=self.name,
             key=self._key(key),
             data=None if text.strip() else {},  # an empty text alone is nothing to remember
-            meta={**told, MINE: {"key": key, "order": order}},
-            importance=importance_of(told, self._scale),
+            meta={**details, MINE: {"key": key, "order": order}},
+            importance=importance_of(details, self._scale),
             expires=None if self._ttl is None else timedelta(seconds=self._ttl),
             keep_duplicates=True,
         )

@@ -48,9 +48,9 @@ class WorkingStore(InMemoryStore):
         self._key(key)
         old, text = self.record(key), clean_text(value, "a value")
         if old is None:
-            said = {"role": "system", "content": text, "plain": True, "key": key}
-            said |= {"metadata": dict(meta or {})}
-            self.log.add(said, id=key)
+            message = {"role": "system", "content": text, "plain": True, "key": key}
+            message |= {"metadata": dict(meta or {})}
+            self.log.add(message, id=key)
             return
         data = {**(old.data or {}), "plain": True}
         self.memory.revise(old.id, scope=self.scope, text=text, data=data, meta=dict(meta or old.meta))

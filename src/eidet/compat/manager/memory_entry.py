@@ -90,9 +90,9 @@ def entry_found(hit: Hit, memory_type: str, width: int) -> MemoryEntry:
 
 def core_message(message: Any, source: str) -> CoreMessage:
     """A message of this door, of the core, or a dict, with where it was said."""
-    told = _parts(message)
-    role, content = told.get("role"), told.get("content")
-    silent = content is None and ("content" in told or bool(told.get("tool_calls")))
+    parts = _parts(message)
+    role, content = parts.get("role"), parts.get("content")
+    silent = content is None and ("content" in parts or bool(parts.get("tool_calls")))
     if not isinstance(role, str) or not (isinstance(content, str) or silent):
         raise BadInput(
             "a message needs a role and a content (a text, or None where nothing was said); "
@@ -101,11 +101,11 @@ def core_message(message: Any, source: str) -> CoreMessage:
     return CoreMessage(
         role=role,
         content=content,
-        timestamp=told.get("timestamp"),
-        metadata={**(told.get("metadata") or {}), "role": role, "source": source},
-        tool_calls=told.get("tool_calls") or (),
-        tool_call_id=told.get("tool_call_id"),
-        name=told.get("name"),
+        timestamp=parts.get("timestamp"),
+        metadata={**(parts.get("metadata") or {}), "role": role, "source": source},
+        tool_calls=parts.get("tool_calls") or (),
+        tool_call_id=parts.get("tool_call_id"),
+        name=parts.get("name"),
     )
 
 

@@ -88,10 +88,10 @@ class MemoryManager:
 
         Its importance is `metadata["importance"]` (0 to 1), or is read from what it says.
         """
-        kind, told = check_type(memory_type), _check_metadata(metadata)
+        kind, details = check_type(memory_type), _check_metadata(metadata)
         if not clean_text(content, "content").strip():
             raise BadInput("there is nothing to remember: the content is empty")
-        await self._run(self._add, content, kind, told)
+        await self._run(self._add, content, kind, details)
         await self._afterwards(kind)
 
     async def search_memory(
@@ -145,8 +145,8 @@ class MemoryManager:
                 return Where(ids=tuple(record.id for record in self.working_memory.records()))
             case MemoryTypes.EPISODIC:
                 return Where(kinds=EPISODES)
-        told = Where(kinds=(Kind.MESSAGE,), importance_min=self.config.importance_threshold)
-        return Where(kinds=KNOWLEDGE) | (told & ~near)
+        important = Where(kinds=(Kind.MESSAGE,), importance_min=self.config.importance_threshold)
+        return Where(kinds=KNOWLEDGE) | (important & ~near)
 
     # Adding.
 

@@ -106,9 +106,9 @@ class Agent:
     def _before(self, message: Message, context: ConversationContext) -> list[Message]:
         """What was said right before the message, which may be in the history already."""
         found = []
-        for said in context.history.last(self._turns + 1):
-            if said.content:
-                found.append(said)
+        for turn in context.history.last(self._turns + 1):
+            if turn.content:
+                found.append(turn)
         if found and (found[-1].role, found[-1].content) == (message.role, message.content):
             found.pop()
         return found[max(len(found) - self._turns, 0) :]
@@ -117,7 +117,7 @@ class Agent:
         self, message: Message, context: ConversationContext, before: Sequence[Message]
     ) -> list[MemoryEntry]:
         """Of each memory type what matters, but for what the model is sent anyway."""
-        sent = {message.content, *(said.content for said in before)}
+        sent = {message.content, *(turn.content for turn in before)}
         found: dict[str, MemoryEntry] = {}
         for kind in HEADINGS:
             for entry in await context.memory.search_memory(message.content or "", kind, self._memories):
@@ -127,12 +127,13 @@ class Agent:
 
     def _build_prompt_context(self, message: Message, memories: Iterable[MemoryEntry]) -> str:
         """The memories by type, a line each, and the message."""
-        told = list(memories)
+        entries = list(memories)
         parts = []
         for kind, heading in HEADINGS.items():
-            if any(entry.memory_type == kind for entry in told):
+            if any(entry.memory_type == kind for entry in entries):
                 parts.append(
-                    f"{heading}:\n" + "\n".join(_line(entry) for entry in told if entry.memory_type == kind)
+                    f"{heading}:\n"
+                    + "\n".join(_line(entry) for entry in entries if entry.memory_type == kind)
                 )
         if not parts:
             return message.content or ""
@@ -147,10 +148,10 @@ def _line(entry: MemoryEntry) -> str:
         who = f", {role}"
     strange = entry.trust in UNTRUSTED
     if strange:
-        said = fence_text(entry.content, entry.trust)
+        text = fence_text(entry.content, entry.trust)
     else:
-        said = " ".join(entry.content.split())
-    return f"- [{entry.timestamp:%Y-%m-%d}{who}] {said}"
+        text = " ".join(entry.content.split())
+    return f"- [{entry.timestamp:%Y-%m-%d}{who}] {text}"
 
 
 def _request(
@@ -158,13 +159,13 @@ def _request(
 ) -> Request:
     """Turns alternate and begin with the user, as models want it; what the user said last goes first."""
     turns: list[Turn] = []
-    for said in before:
-        if said.role not in ("user", "assistant") or not (said.content or "").strip():
+    for turn in before:
+        if turn.role not in ("user", "assistant") or not (turn.content or "").strip():
             continue
-        if turns and turns[-1].role == said.role:
-            turns[-1] = Turn(said.role, f"{turns[-1].text}\n\n{said.content}")
-        elif turns or said.role == "user":
-            turns.append(Turn(said.role, said.content or ""))
+        if turns and turns[-1].role == turn.role:
+            turns[-1] = Turn(turn.role, f"{turns[-1].text}\n\n{turn.content}")
+        elif turns or turn.role == "user":
+            turns.append(Turn(turn.role, turn.content or ""))
     if turns and turns[-1].role == "user":
         prompt = f"{turns.pop().text}\n\n{prompt}"
     return Request(prompt=prompt, system=system, before=tuple(turns), purpose="reply", **limits)  # type: ignore[arg-type]

@@ -79,28 +79,28 @@ def message_as_json(message: Message) -> dict[str, Json]:
     """The message as the memory takes it; what it would not take is refused before anything is changed."""
     if not isinstance(message, Message):
         raise BadInput(f"a memory store takes a Message, not {type(message).__name__}")
-    said = {name: getattr(message, name) for name in _FIELDS}
-    said |= {name: clean_json(said[name], name) for name in ("metadata", "tool_calls")}
+    fields = {name: getattr(message, name) for name in _FIELDS}
+    fields |= {name: clean_json(fields[name], name) for name in ("metadata", "tool_calls")}
     offset = message.timestamp.utcoffset()
     if offset is None:
-        return said
-    return said | {ZONE: offset.total_seconds()}
+        return fields
+    return fields | {ZONE: offset.total_seconds()}
 
 
 def read(record: Record) -> Message:
     """The message that a record was made of."""
-    said, data = message_of(record), record.whole.data
+    plain, data = message_of(record), record.whole.data
     offset = None
     if isinstance(data, Mapping):
         offset = data.get(ZONE)
     message = Message(
-        role=said.role,
-        content=said.content,
+        role=plain.role,
+        content=plain.content,
         timestamp=_at(record.occurred, offset),
-        metadata=dict(said.metadata),
-        tool_calls=list(said.tool_calls) or None,
-        tool_call_id=said.tool_call_id,
-        name=said.name,
+        metadata=dict(plain.metadata),
+        tool_calls=list(plain.tool_calls) or None,
+        tool_call_id=plain.tool_call_id,
+        name=plain.name,
     )
     message.record_id = record.id
     return message

@@ -110,12 +110,12 @@ class SummaryMemory(BaseMemoryStore):
         """The summaries that fit in half of the tokens, then the newest messages that fit in the rest."""
         half, counter = check_whole(max_tokens, "max_tokens", least=1) // 2, counter_of(self.token_counter)
         summaries = fit_messages(await self._run(lambda: self.summaries), half, counter)
-        told = []
+        window = []
         for message in summaries:
             if message.tokens(counter) <= half:
-                told.append(message)
-        left = max(1, max_tokens - sum(message.tokens(counter) for message in told))
-        return [*told, *fit_messages(await super().get_history(limit=left), left, counter)]
+                window.append(message)
+        left = max(1, max_tokens - sum(message.tokens(counter) for message in window))
+        return [*window, *fit_messages(await super().get_history(limit=left), left, counter)]
 
     def _check_context(self) -> None:
         """Before the message that fills the store is added: without a summarizer, nothing is changed."""
@@ -129,8 +129,8 @@ class SummaryMemory(BaseMemoryStore):
         """The summary by the agent or function; None where there is none, it fails or says nothing."""
         if self.summarizer_agent is None or isinstance(self.summarizer_agent, LLM):
             return None
-        said = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
-        request = f"Summarize this conversation:\n{said}"
+        lines = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
+        request = f"Summarize this conversation:\n{lines}"
         try:
             answer = await self._call_summarizer(request)
         except Exception as error:  # noqa: BLE001  whatever the user's agent raises
@@ -156,5 +156,5 @@ class SummaryMemory(BaseMemoryStore):
                 log.summarise(keep=keep, llm=model)
             else:
                 flat = text.replace(f"\n\n{BEGINNING}", f"\n{BEGINNING}")
-                said = [str(message) for message in self.summaries] + [BEGINNING + flat]
-                log.summarise(keep=keep, text="\n\n".join(said))
+                texts = [str(message) for message in self.summaries] + [BEGINNING + flat]
+                log.summarise(keep=keep, text="\n\n".join(texts))

@@ -51,10 +51,10 @@ def long(
 ) -> Record:
     """A record in units of words, with vectors along the axes."""
     text = f"{id} {' '.join(units)}"
-    said = {"text": text, "created": NOW, "occurred": NOW, "kind": Kind.EPISODE, **fields}
+    values = {"text": text, "created": NOW, "occurred": NOW, "kind": Kind.EPISODE, **fields}
     vector = b"".join(unit((axis, 1.0)).tobytes() for axis in axes) or None
     terms = pack_analysis([pack(words.split()) for words in units], flags, days)
-    return Record(id=id, scope=scope, vector=vector, terms=terms, **said)
+    return Record(id=id, scope=scope, vector=vector, terms=terms, **values)
 
 
 def bm25(tf: float, length: float, mean: float, holding: int, of: int) -> float:

@@ -100,9 +100,9 @@ def _merge_days(parts: list[Traits], order: Rows) -> NDArray[np.int32]:
         days[:, 0] += start
         moved.append(days)
         start += len(part.turn)
-    told = np.concatenate(moved)
-    told[:, 0] = place[told[:, 0]]
-    return told
+    merged = np.concatenate(moved)
+    merged[:, 0] = place[merged[:, 0]]
+    return merged
 
 
 def _join_optional(parts: Sequence[NDArray[D] | None], order: Rows) -> NDArray[D] | None:

@@ -79,12 +79,12 @@ def _read(path: Path, embedder: str, analyzer: str) -> WordTable | None:
     try:
         content = path.read_bytes()
         head, _, rest = content.partition(b"\n")
-        told = json.loads(head)
+        described = json.loads(head)
     except (OSError, ValueError):
         return None
-    if told != _describe(embedder, analyzer, told.get("words"), rest):
+    if described != _describe(embedder, analyzer, described.get("words"), rest):
         return None
-    end = told["words"] * _WORDS.itemsize
+    end = described["words"] * _WORDS.itemsize
     return WordTable(np.frombuffer(rest[:end], _WORDS), np.frombuffer(rest[end:], _PAIRS))
 
 

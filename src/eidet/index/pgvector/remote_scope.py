@@ -132,10 +132,10 @@ class ServerScope:
         return {**self.build.damaged, **self.tail.damaged}
 
     def read_voices(self, head: Head) -> tuple[str, ...]:
-        told = self._voices
-        if told is None or told[0] != head:
-            self._voices = told = (head, self._look(lambda c: list_voices(c, self._scope)))
-        return told[1]
+        voices = self._voices
+        if voices is None or voices[0] != head:
+            self._voices = voices = (head, self._look(lambda c: list_voices(c, self._scope)))
+        return voices[1]
 
     def _look(self, job: Callable[[Any], T]) -> T:
         return self._store.look(read_soundly(job))

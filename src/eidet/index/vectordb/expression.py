@@ -22,8 +22,8 @@ _BINARY: Final = 1e-4  # the grammar knows no negative exponents: what is smalle
 
 def attributes(columns: Mapping[str, Any]) -> str:
     """The columns of a point as JSON; the others are not told."""
-    told = {letter: _encode(columns[name]) for name, letter in NAMES.items()}
-    return json.dumps(told, separators=(",", ":"))
+    values = {letter: _encode(columns[name]) for name, letter in NAMES.items()}
+    return json.dumps(values, separators=(",", ":"))
 
 
 def may_pass(only: Filter, told: bytes | None) -> bool:
@@ -69,10 +69,10 @@ def _encode(value: Any) -> Any:
 
 
 def _literal(value: Any) -> str:
-    told = _encode(value)
-    if isinstance(told, str):
-        return f'"{told}"'
-    if isinstance(told, int) or abs(told) >= _BINARY:
-        return repr(told).replace("e+", "e")
-    whole, below = told.as_integer_ratio()
+    encoded = _encode(value)
+    if isinstance(encoded, str):
+        return f'"{encoded}"'
+    if isinstance(encoded, int) or abs(encoded) >= _BINARY:
+        return repr(encoded).replace("e+", "e")
+    whole, below = encoded.as_integer_ratio()
     return f"({whole} * 2 ** -{int(math.log2(below))})"

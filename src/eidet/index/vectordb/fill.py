@@ -82,8 +82,8 @@ class Shipper:
         return known if known is None or known.epoch == epoch else self.refresh(scope)
 
     def refresh(self, scope: str) -> Placement | None:
-        told = verbs.get_setting(self._store, self._name(scope))
-        found = Placement(**json.loads(told), scope=scope) if told else None
+        text = verbs.get_setting(self._store, self._name(scope))
+        found = Placement(**json.loads(text), scope=scope) if text else None
         self._placements[scope] = found
         return found
 
@@ -199,8 +199,8 @@ class Shipper:
         return known.advance(changes.head.seq, self._clock(), self._database.settle_seconds)
 
     def _keep(self, scope: str, placement: Placement) -> None:
-        told = {name: value for name, value in asdict(placement).items() if name != "scope"}
-        verbs.set_settings(self._store, {self._name(scope): json.dumps(told)})
+        fields = {name: value for name, value in asdict(placement).items() if name != "scope"}
+        verbs.set_settings(self._store, {self._name(scope): json.dumps(fields)})
         self._placements[scope] = placement
 
     def _take_lease(self, scope: str) -> bool:
@@ -219,10 +219,10 @@ def points_of(entries: Sequence[Entry], width: int) -> Iterator[Point]:
     for entry, blob in zip(entries, _raise_levels(entries, width), strict=True):
         if blob is None or not blob or len(blob) % (4 * width):
             continue
-        told = columns(entry)
+        values = columns(entry)
         for unit, row in enumerate(normalise(np.frombuffer(blob, np.float32).reshape(-1, width))):
             if _has_direction(row):
-                yield Point(key_of(entry.seq, unit), row, {**told, "seq": entry.seq})
+                yield Point(key_of(entry.seq, unit), row, {**values, "seq": entry.seq})
 
 
 def _has_direction(row: Floats) -> bool:

@@ -108,7 +108,7 @@ class MilvusDatabase:
     ) -> list[Match]:
         if among is not None and not among:
             return []
-        told = self._do(
+        answer = self._do(
             lambda client, left: client.search(
                 shelf.collection,
                 data=[vector.tolist()],
@@ -119,7 +119,7 @@ class MilvusDatabase:
                 timeout=left,
             )
         )
-        return [Match(_key(hit["id"]), float(hit["distance"])) for hit in told[0]]
+        return [Match(_key(hit["id"]), float(hit["distance"])) for hit in answer[0]]
 
     def count(self, shelf: VectorShelf) -> int:
         try:
@@ -151,7 +151,7 @@ class MilvusDatabase:
             self._do(lambda client, left: client.drop_collection(shelf.collection, timeout=left))
 
     def _count_rows(self, collection: str, chosen: str) -> int:
-        told = self._do(
+        answer = self._do(
             lambda client, left: client.query(
                 collection,
                 filter=chosen,
@@ -160,7 +160,7 @@ class MilvusDatabase:
                 timeout=left,
             )
         )
-        return int(told[0]["count(*)"])
+        return int(answer[0]["count(*)"])
 
     def close(self) -> None:
         with self._lock:
@@ -211,12 +211,12 @@ def _translate_errors(name: str) -> Iterator[None]:
 
 
 def _refusal(name: str, code: int, words: str) -> EidetError:
-    said = f"{name} answered {code}: {words.strip()[:300]}"
+    message = f"{name} answered {code}: {words.strip()[:300]}"
     if code == NO_COLLECTION:
-        return Lost(said)
+        return Lost(message)
     if code in WRONG_REQUEST or "auth" in words.lower():
-        return Misconfigured(said)
-    return Unavailable(said)
+        return Misconfigured(message)
+    return Unavailable(message)
 
 
 def _id(shelf: VectorShelf, key: int) -> str:

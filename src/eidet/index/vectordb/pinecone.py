@@ -54,8 +54,8 @@ class PineconeDatabase:
 
     def prepare(self, shelf: VectorShelf) -> None:
         """Namespaces come with the first vector; here it is only seen whether the index fits."""
-        told = self._ask("POST", "/describe_index_stats", {})
-        has, metric = told.get("dimension"), told.get("metric", "cosine")
+        stats = self._ask("POST", "/describe_index_stats", {})
+        has, metric = stats.get("dimension"), stats.get("metric", "cosine")
         if has not in (None, shelf.width) or metric != "cosine":
             raise Misconfigured(
                 f"{self.retrier.name} is an index of dimension {has} and metric {metric}, but this "
@@ -96,8 +96,8 @@ class PineconeDatabase:
         }
         if (chosen := _filter(only, among)) is not None:
             asked["filter"] = chosen
-        told = self._ask("POST", "/query", asked)
-        return [Match(int(one["id"]), float(one["score"])) for one in told.get("matches", ())]
+        answer = self._ask("POST", "/query", asked)
+        return [Match(int(one["id"]), float(one["score"])) for one in answer.get("matches", ())]
 
     def count(self, shelf: VectorShelf) -> int:
         spaces = self._ask("POST", "/describe_index_stats", {}).get("namespaces") or {}

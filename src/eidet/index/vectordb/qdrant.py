@@ -123,10 +123,10 @@ class QdrantDatabase:
 
     def count(self, shelf: VectorShelf) -> int:
         try:
-            told = self._do(lambda c: c.count(shelf.collection, _filter(shelf, Every(), None), exact=True))
+            answer = self._do(lambda c: c.count(shelf.collection, _filter(shelf, Every(), None), exact=True))
         except Lost:
             return 0
-        return int(told.count)
+        return int(answer.count)
 
     def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         ids = [uuid_of(shelf, key) for key in keys]
@@ -210,10 +210,10 @@ def _translate_errors(name: str) -> Iterator[None]:
 
 
 def _refusal(name: str, status: int, words: str) -> EidetError:
-    said = f"{name} answered {status}: {words[:300]}"
+    message = f"{name} answered {status}: {words[:300]}"
     if status == 404:
-        return Lost(said)
-    return Unavailable(said) if status >= 500 or status in (408, 425, 429) else Misconfigured(said)
+        return Lost(message)
+    return Unavailable(message) if status >= 500 or status in (408, 425, 429) else Misconfigured(message)
 
 
 def _filter(shelf: VectorShelf, only: Filter, among: Sequence[int] | None) -> models.Filter:

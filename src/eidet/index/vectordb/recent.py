@@ -61,8 +61,8 @@ class ToldScores:
         if not len(self.keys):
             return np.zeros(len(wanted), np.bool_)
         at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        told: NDArray[np.bool_] = self.keys[at] == wanted
-        return told
+        found: NDArray[np.bool_] = self.keys[at] == wanted
+        return found
 
 
 NOTHING_TOLD = ToldScores(np.empty(0, np.int64), np.empty(0, np.float32), 0.0)
@@ -166,18 +166,18 @@ class DatabaseScorer:
         before = vectors.fill_scores(scores, query, rows)
         has = vectors.has[: vectors.base] if rows is None else vectors.has[rows[:before]]
         scores[:before] = np.where(has, np.float32(self._told.low), np.float32(0))
-        at, told = self._place_told(rows)
-        scores[at] = told
+        at, known = self._place_told(rows)
+        scores[at] = known
         return scores
 
     def _place_told(self, passed: Rows | None) -> tuple[Rows, Floats]:
         """Where the rows that the database told of are (among those that pass), and what it told."""
-        columns, vectors, told = self._columns, self._vectors, self._told
-        seqs, units = told.keys >> UNIT_BITS, told.keys & ((1 << UNIT_BITS) - 1)
+        columns, vectors, scored = self._columns, self._vectors, self._told
+        seqs, units = scored.keys >> UNIT_BITS, scored.keys & ((1 << UNIT_BITS) - 1)
         rows = np.searchsorted(columns.seq[: vectors.base], seqs) + units
         there = rows < vectors.base
-        rows, scores = rows[there], told.scores[there]
-        there = (keys_of(columns, rows) == told.keys[there]) & vectors.has[rows]
+        rows, scores = rows[there], scored.scores[there]
+        there = (keys_of(columns, rows) == scored.keys[there]) & vectors.has[rows]
         rows, scores = rows[there], scores[there]
         if passed is None:
             return rows, scores

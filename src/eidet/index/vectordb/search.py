@@ -72,12 +72,12 @@ class DatabaseSearch:
 
     def _consult(self, scope: str, head: Head, probe: Probe, question: DatabaseQuery) -> Candidates:
         """One round for the best, and one for the candidates that only their words or turns made."""
-        told, missing = self._ask_database(scope, head, probe, question)
-        found, lacking = self._answer(scope, head, probe, told)
+        scored, missing = self._ask_database(scope, head, probe, question)
+        found, lacking = self._answer(scope, head, probe, scored)
         if lacking.rows:  # also where some seemed to be missing: a search may pass over what was just sent
             shelf = self._find_shelf(scope, head)
-            told = told.join(self._asker.score_records(shelf, query_of(probe), lacking))
-            found, lacking = self._answer(scope, head, probe, told)
+            scored = scored.join(self._asker.score_records(shelf, query_of(probe), lacking))
+            found, lacking = self._answer(scope, head, probe, scored)
             if not lacking.rows and question.all.rows <= self._asker.count_all(probe):
                 missing = 0
         if not missing:

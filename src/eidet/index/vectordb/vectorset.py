@@ -149,8 +149,8 @@ class VectorSets:
     def prepare(self, shelf: VectorShelf) -> None:
         key = self._key(shelf)
         with self._wire.deadline():
-            told = self._wire.ask(key, ("VINFO", key))
-            if told is not None and not self._fits(told, shelf):
+            info = self._wire.ask(key, ("VINFO", key))
+            if info is not None and not self._fits(info, shelf):
                 self.discard(shelf)
             if self._shelves is not None:
                 self._shelves.note(key)
@@ -186,8 +186,8 @@ class VectorSets:
 
     def _list_commands(self, key: str, point: Point) -> Iterator[Command]:
         name, vector = _name(point.key), np.asarray(point.vector, "<f4").tobytes()
-        told = ("EF", LINKED, "SETATTR", attributes(point.columns))
-        yield ("VADD", key, "FP32", vector, name, self._kind, *told)
+        options = ("EF", LINKED, "SETATTR", attributes(point.columns))
+        yield ("VADD", key, "FP32", vector, name, self._kind, *options)
         if point.key % (1 << UNIT_BITS):
             yield ("ZADD", f"{key}:u", 0, name)
 
@@ -227,17 +227,17 @@ class VectorSets:
             asked += ["FILTER", expression(only), "FILTER-EF", WIDELY * max(count, self._ef)]
         asked += ["TRUTH"] if whole else []
         asked += [] if self._may_search_aside() else ["NOTHREAD"]
-        size, told = self._ask(key, ("VCARD", key), asked)
+        size, answer = self._ask(key, ("VCARD", key), asked)
         if not size:
             raise self._report_lost(shelf)
         self._sizes[key] = size
-        pairs = zip(told[::2], told[1::2], strict=True)
+        pairs = zip(answer[::2], answer[1::2], strict=True)
         found = [Match(int(name, 16), 2 * float(score) - 1) for name, score in pairs if name != MARK]
         return found[:limit], size - 1
 
     def _may_search_aside(self) -> bool:
         if self._aside is None:
-            versions = [told.get("redis_version", "") for told in self._wire.info("server")]
+            versions = [info.get("redis_version", "") for info in self._wire.info("server")]
             self._aside = bool(versions) and all(map(is_sound, versions))
         return self._aside
 
@@ -254,8 +254,8 @@ class VectorSets:
         found = [Match(keys[n], score) for n, score in zip(best.tolist(), scores[best].tolist(), strict=True)]
         if only == EVERYTHING:
             return found
-        told = self._ask(key, *(("VGETATTR", key, _name(match.key)) for match in found))
-        return [match for match, facts in zip(found, told, strict=True) if may_pass(only, facts)]
+        attributes_found = self._ask(key, *(("VGETATTR", key, _name(match.key)) for match in found))
+        return [match for match, facts in zip(found, attributes_found, strict=True) if may_pass(only, facts)]
 
     def count(self, shelf: VectorShelf) -> int:
         key = self._key(shelf)

@@ -63,16 +63,16 @@ class WeaviateDatabase:
             }
             for point in points
         ]
-        told = self._ask("POST", "/batch/objects", body={"objects": objects})
-        for one in told or ():
+        answer = self._ask("POST", "/batch/objects", body={"objects": objects})
+        for one in answer or ():
             if errors := ((one.get("result") or {}).get("errors") or {}).get("error"):
                 raise _refusal(self.retrier.name, str(errors[0].get("message")))
 
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         chosen = {"path": ["seq"], "operator": "ContainsAny", "valueIntArray": list(seqs)}
         body = {"match": {"class": shelf.collection, "where": chosen}, "output": "minimal"}
-        told = self._ask("DELETE", "/batch/objects", body=body, query={"tenant": shelf.name}) or {}
-        if failed := (told.get("results") or {}).get("failed"):
+        answer = self._ask("DELETE", "/batch/objects", body=body, query={"tenant": shelf.name}) or {}
+        if failed := (answer.get("results") or {}).get("failed"):
             raise Unavailable(f"{self.retrier.name} did not delete {failed:,} objects")
 
     def near(
@@ -90,8 +90,8 @@ class WeaviateDatabase:
             asked.append(f"where: {where}")
         query = f"{{ Get {{ {shelf.collection}({', '.join(asked)}) {{ _additional {{ id distance }} }} }} }}"
         found = self._query(query)["Get"][shelf.collection]
-        told = (one["_additional"] for one in found)
-        return [Match(key_in(one["id"]), 1.0 - float(one["distance"])) for one in told]
+        additional = (one["_additional"] for one in found)
+        return [Match(key_in(one["id"]), 1.0 - float(one["distance"])) for one in additional]
 
     def count(self, shelf: VectorShelf) -> int:
         query = f'{{ Aggregate {{ {shelf.collection}(tenant: "{shelf.name}") {{ meta {{ count }} }} }} }}'
@@ -105,10 +105,10 @@ class WeaviateDatabase:
         for key in keys:
             path, query = f"/objects/{shelf.collection}/{uuid_of(shelf, key)}", {"tenant": shelf.name}
             try:
-                told = self._ask("GET", path, query={**query, "include": "vector"})
+                answer = self._ask("GET", path, query={**query, "include": "vector"})
             except Lost:
                 continue
-            found[key] = np.array(told["vector"], np.float32)
+            found[key] = np.array(answer["vector"], np.float32)
         return found
 
     def discard(self, shelf: VectorShelf) -> None:
@@ -132,10 +132,10 @@ class WeaviateDatabase:
                 raise
 
     def _query(self, query: str) -> Any:
-        told = self._ask("POST", "/graphql", body={"query": query})
-        if errors := told.get("errors"):
+        answer = self._ask("POST", "/graphql", body={"query": query})
+        if errors := answer.get("errors"):
             raise _refusal(self.retrier.name, str(errors[0].get("message")))
-        return told["data"]
+        return answer["data"]
 
     def _ask(self, method: str, path: str, *, body: Any = None, query: dict[str, Any] | None = None) -> Any:
         def job(left: float) -> Any:
@@ -193,8 +193,8 @@ def _leaf(leaf: Leaf) -> str:
         return _join("And", [_leaf(Leaf(leaf.column, "!=", value)) for value in leaf.value])
     values = leaf.value if leaf.op == "in" else (leaf.value,)
     kind = "valueNumber" if leaf.column in NUMBERS else "valueText"
-    told = json.dumps(list(values) if leaf.op == "in" else leaf.value)
-    return f'{{path: ["{leaf.column}"], operator: {_OPERATORS[leaf.op]}, {kind}: {told}}}'
+    literal = json.dumps(list(values) if leaf.op == "in" else leaf.value)
+    return f'{{path: ["{leaf.column}"], operator: {_OPERATORS[leaf.op]}, {kind}: {literal}}}'
 
 
 def _join(operator: str, parts: list[str]) -> str:

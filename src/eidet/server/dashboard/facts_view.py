@@ -33,7 +33,7 @@ def read_facts(memory: Memory, scope: Scope, name: str | None, hops: int) -> dic
     """Who and what there is; of one entity (the most often named, if none is said) all that is known."""
     facts = memory.facts
     entities = facts.entities(scope=scope)
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "entities": [entity_as_json(entity) for entity in entities[:ENTITIES]],
         "total": len(entities),
         "contradictions": _contradictions(memory, scope),
@@ -43,11 +43,11 @@ def read_facts(memory: Memory, scope: Scope, name: str | None, hops: int) -> dic
     }
     chosen = _choose(memory, scope, name, entities)
     if chosen is not None:
-        told |= _neighbourhood(memory, scope, chosen, hops)
-        told["entity"] = entity_as_json(chosen)
-        told["timeline"] = facts_as_json(facts.timeline(chosen, scope=scope))
-        told["profile"] = facts.profile(chosen, scope=scope)[:4000]
-    return told
+        result |= _neighbourhood(memory, scope, chosen, hops)
+        result["entity"] = entity_as_json(chosen)
+        result["timeline"] = facts_as_json(facts.timeline(chosen, scope=scope))
+        result["profile"] = facts.profile(chosen, scope=scope)[:4000]
+    return result
 
 
 def _choose(memory: Memory, scope: Scope, name: str | None, entities: list[Entity]) -> Entity | None:
@@ -82,9 +82,9 @@ def _neighbourhood(memory: Memory, scope: Scope, centre: Entity, hops: int) -> d
 
 
 def _contradictions(memory: Memory, scope: Scope) -> list[dict[str, Any]]:
-    told = []
+    rows = []
     for one in memory.facts.contradictions(scope=scope):
-        told.append(
+        rows.append(
             {
                 "subject": one.subject,
                 "relation": one.relation,
@@ -92,7 +92,7 @@ def _contradictions(memory: Memory, scope: Scope) -> list[dict[str, Any]]:
                 "said": [_quotations(side) for side in one.said],
             }
         )
-    return told
+    return rows
 
 
 def explain_fact(memory: Memory, scope: Scope, id: str) -> dict[str, Any]:
@@ -108,9 +108,9 @@ def explain_fact(memory: Memory, scope: Scope, id: str) -> dict[str, Any]:
 
 
 def _quotations(quotations: Iterable[Quotation]) -> list[dict[str, Any]]:
-    told = []
+    rows = []
     for one in quotations:
-        told.append(
+        rows.append(
             {
                 "id": one.id,
                 "text": one.text[:LONGEST],
@@ -120,7 +120,7 @@ def _quotations(quotations: Iterable[Quotation]) -> list[dict[str, Any]]:
                 "source": one.source,
             }
         )
-    return told
+    return rows
 
 
 def entity_as_json(entity: Entity) -> dict[str, Any]:
@@ -137,13 +137,13 @@ def entity_as_json(entity: Entity) -> dict[str, Any]:
 
 
 def fact_as_json(fact: Fact) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name in _PLAIN:
-        told[name] = getattr(fact, name)
+        result[name] = getattr(fact, name)
     for name in ("text", "subject", "object"):
-        told[name] = getattr(fact, name)[:LONGEST]
-    told["sources"] = list(fact.sources[:20])
-    return told
+        result[name] = getattr(fact, name)[:LONGEST]
+    result["sources"] = list(fact.sources[:20])
+    return result
 
 
 def facts_as_json(facts: Iterable[Fact]) -> list[dict[str, Any]]:

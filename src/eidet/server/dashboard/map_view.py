@@ -43,14 +43,14 @@ def draw_map(memory: Memory, scope: Scope) -> dict[str, Any]:
         levels.append(entry.level)
     x, y = project_vectors(vectors, levels, memory.parts.embedder.width)
     kinds, sessions, scopes = _Names(), _Names(), _Names()
-    told: dict[str, Any] = {"x": x, "y": y, "seq": [], "at": [], "kind": [], "session": [], "scope": []}
+    columns: dict[str, Any] = {"x": x, "y": y, "seq": [], "at": [], "kind": [], "session": [], "scope": []}
     for path, entry in rows:
-        told["seq"].append(entry.seq)
-        told["at"].append(int(entry.occurred))
-        told["kind"].append(kinds.number(entry.kind))
-        told["session"].append(sessions.number(entry.session or ""))
-        told["scope"].append(scopes.number(path))
-    return told | {"kinds": kinds.names, "sessions": sessions.names, "scopes": scopes.names, "most": MOST}
+        columns["seq"].append(entry.seq)
+        columns["at"].append(int(entry.occurred))
+        columns["kind"].append(kinds.number(entry.kind))
+        columns["session"].append(sessions.number(entry.session or ""))
+        columns["scope"].append(scopes.number(path))
+    return columns | {"kinds": kinds.names, "sessions": sessions.names, "scopes": scopes.names, "most": MOST}
 
 
 class _Names:

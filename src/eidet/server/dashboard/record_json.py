@@ -39,22 +39,22 @@ _PLAIN: Final = (
 
 
 def record_as_json(record: Record, chars: int = LIST_CHARS) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name in _PLAIN:
-        told[name] = getattr(record, name)
-    told["text"] = record.text[:chars]
-    told["chars"] = len(record.text)
-    told["pinned"] = record.state.pinned is not None
-    told["held"] = record.state.hold is not None
-    return told
+        result[name] = getattr(record, name)
+    result["text"] = record.text[:chars]
+    result["chars"] = len(record.text)
+    result["pinned"] = record.state.pinned is not None
+    result["held"] = record.state.hold is not None
+    return result
 
 
 def records_as_json(records: Iterable[Record | None], chars: int = LIST_CHARS) -> list[dict[str, Any]]:
-    told = []
+    rows = []
     for record in records:
         if record is not None:
-            told.append(record_as_json(record, chars))
-    return told
+            rows.append(record_as_json(record, chars))
+    return rows
 
 
 def hit_as_json(hit: Hit) -> dict[str, Any]:
@@ -85,8 +85,8 @@ def cut_texts(content: Mapping[str, Json] | None) -> dict[str, Json] | None:
     """The content of an earlier version, its long texts cut."""
     if content is None:
         return None
-    told = dict(content)
+    result = dict(content)
     for name, value in content.items():
         if isinstance(value, str):
-            told[name] = value[:PAGE_CHARS]
-    return told
+            result[name] = value[:PAGE_CHARS]
+    return result

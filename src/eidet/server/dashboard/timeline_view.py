@@ -39,8 +39,8 @@ def read_timeline(memory: Memory, scan: EntryScan, scope: Scope, form: TimelineF
     rows = scan.rows(memory.parts.store, scope)
     times = [getattr(row, form.by) for _, row in rows]
     start, end = _whole_range(times, memory.parts.clock())
-    told = {"start": start, "end": end, "total": len(rows), "days": _count_days(times)}
-    return told | _read_stretch(memory, rows, form, start, end) | {"recalls": _count_recalls(memory, scope)}
+    result = {"start": start, "end": end, "total": len(rows), "days": _count_days(times)}
+    return result | _read_stretch(memory, rows, form, start, end) | {"recalls": _count_recalls(memory, scope)}
 
 
 def _read_stretch(
@@ -122,10 +122,10 @@ def _read(memory: Memory, rows: Iterable[Placed]) -> list[dict[str, Any]]:
     by_scope: dict[str, list[int]] = {}
     for scope, row in rows:
         by_scope.setdefault(scope, []).append(row.seq)
-    told: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     for scope, seqs in by_scope.items():
-        told += records_as_json(memory.parts.store.read(scope, seqs), 160)
-    return told
+        records += records_as_json(memory.parts.store.read(scope, seqs), 160)
+    return records
 
 
 def _count_days(times: Iterable[float]) -> dict[int, int]:

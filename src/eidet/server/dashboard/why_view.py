@@ -42,12 +42,12 @@ class FilterForm(BaseModel):
 
     def options(self) -> dict[str, Any]:
         """What was filled in, by the names that verbs take."""
-        told: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for name in ("kinds", "tiers", "trust", "who", "agent", "session", "since", "until"):
             value = getattr(self, name)
             if value not in (None, "", []):
-                told[name] = value
-        return told
+                options[name] = value
+        return options
 
 
 class WhyForm(FilterForm):
@@ -66,7 +66,7 @@ class WhyForm(FilterForm):
 
     def arguments(self) -> dict[str, Any]:
         """What `memory.admin.explain` is asked with, beside the question."""
-        told = self.options() | {
+        arguments = self.options() | {
             "limit": self.limit,
             "where": self.where,
             "recipe": self.choose_recipe(),
@@ -75,10 +75,10 @@ class WhyForm(FilterForm):
         }
         for name in ("now", "as_of", "known_at"):
             if getattr(self, name) not in (None, ""):
-                told[name] = getattr(self, name)
+                arguments[name] = getattr(self, name)
         if self.least is not None:
-            told["least"] = self.least
-        return told
+            arguments["least"] = self.least
+        return arguments
 
     def choose_recipe(self) -> Recipe:
         if self.recipe not in RECIPES:
@@ -130,30 +130,30 @@ def _meaning(explained: Explained) -> dict[str, Any]:
     if explained.ranking is None:
         return {"terms": [], "dense": ""}
     asked = explained.ranking.asked
-    told: dict[str, Any] = {"terms": list(explained.ranking.terms), "dates": _dates(asked)}
+    result: dict[str, Any] = {"terms": list(explained.ranking.terms), "dates": _dates(asked)}
     for name in ("dense", "speaker", "several", "session", "kind", "place", "moment"):
-        told[name] = getattr(asked, name)
+        result[name] = getattr(asked, name)
     for name in ("names", "entities", "phrases"):
-        told[name] = list(getattr(asked, name))
-    told["form"] = _form(asked)
-    told["identifiers"] = [one.text for one in asked.identifiers]
-    return told
+        result[name] = list(getattr(asked, name))
+    result["form"] = _form(asked)
+    result["identifiers"] = [one.text for one in asked.identifiers]
+    return result
 
 
 def _form(asked: Understood) -> list[str]:
-    told = []
+    names = []
     for flag, name in _FORMS.items():
         if asked.expects & flag:
-            told.append(name)
-    return told
+            names.append(name)
+    return names
 
 
 def _dates(asked: Understood) -> list[dict[str, str]]:
-    told = []
+    rows = []
     for one in asked.dates:
         first, last = date.fromordinal(one.first), date.fromordinal(one.last)
-        told.append({"text": one.text, "first": first.isoformat(), "last": last.isoformat()})
-    return told
+        rows.append({"text": one.text, "first": first.isoformat(), "last": last.isoformat()})
+    return rows
 
 
 def _arms(memory: Memory, explained: Explained) -> dict[str, list[dict[str, Any]]]:
@@ -164,13 +164,13 @@ def _arms(memory: Memory, explained: Explained) -> dict[str, list[dict[str, Any]
     for best in trace.arms.values():
         wanted += [id for id, _ in best[:ARM_ROWS]]
     known = _read_by_id(memory, explained, wanted)
-    told: dict[str, list[dict[str, Any]]] = {}
+    arms: dict[str, list[dict[str, Any]]] = {}
     for name, best in trace.arms.items():
-        told[name] = []
+        arms[name] = []
         for id, score in best[:ARM_ROWS]:
             if id in known:
-                told[name].append({"score": score, "record": record_as_json(known[id], 160)})
-    return told
+                arms[name].append({"score": score, "record": record_as_json(known[id], 160)})
+    return arms
 
 
 def _read_by_id(memory: Memory, explained: Explained, ids: list[str]) -> dict[str, Record]:
@@ -184,14 +184,14 @@ def _read_by_id(memory: Memory, explained: Explained, ids: list[str]) -> dict[st
 
 
 def _list_removed(explained: Explained) -> list[dict[str, Any]]:
-    told = []
+    rows = []
     where = explained.query.where
     for hit in list(explained.removed)[:REMOVED_ROWS]:
         reasons = []
         if where is not None:
             reasons = list(failing_parts(where, hit.record))
-        told.append({"score": hit.score, "record": record_as_json(hit.record, 160), "because": reasons})
-    return told
+        rows.append({"score": hit.score, "record": record_as_json(hit.record, 160), "because": reasons})
+    return rows
 
 
 def context_as_json(context: Context) -> dict[str, Any]:
@@ -199,11 +199,11 @@ def context_as_json(context: Context) -> dict[str, Any]:
     counter, records, at = counter_of(None), list(context.records), 0
     lines = []
     for line in context.text.split("\n"):
-        told: dict[str, Any] = {"text": line[:2000], "tokens": counter.count(line + "\n"), "id": None}
+        row: dict[str, Any] = {"text": line[:2000], "tokens": counter.count(line + "\n"), "id": None}
         if line.startswith("[") and at < len(records):
-            told |= {"id": records[at].id, "scope": records[at].scope, "kind": records[at].kind}
+            row |= {"id": records[at].id, "scope": records[at].scope, "kind": records[at].kind}
             at += 1
-        lines.append(told)
+        lines.append(row)
     return {
         "lines": lines,
         "tokens": context.tokens,
@@ -215,6 +215,6 @@ def context_as_json(context: Context) -> dict[str, Any]:
 
 def whereabouts_as_json(place: Whereabouts, record: Record, explained: Explained) -> dict[str, Any]:
     in_context = False
-    for told in explained.context.records:
-        in_context = in_context or (told.scope, told.id) == (record.scope, record.id)
+    for packed in explained.context.records:
+        in_context = in_context or (packed.scope, packed.id) == (record.scope, record.id)
     return asdict(place) | {"record": record_as_json(record), "in_context": in_context}

@@ -49,9 +49,9 @@ class FactTools:
                 found = await self._list_about(about, relation, times, place)
             else:
                 found = await self._match(subject, relation, object, times, limit, place)
-        told = [tell_fact(fact) for fact in found[:limit]]
+        lines = [tell_fact(fact) for fact in found[:limit]]
         values = FactsAnswer(facts=[make_fact(fact) for fact in found[:limit]])
-        return answer("\n".join(told) or "no such fact is known", values)
+        return answer("\n".join(lines) or "no such fact is known", values)
 
     async def _list_about(
         self, about: str, relation: str | None, times: FactsAskedAt, place: str

@@ -186,8 +186,8 @@ class MemoryTools:
             raise BadInput("revise needs something to change: text, who, occurred or importance")
         with self._access.enter(Right.WRITE, scope) as place:
             record = await self._memory.revise(id, scope=place, version=version, **changes)
-        told = f"revised; now version {record.version}\n{tell_records([record])}"
-        return answer(told, ReviseAnswer(memory=make_item(record)))
+        text_told = f"revised; now version {record.version}\n{tell_records([record])}"
+        return answer(text_told, ReviseAnswer(memory=make_item(record)))
 
     async def forget(
         self,
@@ -217,8 +217,8 @@ class MemoryTools:
         found = await self._memory.trust.preview_forget(ids, scope=place, **filters)
         doomed = [*found.asked, *found.copies, *found.dropped]
         values = ForgetAnswer(forgotten=0, preview=True, memories=make_items(doomed))
-        told = f"nothing was deleted yet; this would go: {found.count}\n{tell_records(doomed)}"
-        return answer(told, values)
+        lines = f"nothing was deleted yet; this would go: {found.count}\n{tell_records(doomed)}"
+        return answer(lines, values)
 
     async def history(
         self, id: RecordId, scope: ScopeName = None
@@ -232,8 +232,8 @@ class MemoryTools:
             if not events:
                 raise NotFound(f"there is no memory {id!r} in scope {place}")
         entries = [make_entry(event) for event in events]
-        told = "\n".join(tell_entry(entry) for entry in entries)
-        return answer(told, HistoryAnswer(id=id, entries=entries))
+        lines = "\n".join(tell_entry(entry) for entry in entries)
+        return answer(lines, HistoryAnswer(id=id, entries=entries))
 
 
 def drop_absent(**given: Any) -> dict[str, Any]:

@@ -126,9 +126,9 @@ def make_recalled(hit: Hit) -> RecalledItem:
 def make_entry(event: Event) -> HistoryEntry:
     before = None
     if event.before is not None:
-        said = event.before.get("text")
-        if isinstance(said, str):
-            before = said
+        text = event.before.get("text")
+        if isinstance(text, str):
+            before = text
     return HistoryEntry(
         what=event.what, at=iso_time(event.at), by=event.by, version=event.version, text_before=before
     )

@@ -94,10 +94,10 @@ def tell_cause(error: EidetError) -> str:
     if isinstance(error, Unavailable | Corrupt | Misconfigured):
         LOG.warning("a tool failed: %s: %s", type(error).__name__, error)
         return "the memory cannot answer this now"
-    said = str(error).rstrip(".")
+    cause = str(error).rstrip(".")
     if isinstance(error, Conflict) and error.current is not None:
-        said += f" (it is at version {error.current} now)"
-    return said
+        cause += f" (it is at version {error.current} now)"
+    return cause
 
 
 def describe_arguments(error: ValidationError) -> str:

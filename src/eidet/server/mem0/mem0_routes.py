@@ -54,16 +54,16 @@ def respond(told: Any) -> Response:
 
 async def ping(access: Enters) -> Response:
     """Whether a key is valid. mem0's organisation and project are the server and the key's scope."""
-    told = {"status": "ok", "org_id": ORG, "project_id": access.home.path, "user_email": None}
-    return respond(told)
+    content = {"status": "ok", "org_id": ORG, "project_id": access.home.path, "user_email": None}
+    return respond(content)
 
 
 async def add(body: AddBody, access: WritesMem0) -> Response:
     """Remembers messages as they are."""
-    said, adding = read_messages(body.messages), access.adding
-    check_records(access.grant, len(said), "messages")
+    turns, adding = read_messages(body.messages), access.adding
+    check_records(access.grant, len(turns), "messages")
     writing, at = body.read(adding.memory.parts.clock()), body.read_time()
-    return respond({"results": await access.run(lambda: adding.add(said, writing, at=at))})
+    return respond({"results": await access.run(lambda: adding.add(turns, writing, at=at))})
 
 
 async def search(body: SearchBody, access: ReadsMem0) -> Response:
@@ -74,12 +74,12 @@ async def search(body: SearchBody, access: ReadsMem0) -> Response:
     hits = await access.search(
         lambda: access.verbs.search(query, selection, limit=body.top_k, least=body.threshold, now=now)
     )
-    told: list[dict[str, Any]] = []
+    items: list[dict[str, Any]] = []
     for hit in hits:
         if body.latest_only and hit.superseded_by is not None:
             continue
-        told.append(_choose_fields({**_BLANK, **tell_hit(hit, access.home)}, body.fields))
-    return respond({"results": told})
+        items.append(_choose_fields({**_BLANK, **tell_hit(hit, access.home)}, body.fields))
+    return respond({"results": items})
 
 
 def _choose_fields(told: dict[str, Any], fields: list[str] | None) -> dict[str, Any]:
@@ -110,8 +110,8 @@ async def list_memories(
         following = str(request.url.include_query_params(page=page + 1, page_size=page_size))
     if page > 1:
         previous = str(request.url.include_query_params(page=page - 1, page_size=page_size))
-    told = [_tell(record, access) for record in records]
-    return respond({"count": count, "next": following, "previous": previous, "results": told})
+    items = [_tell(record, access) for record in records]
+    return respond({"count": count, "next": following, "previous": previous, "results": items})
 
 
 def _tell(record: Record, access: Mem0Grant) -> dict[str, Any]:
@@ -171,11 +171,11 @@ def _read_written(filters: str | None) -> dict[str, Any]:
         return {}
     for read in (json.loads, ast.literal_eval):
         try:
-            said = read(filters)
+            written = read(filters)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        if isinstance(said, dict):
-            return said
+        if isinstance(written, dict):
+            return written
     raise BadInput("filters must be a dict")
 
 
@@ -225,8 +225,8 @@ async def judge(body: JudgementBody, access: WritesMem0) -> Response:
 async def get_project(access: ReadsMem0) -> Response:
     """The one project that a key has; it has no settings."""
     home = access.home.path
-    told = {"id": home, "name": home, "custom_instructions": None, "custom_categories": None}
-    return respond(told)
+    project = {"id": home, "name": home, "custom_instructions": None, "custom_categories": None}
+    return respond(project)
 
 
 async def refuse(_access: Enters) -> Response:

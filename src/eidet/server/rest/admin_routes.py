@@ -91,11 +91,11 @@ async def scopes(
         counts |= await grant.memory.scopes(prefix)
     names = sorted(name for name in counts if cursor is None or name > cursor)
     page = names[:limit]
-    told = [{"scope": name, "records": counts[name]} for name in page]
+    rows = [{"scope": name, "records": counts[name]} for name in page]
     following = None
     if len(names) > limit:
         following = page[-1]
-    return await answer(grant.serving, lambda: {"scopes": told, "cursor": following}, size=len(told))
+    return await answer(grant.serving, lambda: {"scopes": rows, "cursor": following}, size=len(rows))
 
 
 def _reachable(caller: Caller, under: str | None) -> list[str | None]:

@@ -71,15 +71,15 @@ def hash_asked(*asked: Any) -> str:
 
 
 def write_cursor(mark: PageMark) -> str:
-    said = [mark.order, mark.asked, mark.value, list(mark.ids), mark.skip]
-    return base64.urlsafe_b64encode(dump_json(said).encode()).decode()
+    fields = [mark.order, mark.asked, mark.value, list(mark.ids), mark.skip]
+    return base64.urlsafe_b64encode(dump_json(fields).encode()).decode()
 
 
 def read_cursor(cursor: str, order: str, asked: str) -> PageMark:
     """`BadInput` if it is none of ours, or is for another question."""
     try:
-        said = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        mark = _read_mark(*said)
+        fields = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        mark = _read_mark(*fields)
     except (ValueError, TypeError, binascii.Error, RecursionError):
         raise BadInput("this cursor is not one that a page gave") from None
     if (mark.order, mark.asked) != (order, asked):

@@ -120,10 +120,10 @@ async def neighbours(body: EntityBody, grant: Reads) -> Response:
     found = await grant.memory.facts.neighbours(**dict(body), scope=grant.scope)
 
     def tell() -> dict[str, Any]:
-        told = []
+        rows = []
         for one in found:
-            told.append({"entity": one.entity.to_dict(), "fact": one.fact.to_dict()})
-        return {"neighbours": told}
+            rows.append({"entity": one.entity.to_dict(), "fact": one.fact.to_dict()})
+        return {"neighbours": rows}
 
     return await answer(grant.serving, tell, size=len(found))
 

@@ -285,11 +285,11 @@ async def instructions(body: InstructionsBody, grant: Reads) -> Response:
 
 async def add(body: NewFact, grant: Writes) -> Response:
     """States a fact."""
-    said = dict(body)
+    fields = dict(body)
     for name in ("who", "session", "agent", "occurred", "trust"):
-        if said[name] is None:
-            del said[name]
-    fact = await grant.memory.facts.add(**said, scope=grant.single)
+        if fields[name] is None:
+            del fields[name]
+    fact = await grant.memory.facts.add(**fields, scope=grant.single)
     return await answer(grant.serving, fact.to_dict)
 
 

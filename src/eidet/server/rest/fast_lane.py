@@ -82,8 +82,8 @@ class Lane:
         if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
             raise UnusualRequest
         try:
-            said = json.loads(await body.read())
-            return cast("type[BaseModel]", self.body).model_validate(said)
+            content = json.loads(await body.read())
+            return cast("type[BaseModel]", self.body).model_validate(content)
         except (ValueError, RecursionError):  # no JSON, too deep, not in UTF-8, or not what the model takes
             raise UnusualRequest from None
 
@@ -97,10 +97,10 @@ def check_value(adapter: TypeAdapter[Any], value: str) -> Any:
 
 def find_scope(scope: MutableMapping[str, Any]) -> str | None:
     """The scope that the query names. Any other parameter is for FastAPI."""
-    said = scope["query_string"]
-    if not said:
+    query = scope["query_string"]
+    if not query:
         return None
-    asked = QueryParams(said)
+    asked = QueryParams(query)
     if asked.keys() - {SCOPE}:
         raise UnusualRequest
     return asked.get(SCOPE)

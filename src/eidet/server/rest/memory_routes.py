@@ -172,13 +172,13 @@ async def get_many(body: GetBody, grant: Reads) -> Response:
 
 
 def _tell_lookup(found: list[Record | None], vectors: bool) -> dict[str, Any]:
-    told: list[dict[str, Any] | None] = []
+    rows: list[dict[str, Any] | None] = []
     for record in found:
         if record is None:
-            told.append(None)
+            rows.append(None)
         else:
-            told.append(tell_record(record, vectors=vectors))
-    return {"memories": told}
+            rows.append(tell_record(record, vectors=vectors))
+    return {"memories": rows}
 
 
 async def get_one(

@@ -270,10 +270,10 @@ def tell_bare_hit(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
 
 def tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
     tell = tell_hit if reasons else tell_bare_hit
-    told: dict[str, Any] = {"hits": [tell(hit, vectors=vectors) for hit in hits], "scope": hits.scope}
+    result: dict[str, Any] = {"hits": [tell(hit, vectors=vectors) for hit in hits], "scope": hits.scope}
     if hits.trace is not None:
-        told["trace"] = asdict(hits.trace)
-    return told
+        result["trace"] = asdict(hits.trace)
+    return result
 
 
 def tell_context(context: Context) -> dict[str, Any]:
@@ -290,10 +290,10 @@ def tell_context(context: Context) -> dict[str, Any]:
 
 
 def tell_events(events: Iterable[Event]) -> dict[str, Any]:
-    told = []
+    rows = []
     for event in events:
-        told.append(asdict(event) | {"at": iso_time(event.at)})
-    return {"events": told}
+        rows.append(asdict(event) | {"at": iso_time(event.at)})
+    return {"events": rows}
 
 
 def tell_forgotten(gone: Forgotten) -> dict[str, Any]:
@@ -304,10 +304,10 @@ def tell_forgotten(gone: Forgotten) -> dict[str, Any]:
 
 
 def tell_preview(preview: Preview) -> dict[str, Any]:
-    told = {
+    groups = {
         "asked": tell_records(preview.asked),
         "copies": tell_records(preview.copies),
         "dropped": tell_records(preview.dropped),
         "anew": tell_records(preview.anew),
     }
-    return {"count": preview.count, "receipt": None, "preview": told}
+    return {"count": preview.count, "receipt": None, "preview": groups}

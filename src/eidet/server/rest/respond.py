@@ -28,10 +28,10 @@ _ERRORS: Final = {
 
 def errors(more: Mapping[int, str] | None = None) -> dict[int | str, dict[str, Any]]:
     """The errors that every route declares, and those of one route."""
-    told: dict[int | str, dict[str, Any]] = {}
+    responses: dict[int | str, dict[str, Any]] = {}
     for status, text in (_ERRORS | dict(more or {})).items():
-        told[status] = {"model": ErrorBody, "description": text}
-    return told
+        responses[status] = {"model": ErrorBody, "description": text}
+    return responses
 
 
 async def answer(

@@ -72,12 +72,12 @@ class JsonLines(logging.Formatter):
 
     def _describe(self, raised: Raised) -> dict[str, Any]:
         kind, error, _ = raised
-        said: dict[str, Any] = {"stack": describe_exception(raised)}
+        described: dict[str, Any] = {"stack": describe_exception(raised)}
         if kind is not None:
-            said["type"] = kind.__name__
+            described["type"] = kind.__name__
         if self._content:
-            said["message"] = str(error)
-        return said
+            described["message"] = str(error)
+        return described
 
 
 def describe_exception(raised: Raised) -> list[str]:

@@ -92,35 +92,35 @@ class MemorySpans:
             span.set_attributes(self._describe_answer(call))
 
     def _describe_call(self, call: VerbCall, operation: str) -> Attributes:
-        said: Attributes = {OPERATION: operation, PROVIDER: "eidet", VERB: call.verb}
+        attributes: Attributes = {OPERATION: operation, PROVIDER: "eidet", VERB: call.verb}
         owner = call.owner
         if isinstance(owner, Memory) and not is_remote(owner) and not owner.parts.closed:
-            said[STORE_ID] = owner.parts.store.identity
+            attributes[STORE_ID] = owner.parts.store.identity
         if call.verb in ("revise", "forget"):
             named = call.arguments.get("id", call.arguments.get("ids"))
             if isinstance(named, str):
-                said[RECORD_ID] = named
+                attributes[RECORD_ID] = named
         query = call.arguments.get("query")
         if self._content and isinstance(query, str):
-            said[QUERY_TEXT] = query
-        return said
+            attributes[QUERY_TEXT] = query
+        return attributes
 
     def _describe_answer(self, call: VerbCall) -> Attributes:
-        said: Attributes = {}
+        attributes: Attributes = {}
         found = records_in(call.answer)
         if found is not None:
-            said[RECORD_COUNT] = len(found)
+            attributes[RECORD_COUNT] = len(found)
         elif isinstance(call.answer, int):
-            said[RECORD_COUNT] = int(call.answer)
+            attributes[RECORD_COUNT] = int(call.answer)
         if isinstance(call.answer, Record):
-            said[RECORD_ID] = call.answer.id
+            attributes[RECORD_ID] = call.answer.id
         if "searched" in call.details:
-            said[SEARCHED] = int(call.details["searched"])
+            attributes[SEARCHED] = int(call.details["searched"])
         for stage, millis in call.details.get("millis", {}).items():
-            said[f"eidet.recall.{stage}_ms"] = round(millis, 3)
+            attributes[f"eidet.recall.{stage}_ms"] = round(millis, 3)
         if self._content and found is not None:
-            said[RECORDS] = dump_json([describe_record(one) for one in found])
-        return said
+            attributes[RECORDS] = dump_json([describe_record(one) for one in found])
+        return attributes
 
 
 def has_listeners() -> bool:

@@ -72,12 +72,12 @@ class RequestTelemetry:
         self._metrics.count_request(method, route, status, seconds)
         if not LOG.isEnabledFor(logging.INFO):
             return
-        said = {"method": method, "route": route, "status": status, "seconds": round(seconds, 4)}
-        said["request_id"] = scope.get(REQUEST_ID)
+        fields = {"method": method, "route": route, "status": status, "seconds": round(seconds, 4)}
+        fields["request_id"] = scope.get(REQUEST_ID)
         caller = scope.get(CALLER)
         if caller is not None and caller.name is not None:
-            said["key"] = caller.name
-        LOG.info("request", extra={FIELDS: said})
+            fields["key"] = caller.name
+        LOG.info("request", extra={FIELDS: fields})
 
 
 class StatusWatch:

@@ -52,15 +52,19 @@ class SlowRecalls:
                 )
 
     def _describe(self, call: VerbCall, spent: float) -> dict[str, Any]:
-        said: dict[str, Any] = {"verb": call.verb, "seconds": round(spent, 4)}
+        described: dict[str, Any] = {"verb": call.verb, "seconds": round(spent, 4)}
         stages = {stage: round(millis, 2) for stage, millis in call.details.get("millis", {}).items()}
-        said |= {"millis": stages, "searched": call.details.get("searched"), "kept": call.details.get("kept")}
+        described |= {
+            "millis": stages,
+            "searched": call.details.get("searched"),
+            "kept": call.details.get("kept"),
+        }
         found = records_in(call.answer)
         if found is not None:
-            said["hits"] = len(found)
+            described["hits"] = len(found)
         if self._content:
-            said |= {
+            described |= {
                 "query": call.arguments.get("query"),
                 "scope": str(call.arguments.get("scope", "default")),
             }
-        return said
+        return described

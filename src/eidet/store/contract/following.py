@@ -50,12 +50,12 @@ class FollowingLaws(StoreLaws):
         self.put(fact("x", agent="ann"))
         verbs.delete_where(self.store, within("a"), now=NOW + 1)
         self.put(fact("x", created=NOW + 2, occurred=NOW + 2, agent="bob"), now=NOW + 2)
-        told = [(e.what, e.at, e.by) for e in self.store.history("a", "x")]
+        events = [(e.what, e.at, e.by) for e in self.store.history("a", "x")]
         lives = [("created", NOW, "ann"), ("forgotten", NOW + 1, None), ("created", NOW + 2, "bob")]
-        assert told == lives
+        assert events == lives
         self.put(fact("x", text="new", agent="bob"), now=NOW + 3)
-        told = [(e.what, e.at, e.by) for e in self.store.history("a", "x")]
-        assert told == [*lives, ("revised", NOW + 3, None)]
+        events = [(e.what, e.at, e.by) for e in self.store.history("a", "x")]
+        assert events == [*lives, ("revised", NOW + 3, None)]
 
     def test_history_keeps_to_its_scope(self) -> None:
         self.put(fact("x"))
@@ -80,35 +80,35 @@ class FollowingLaws(StoreLaws):
 
     def test_changes_tell_new_entries_by_rising_seq(self) -> None:
         stored = self.put(FULL, fact("x", FULL.scope), fact("y", FULL.scope))
-        told = self.store.changes(FULL.scope, 0, 10)
-        assert told.head == self.store.head()
-        assert [entry.seq for entry in told.entries] == [record.seq for record in stored]
-        assert list(told.gone) == []
-        first = told.entries[0]
+        changes = self.store.changes(FULL.scope, 0, 10)
+        assert changes.head == self.store.head()
+        assert [entry.seq for entry in changes.entries] == [record.seq for record in stored]
+        assert list(changes.gone) == []
+        first = changes.entries[0]
         assert isinstance(first, Entry)
         assert (first.x, first.y, first.z) == FULL.place
         for name in set(Entry._fields) - {"x", "y", "z"}:
             assert getattr(first, name) == getattr(stored[0], name), name
-        assert (told.entries[1].x, told.entries[1].step) == (None, None)
+        assert (changes.entries[1].x, changes.entries[1].step) == (None, None)
 
     def test_changes_of_one_scope_do_not_tell_of_others(self) -> None:
         self.put(fact("x", "a"), fact("y", "b"), fact("z", "a/b"))
-        told = self.store.changes("a", 0, 10)
-        assert len(told.entries) == 1
-        assert told.head == self.store.head()
+        changes = self.store.changes("a", 0, 10)
+        assert len(changes.entries) == 1
+        assert changes.head == self.store.head()
         verbs.delete_where(self.store, within("b"), now=NOW)
-        assert self.store.changes("a", told.head.seq, 10)[1:3] == ([], [])
+        assert self.store.changes("a", changes.head.seq, 10)[1:3] == ([], [])
 
     def test_changes_tell_what_is_gone(self) -> None:
         x, y, z = self.put(fact("x"), fact("y"), fact("z"))
         since = self.store.head().seq
         verbs.delete_where(self.store, within("a", ids=("x",)), now=NOW)
         (new,) = self.put(fact("y", text="new"))
-        told = self.store.changes("a", since, 10)
-        assert [entry.seq for entry in told.entries] == [new.seq]
-        assert sorted(told.gone) == [x.seq, y.seq]
-        assert self.store.changes("a", told.head.seq, 10) == Changes(told.head, [], [])
-        assert z.seq not in told.gone
+        changes = self.store.changes("a", since, 10)
+        assert [entry.seq for entry in changes.entries] == [new.seq]
+        assert sorted(changes.gone) == [x.seq, y.seq]
+        assert self.store.changes("a", changes.head.seq, 10) == Changes(changes.head, [], [])
+        assert z.seq not in changes.gone
 
     def test_what_came_and_went_in_between_is_left_out(self) -> None:
         self.put(fact("stays"))
@@ -116,9 +116,9 @@ class FollowingLaws(StoreLaws):
         self.put(fact("brief"))
         self.put(fact("brief", text="still brief"))
         verbs.delete_where(self.store, within("a", ids=("brief",)), now=NOW)
-        told = self.store.changes("a", since, 10)
-        assert (list(told.entries), list(told.gone)) == ([], [])
-        assert told.head.seq > since
+        changes = self.store.changes("a", since, 10)
+        assert (list(changes.entries), list(changes.gone)) == ([], [])
+        assert changes.head.seq > since
 
     def test_changes_come_in_pages_that_miss_nothing(self) -> None:
         for n in range(9):
@@ -145,9 +145,9 @@ class FollowingLaws(StoreLaws):
             self.put(fact(f"{n}"), fact(f"{n}", "b"))
             self.put(fact(f"{n // 2}", text=f"again {n}"))
             verbs.delete_where(self.store, within("a", ids=(f"{n // 3}",)), now=NOW)
-            told = self.store.changes("a", at, 2)
-            held = (held - set(told.gone)) | {entry.seq for entry in told.entries}
-            at = told.head.seq
+            changes = self.store.changes("a", at, 2)
+            held = (held - set(changes.gone)) | {entry.seq for entry in changes.entries}
+            at = changes.head.seq
         assert sorted(self.follow("a", 2, held, at)) == self.store.match(within("a"))
 
     def test_what_tells_something_is_told_in_pages_that_miss_nothing(self) -> None:
@@ -167,10 +167,10 @@ class FollowingLaws(StoreLaws):
         held: set[int] = set()
         at = 0
         while at < self.store.head().seq:
-            told = verbs.changes_telling(self.store, scope, at, limit)
-            assert told.head.seq > at
-            held = (held - set(told.gone)) | {entry.seq for entry in told.entries}
-            at = told.head.seq
+            changes = verbs.changes_telling(self.store, scope, at, limit)
+            assert changes.head.seq > at
+            held = (held - set(changes.gone)) | {entry.seq for entry in changes.entries}
+            at = changes.head.seq
         return [record.seq for record in self.list_telling(scope) if record.seq in held]
 
     def list_telling(self, scope: str) -> list[Record]:
@@ -182,12 +182,12 @@ class FollowingLaws(StoreLaws):
     def follow(self, scope: str, limit: int, held: set[int], at: int) -> set[int]:
         """The seqs of someone who holds some and reads on, page by page, to the head."""
         while at < self.store.head().seq:
-            told = self.store.changes(scope, at, limit)
-            assert len(told.entries) <= limit
-            assert told.head.seq > at
-            assert all(seq <= at for seq in told.gone)
-            held = (held - set(told.gone)) | {entry.seq for entry in told.entries}
-            at = told.head.seq
+            changes = self.store.changes(scope, at, limit)
+            assert len(changes.entries) <= limit
+            assert changes.head.seq > at
+            assert all(seq <= at for seq in changes.gone)
+            held = (held - set(changes.gone)) | {entry.seq for entry in changes.entries}
+            at = changes.head.seq
         return held
 
     def test_a_witness_tells_writes_apart_and_stays_the_same(self) -> None:

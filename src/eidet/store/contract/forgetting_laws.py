@@ -99,9 +99,9 @@ class ForgettingLaws(StoreLaws):
         assert self.erase(Erasure(anew=[(old, old.but(text="third"))])).histories == 1
         (new,) = self.store.find(ALL)
         assert (new.text, new.version, new.created) == ("third", 3, old.created)
-        told = self.store.history("a", "sum")
-        assert [event.what for event in told] == ["created", "revised", "revised"]
-        assert [event.before for event in told] == [None, None, None]
+        events = self.store.history("a", "sum")
+        assert [event.what for event in events] == ["created", "revised", "revised"]
+        assert [event.before for event in events] == [None, None, None]
         assert self.store.changes("a", old.seq, 10).gone == [old.seq]
 
     def test_a_plan_sees_the_store_and_its_error_undoes_everything(self) -> None:
@@ -175,6 +175,6 @@ class ForgettingLaws(StoreLaws):
     def test_scrubbing_changes_nothing_of_what_is_kept(self) -> None:
         self.put(FULL, *[fact(f"f{n}", text=f"text {n} " * 50) for n in range(40)])
         self.erase(Erasure(where=within("a")))
-        for said in ([b"text 1 text 1"], [], None):
-            assert verbs.scrub_files(self.store, said).pending == ()
+        for texts in ([b"text 1 text 1"], [], None):
+            assert verbs.scrub_files(self.store, texts).pending == ()
         assert ids(self.store.find(ALL)) == ["full"]

@@ -23,8 +23,8 @@ class FormLaws(StoreLaws):
         assert self.store.read("a", ["x"]) == [new]
         assert new is not None
         assert new.seq > old.seq
-        told = [(event.what, event.version, event.by) for event in self.store.history("a", "x")]
-        assert told == [("created", 1, None), ("moved", 1, "upkeep")]
+        events = [(event.what, event.version, event.by) for event in self.store.history("a", "x")]
+        assert events == [("created", 1, None), ("moved", 1, "upkeep")]
 
     def test_what_changed_since_it_was_read_is_not_recast(self) -> None:
         one, two, three = self.put(fact("one"), fact("two"), fact("three"))
@@ -53,9 +53,9 @@ class FormLaws(StoreLaws):
         since = self.store.head().seq
         new = verbs.rewrite_form(self.store, [(old, old.but(vector=b"1", level=2))], now=LATER)[0]
         assert new is not None
-        told = self.store.changes("a", since, 10)
-        assert told.gone == [old.seq]
-        assert [(entry.seq, entry.level, entry.vector) for entry in told.entries] == [(new.seq, 2, b"1")]
+        changes = self.store.changes("a", since, 10)
+        assert changes.gone == [old.seq]
+        assert [(entry.seq, entry.level, entry.vector) for entry in changes.entries] == [(new.seq, 2, b"1")]
 
     def test_a_lowered_record_still_says_the_whole(self) -> None:
         old = self.put(fact("x", text="the whole of it", data=None))[0]

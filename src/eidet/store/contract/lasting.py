@@ -58,8 +58,8 @@ class LastingLaws(StoreLaws):
         self.put(fact("three"), now=LATER)
         verbs.delete_where(self.store, within("a", ids=("three",)), now=LATER)
         verbs.prune_history(self.store, LATER, dead=False, most=10)
-        told = self.store.changes("a", since, 10)
-        assert told.pruned > since or one.seq in told.gone
+        changes = self.store.changes("a", since, 10)
+        assert changes.pruned > since or one.seq in changes.gone
         now = self.store.head().seq
         assert self.store.changes("a", now, 10).pruned <= now
 

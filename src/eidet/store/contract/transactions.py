@@ -12,8 +12,8 @@ from .laws import NOW, StoreLaws, catch
 
 
 def note(id: str, scope: str = "a", text: str | None = None) -> Record:
-    said = f"{id} of {scope}" if text is None else text
-    return Record(id=id, scope=scope, text=said, created=NOW, occurred=NOW)
+    content = f"{id} of {scope}" if text is None else text
+    return Record(id=id, scope=scope, text=content, created=NOW, occurred=NOW)
 
 
 def make_end(record: Record, what: str = "forgotten") -> Event:

@@ -84,8 +84,8 @@ class RedisStore:
         self.client.prolong()
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
         unique = (row for row in rows if row.record.kind in UNIQUE_KINDS)
-        said = Counter((row.record.scope, row.digest.encode()) for row in unique)
-        return survey_of([row.record for row in rows], said, fresh=fresh, ripe=ripe, stale=stale)
+        copies = Counter((row.record.scope, row.digest.encode()) for row in unique)
+        return survey_of([row.record for row in rows], copies, fresh=fresh, ripe=ripe, stale=stale)
 
     @in_time
     def history(self, scope: str, id: str) -> list[Event]:
@@ -138,10 +138,10 @@ class RedisStore:
         del said
         self._vector_sets.clean()
         pending = []
-        for told in self.client.info("persistence"):
-            if told.get("aof_enabled") == "1":
+        for info in self.client.info("persistence"):
+            if info.get("aof_enabled") == "1":
                 pending.append("the append-only file of the server, until the server rewrites it")
-            elif int(told.get("rdb_saves", "0")) or int(told.get("rdb_last_load_keys_loaded", "0")):
+            elif int(info.get("rdb_saves", "0")) or int(info.get("rdb_last_load_keys_loaded", "0")):
                 pending.append("the snapshot file of the server, until the server saves it again")
         if pending:
             command = ("BGREWRITEAOF",) if "append" in pending[0] else ("BGSAVE", "SCHEDULE")
@@ -181,8 +181,8 @@ class RedisStore:
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         base = self._keys.base(scope)
         key = "" if self._cluster else self._keys.store + "h"
-        told = self._reading.head() if self._cluster else ()
-        answer = self.client.ask(base, script(CHANGES, base, key, since, limit, *told))
+        known_head = self._reading.head() if self._cluster else ()
+        answer = self.client.ask(base, script(CHANGES, base, key, since, limit, *known_head))
         epoch, upto, pruned, fresh, gone = answer
         pairs = zip(fresh[::2], fresh[1::2], strict=True)
         entries = [entry_of(record_of(found, scope, int(seq))) for seq, found in pairs]
@@ -204,7 +204,7 @@ class RedisStore:
     @in_time
     def size(self) -> int:
         """Memory that the servers use in all (`used_memory`), whatever else they hold."""
-        return sum(int(told.get("used_memory", "0")) for told in self.client.info("memory"))
+        return sum(int(info.get("used_memory", "0")) for info in self.client.info("memory"))
 
     def close(self) -> None:
         self.client.close()
@@ -213,10 +213,10 @@ class RedisStore:
 def _check_eviction(client: RedisClient) -> bool:
     """Whether whole scopes may be given an end; refuses servers that would drop records at will."""
     policies = []
-    for told in client.info("memory"):
-        policy = told.get("maxmemory_policy", "noeviction")
+    for info in client.info("memory"):
+        policy = info.get("maxmemory_policy", "noeviction")
         policies.append(policy)
-        if policy.startswith("allkeys") and told.get("maxmemory", "0") != "0":
+        if policy.startswith("allkeys") and info.get("maxmemory", "0") != "0":
             raise Misconfigured(
                 f"{client.retrier.name} evicts any key when it is full (maxmemory-policy {policy}): "
                 "memories would vanish; set maxmemory-policy to noeviction"

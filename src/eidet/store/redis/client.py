@@ -146,8 +146,8 @@ class RedisClient:
         for home, numbers in homes.items():
             with suppress(Unavailable):
                 found = home.run([asked[n][1] for n in numbers], min(self.left, TRY_SECONDS), writes=False)
-                told = zip(numbers, found, strict=True)
-                answers.update((n, answer) for n, answer in told if not isinstance(answer, Exception))
+                numbered = zip(numbers, found, strict=True)
+                answers.update((n, answer) for n, answer in numbered if not isinstance(answer, Exception))
         return [
             answers[n] if n in answers else self.ask(key, command) for n, (key, command) in enumerate(asked)
         ]
@@ -186,9 +186,9 @@ def _retry_policy(address: RedisAddress) -> RetryPolicy:
 
 
 def _read_info(answer: Any) -> dict[str, str]:
-    told = {}
+    info = {}
     for line in answer.decode().splitlines() if isinstance(answer, bytes) else ():
         name, colon, value = line.partition(":")
         if colon:
-            told[name] = value.strip()
-    return told
+            info[name] = value.strip()
+    return info

@@ -46,11 +46,11 @@ _TRUSTS: Final = {str(trust): trust for trust in Trust}
 def record_bytes(record: Record, digest: str | None = None) -> bytes:
     last = math.nan if record.last_used is None else record.last_used
     state = None if record.state is NO_STATE else record.state.to_json()
-    said = dump_json((*_read_plain(record), digest or record.digest, state)).encode()
+    content = dump_json((*_read_plain(record), digest or record.digest, state)).encode()
     tail = _read_tail(record)
     sizes = (0 if part is None else len(part) + 1 for part in tail)
-    head = HEAD.pack(VERSION, record.uses, last, len(said), *sizes)
-    return b"".join((head, said, *(part for part in tail if part)))
+    head = HEAD.pack(VERSION, record.uses, last, len(content), *sizes)
+    return b"".join((head, content, *(part for part in tail if part)))
 
 
 class Light(NamedTuple):
@@ -73,9 +73,9 @@ def light_of(found: bytes, scope: str, seq: int) -> Light:
 
 def _read(found: bytes, scope: str, seq: int, *, whole: bool) -> Light:
     try:
-        version, uses, last, said, *sizes = HEAD.unpack_from(found)
-        fields = _read_fields(version, found[HEAD.size : HEAD.size + said])
-        tail = _parts(found, HEAD.size + said, sizes) if whole else (b"", None, None, None)
+        version, uses, last, size, *sizes = HEAD.unpack_from(found)
+        fields = _read_fields(version, found[HEAD.size : HEAD.size + size])
+        tail = _parts(found, HEAD.size + size, sizes) if whole else (b"", None, None, None)
         used = None if math.isnan(last) else last
         record = Record.of(_in_order((*fields, *tail, scope, seq, int(uses), used)))
         return Light(record, fields[_DIGEST], sizes[1] > 0)

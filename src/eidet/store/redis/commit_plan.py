@@ -70,8 +70,8 @@ class CommitPlan:
         seq = str(record.seq)
         if record.seq >= PROVISIONAL:
             seq = f"+{self.added[record.seq - PROVISIONAL][1]}"
-        told = (repr(float(record.created)), _agent_json(record), event_bytes(event))
-        self._say(record.scope, "-", self._take_number(), seq, record.id, digest, *told)
+        details = (repr(float(record.created)), _agent_json(record), event_bytes(event))
+        self._say(record.scope, "-", self._take_number(), seq, record.id, digest, *details)
 
     def note_statements(self, scope: str, digest: bytes, records: Sequence[Record]) -> None:
         """Records of one content, which are found by their statements from now on."""
@@ -106,12 +106,12 @@ class CommitPlan:
 
     def spell(self, scopes: Iterable[str]) -> list[Any]:
         """What is done in these scopes."""
-        told: list[Any] = []
+        spelled: list[Any] = []
         for scope in scopes:
-            told += ("S", self._keys.base(scope), scope if scope in self.named else "")
+            spelled += ("S", self._keys.base(scope), scope if scope in self.named else "")
             for words in self.words[scope]:
-                told += self._spell_record(*words[1:]) if words[0] == "+" else words
-        return told
+                spelled += self._spell_record(*words[1:]) if words[0] == "+" else words
+        return spelled
 
     @property
     def seqs_reserved(self) -> int:
@@ -120,11 +120,11 @@ class CommitPlan:
 
     def spell_derived(self, places: Iterable[tuple[str, int]]) -> list[Any]:
         """Words that replace derived bytes in place."""
-        told: list[Any] = []
+        spelled: list[Any] = []
         for scope, seq in places:
             vector, terms = self.derived[scope, seq]
-            told += ("S", self._keys.base(scope), "", "D", seq, _maybe(vector), _maybe(terms))
-        return told
+            spelled += ("S", self._keys.base(scope), "", "D", seq, _maybe(vector), _maybe(terms))
+        return spelled
 
     def _spell_record(
         self, number: int, record: Record, digest: bytes, replaced: float | None

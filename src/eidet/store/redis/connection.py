@@ -179,10 +179,10 @@ def explain(error: Exception, name: str) -> EidetError:
     """What it means that a connection could not be made, or that a server answered with an error."""
     import ssl
 
-    wrong, told = driver().exceptions, str(error) or type(error).__name__
+    wrong, message = driver().exceptions, str(error) or type(error).__name__
     if isinstance(error, wrong.BusyLoadingError):
         return Unavailable(f"{name} is still loading its data", retry_after=0.2)
-    if isinstance(error, wrong.OutOfMemoryError) or "OOM command not allowed" in told:
+    if isinstance(error, wrong.OutOfMemoryError) or "OOM command not allowed" in message:
         return Full(
             f"{name} is full (maxmemory): nothing of this call was stored; forget something, "
             "or give the server more memory"
@@ -193,20 +193,20 @@ def explain(error: Exception, name: str) -> EidetError:
             "it (redis+sentinel://host:26379/service)"
         )
     passing = (wrong.ClusterDownError, wrong.TryAgainError, wrong.MasterDownError)
-    if isinstance(error, passing) or told.startswith(("BUSY", "NOREPLICAS", "MISCONF", "CLUSTERDOWN")):
-        return Unavailable(f"{name} accepts no writes now: {told}")
+    if isinstance(error, passing) or message.startswith(("BUSY", "NOREPLICAS", "MISCONF", "CLUSTERDOWN")):
+        return Unavailable(f"{name} accepts no writes now: {message}")
     if isinstance(error, wrong.NoPermissionError):
-        return Misconfigured(f"{name}: {told}; the user of the address lacks rights")
+        return Misconfigured(f"{name}: {message}; the user of the address lacks rights")
     login = (wrong.AuthenticationError, wrong.AuthorizationError)
-    if isinstance(error, login) or "WRONGPASS" in told or "NOAUTH" in told:
-        return Misconfigured(f"{name}: {told}; check the user and the password in the address")
-    if isinstance(error.__cause__ or error.__context__, ssl.SSLError) or "SSL" in told:
+    if isinstance(error, login) or "WRONGPASS" in message or "NOAUTH" in message:
+        return Misconfigured(f"{name}: {message}; check the user and the password in the address")
+    if isinstance(error.__cause__ or error.__context__, ssl.SSLError) or "SSL" in message:
         return Misconfigured(
-            f"{name}: {told}; should it be rediss://, and does ssl_ca_certs name the authority?"
+            f"{name}: {message}; should it be rediss://, and does ssl_ca_certs name the authority?"
         )
     if isinstance(error, wrong.ResponseError):
-        return Misconfigured(f"{name}: {told}")
-    return Unavailable(f"{name}: {told}")
+        return Misconfigured(f"{name}: {message}")
+    return Unavailable(f"{name}: {message}")
 
 
 @cache

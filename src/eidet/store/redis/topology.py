@@ -161,7 +161,7 @@ class Servers:
             if isinstance(answer, Exception):
                 raise explain(answer, self._node(host).name) from answer
             if answer:
-                return [(int(first), int(end), _host(told, host)) for first, end, told, *_ in answer]
+                return [(int(first), int(end), _host(node, host)) for first, end, node, *_ in answer]
         if last is not None and not self._slots:
             raise last
         return []

@@ -41,8 +41,8 @@ class VectorSetRegistry:
 
     def _clean(self, key: str, since: int) -> None:
         base = key[: key.index("}") + 2]
-        told = ("ZRANGEBYSCORE", f"{base}g", f"({since}", "+inf", "WITHSCORES")
-        pruned, flat = self._client.read([(base, ("HGET", f"{base}m", "pruned")), (base, told)])
+        command = ("ZRANGEBYSCORE", f"{base}g", f"({since}", "+inf", "WITHSCORES")
+        pruned, flat = self._client.read([(base, ("HGET", f"{base}m", "pruned")), (base, command)])
         if int(float(pruned or 0)) > since:  # nobody knows any more what went: it is filled anew
             self._client.write_all(key, [("UNLINK", key), ("UNLINK", f"{key}:u")])
         elif flat:

@@ -250,9 +250,9 @@ class Writing:
         key = self._keys.base(scope)
         head = key + "m" if scope and self._cluster else self._head
         names = "" if self._cluster else self._keys.store + "n"
-        told = [number, ANSWERS_MS, base, head, names, int(self._mortal), self._linger]
-        told += [plan.seqs + spare, repr(plan.latest), len(guarded), *plan.spell_guards(guarded), *words]
-        state, *answer = self._client.write(key, script(COMMIT, f"{key}w:{name}", *told))
+        arguments = [number, ANSWERS_MS, base, head, names, int(self._mortal), self._linger]
+        arguments += [plan.seqs + spare, repr(plan.latest), len(guarded), *plan.spell_guards(guarded), *words]
+        state, *answer = self._client.write(key, script(COMMIT, f"{key}w:{name}", *arguments))
         if state == b"late":
             raise OutcomeUnknown(
                 "a later write of this process was already answered; the outcome of this one is unknown"

@@ -138,8 +138,8 @@ class SqlTransaction(SqlReader):
                 censored.append(key)
                 continue
             scope, id = key
-            for version, told in before.items():
-                rows.append(one.bind(scope=scope, id=id, version=version, earlier=dump_json(told)))
+            for version, earlier in before.items():
+                rows.append(one.bind(scope=scope, id=id, version=version, earlier=dump_json(earlier)))
         return self._censor(censored) + self._run_many(one.sql, rows)
 
     def _censor(self, keys: Sequence[tuple[str, str]]) -> int:

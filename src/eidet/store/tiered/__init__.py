@@ -226,11 +226,11 @@ class TieredStore:
         entries: list[Entry] = []
         gone: list[int] = []
         upto, pruned = head.seq, self._members.pruned
-        for member, told in found:
-            upto = min(upto, common_seq(told.head.seq))
-            entries += [entry._replace(seq=member.outer_seq(entry.seq)) for entry in told.entries]
-            gone += map(member.outer_seq, told.gone)
-            pruned = max(pruned, common_seq(told.pruned) if told.pruned else 0)
+        for member, changes in found:
+            upto = min(upto, common_seq(changes.head.seq))
+            entries += [entry._replace(seq=member.outer_seq(entry.seq)) for entry in changes.entries]
+            gone += map(member.outer_seq, changes.gone)
+            pruned = max(pruned, common_seq(changes.pruned) if changes.pruned else 0)
         known = [entry for entry in sorted(entries) if entry.seq <= upto][:limit]
         if len(known) == limit:
             upto = known[-1].seq

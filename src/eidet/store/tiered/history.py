@@ -19,10 +19,10 @@ _RANK: Final = {"created": 0, "revised": 0, "moved": 1, "forgotten": 2}
 
 def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
     """One story out of those that each store tells. A record that moved has one life, not two."""
-    told = [list(story) for story in stories if story]
-    if len(told) == 1 and not any(event.by == MOVED for event in told[0]):
-        return told[0]
-    stays = list(chain.from_iterable(map(_stays, told)))
+    histories = [list(story) for story in stories if story]
+    if len(histories) == 1 and not any(event.by == MOVED for event in histories[0]):
+        return histories[0]
+    stays = list(chain.from_iterable(map(_stays, histories)))
     lives = [[stay] for stay in stays if stay[-1].by != MOVED]
     for stay in sorted((stay for stay in stays if stay[-1].by == MOVED), key=_end):
         later = [life for life in lives if life[0][0].at == stay[0].at and _end(life[0]) >= _end(stay)]

@@ -98,8 +98,8 @@ class Outbox(Member):
 
 def _read_written(store: Store, record: Record) -> float:
     """When a record was last written there; long ago if it never was."""
-    told = store.history(record.scope, record.id)
-    return told[-1].at if told and told[-1].what != "forgotten" else 0.0
+    events = store.history(record.scope, record.id)
+    return events[-1].at if events and events[-1].what != "forgotten" else 0.0
 
 
 def _lock_or_none(path: Path) -> BinaryIO | None:

@@ -192,12 +192,12 @@ def _stands_as_open(new: Record, twin: Record) -> bool:
 def _is_as_important(new: Record, twin: Record) -> bool:
     if new.state.weighed and twin.state.weighed:
         return True
-    said = new.importance
+    importance = new.importance
     if new.state.echo_of is not None and twin.state.echo_of is None:
-        said *= 2  # an echo counts for half
+        importance *= 2  # an echo counts for half
     if twin.state.merged:
-        return said <= twin.importance
-    return said == twin.importance
+        return importance <= twin.importance
+    return importance == twin.importance
 
 
 def _points_the_same_way(new: Record, twin: Record) -> bool:

@@ -187,10 +187,10 @@ def _others(
 ) -> list[Record]:
     """All other records of their scopes that say word for word what one of these says."""
     known = {record.seq for record in records}
-    said: dict[str, dict[bytes, None]] = {}
+    digests_by_scope: dict[str, dict[bytes, None]] = {}
     for record in records:
-        said.setdefault(record.scope, {})[record_digest(record)] = None
+        digests_by_scope.setdefault(record.scope, {})[record_digest(record)] = None
     found: list[Record] = []
-    for scope, digests in said.items():
+    for scope, digests in digests_by_scope.items():
         found += [record for record in same(scope, list(digests)) if record.seq not in known]
     return found

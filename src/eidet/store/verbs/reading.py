@@ -92,8 +92,8 @@ def quality_counts(
     if isinstance(store, CountsQuality):
         return store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
     living = store.find(Where(scope=scope, alive_at=now))
-    said = Counter((r.scope, record_digest(r)) for r in living if r.kind in UNIQUE_KINDS)
-    return survey_of(living, said, fresh=fresh, ripe=ripe, stale=stale)
+    copies = Counter((r.scope, record_digest(r)) for r in living if r.kind in UNIQUE_KINDS)
+    return survey_of(living, copies, fresh=fresh, ripe=ripe, stale=stale)
 
 
 def survey_of(

@@ -71,10 +71,10 @@ def _terms_field(vector: bytes | None) -> str:
 
 
 def _dump_content(record: Record, whole: Record) -> bytes:
-    said = [whole.text, whole.data, whole.meta, whole.state.to_json()]
+    parts = [whole.text, whole.data, whole.meta, whole.state.to_json()]
     if record.original is not None:
-        said.append(_list_shown(record))
-    return dump_json(said).encode()
+        parts.append(_list_shown(record))
+    return dump_json(parts).encode()
 
 
 def _list_shown(record: Record) -> Json:
@@ -138,10 +138,10 @@ def _read_content(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]
     original = None
     if shown:
         text, data, original = lower_content(text, data, *shown[0])
-    said: dict[str, Any] = {"text": text, "data": data, "meta": meta, "state": State.from_json(state)}
+    values: dict[str, Any] = {"text": text, "data": data, "meta": meta, "state": State.from_json(state)}
     for name, token in zip(LABELS, _read_labels(form), strict=True):
-        said[name] = open_label(keys, name, token)
-    return {**said, "original": original, "sealed": None}
+        values[name] = open_label(keys, name, token)
+    return {**values, "original": original, "sealed": None}
 
 
 def lower_content(

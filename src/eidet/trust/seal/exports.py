@@ -119,9 +119,9 @@ class SealedArchive:
         keys = {record.scope: self.store.keys(record.scope) for record in records}
         forms = [seal_record(record, keys[record.scope], LASTING) for record in records]
         lasting = {scope: _fingerprint(some) for scope, some in keys.items()}
-        told = {"identity": self.store.identity, "lasting": lasting, "form": FORMAT}
-        said = {**manifest, SEALED: told}
-        return self.archive.keep(forms, _bind(forms, said, keys), now=now)
+        seal = {"identity": self.store.identity, "lasting": lasting, "form": FORMAT}
+        bound = {**manifest, SEALED: seal}
+        return self.archive.keep(forms, _bind(forms, bound, keys), now=now)
 
     def names(self) -> list[str]:
         return self.archive.names()
@@ -131,23 +131,23 @@ class SealedArchive:
 
     def read(self, name: str) -> Iterator[Record]:
         manifest = self.archive.manifest(name)
-        told = manifest.get(SEALED)
-        if told is None:
+        seal = manifest.get(SEALED)
+        if seal is None:
             return self.archive.read(name)
-        if not isinstance(told, Mapping) or told.get("identity") != self.store.identity:
+        if not isinstance(seal, Mapping) or seal.get("identity") != self.store.identity:
             raise Misconfigured(f"{name} was archived by another sealed memory: only that one can open it")
-        how = self._opening_of(name, told)
+        how = self._opening_of(name, seal)
         forms = list(self.archive.read(name))
         if how is open_record and not self._is_bound(forms, manifest):
             raise Corrupt(
                 f"{name}: records were removed, moved or added since it was archived; nothing was loaded"
             )
-        return _open_forms(name, forms, self._lasting_keys(told.get("lasting", {})), how)
+        return _open_forms(name, forms, self._lasting_keys(seal.get("lasting", {})), how)
 
     def _is_bound(self, forms: Sequence[Record], manifest: Mapping[str, Any]) -> bool:
         """Whether these are the records that were archived together, as far as a key is left to tell."""
-        told = manifest[SEALED]
-        bound, lasting = told.get(BOUND), told.get("lasting")
+        seal = manifest[SEALED]
+        bound, lasting = seal.get(BOUND), seal.get("lasting")
         if not (isinstance(bound, Mapping) and isinstance(lasting, Mapping)):
             return False
         if any(form.scope not in lasting for form in forms):
@@ -183,9 +183,9 @@ class SealedArchive:
         if not isinstance(self.archive, ErasableArchive):
             raise Misconfigured(f"{self.archive!r} has no method `expunge(name, gone, now=…)`")
         forms = list(self.archive.read(name))
-        kept, said = self._without(gone, forms, self.archive.manifest(name))
+        kept, left = self._without(gone, forms, self.archive.manifest(name))
         if kept and len(kept) < len(forms):
-            self.archive.keep(kept, said, now=now)
+            self.archive.keep(kept, left, now=now)
         if len(kept) < len(forms):
             self.archive.expunge(name, lambda _: True, now=now)
         return len(forms) - len(kept)
@@ -195,9 +195,9 @@ class SealedArchive:
     ) -> tuple[list[Record], dict[str, Any]]:
         """What stays is bound anew, unless the piece was changed: then that is still noticed."""
         kept = [form for form in forms if not gone(self._readable(form))]
-        told = said.get(SEALED)
-        if isinstance(told, Mapping) and self._is_bound(forms, said):
-            said = _bind(kept, said, self._lasting_keys(told["lasting"]))
+        seal = said.get(SEALED)
+        if isinstance(seal, Mapping) and self._is_bound(forms, said):
+            said = _bind(kept, said, self._lasting_keys(seal["lasting"]))
         return kept, said
 
     def _readable(self, form: Record) -> Record:
@@ -237,10 +237,10 @@ def _mark_piece(
     forms: Sequence[Record], manifest: Mapping[str, Any], keys: Mapping[str, ScopeKeys]
 ) -> dict[str, str]:
     """By scope: its key's mark of all records in their order. Each box is bound to its own columns."""
-    said = [manifest.get(name) for name in ("embedder", "width", "analyzer")]
-    said.append(sorted(manifest[SEALED]["lasting"].items()))
+    parts = [manifest.get(name) for name in ("embedder", "width", "analyzer")]
+    parts.append(sorted(manifest[SEALED]["lasting"].items()))
     boxes = [form.sealed or b"" for form in forms]
-    piece = pack_parts(b"eidet piece", dump_json(said).encode(), *boxes)
+    piece = pack_parts(b"eidet piece", dump_json(parts).encode(), *boxes)
     return {scope: some.mark(piece).hex() for scope, some in keys.items()}
 
 

@@ -42,8 +42,8 @@ def _split(where: Where, scope: str | None, token: Token) -> Asked:
     every = [_split(part, scope, token) for part in where.every]
     some = [_split(part, scope, token) for part in where.some]
     never = [_split(part, scope, token) for part in where.never]
-    told = tuple(condition for condition in where.conditions if condition.of_record)
-    exact = told == where.conditions and (scope is not None or not labels)
+    of_record = tuple(condition for condition in where.conditions if condition.of_record)
+    exact = of_record == where.conditions and (scope is not None or not labels)
     exact = exact and all(part.exact for part in (*every, *some, *never))
     parts: dict[str, Any] = {
         **tokens,
@@ -51,4 +51,4 @@ def _split(where: Where, scope: str | None, token: Token) -> Asked:
         "some": tuple(part.where for part in some),
         "never": tuple(part.where for part in never if part.exact),
     }
-    return Asked(replace(where, conditions=told, **parts), exact)
+    return Asked(replace(where, conditions=of_record, **parts), exact)

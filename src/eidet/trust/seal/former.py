@@ -136,21 +136,21 @@ def _open_note(
 
     A box holds what differs from the version after it; one of earlier times, all that was said.
     """
-    told = dict(note)
+    values = dict(note)
     for name in LABELS:
-        if told.get(name) is not None:
-            told[name] = keys.read_label(name, told[name])
-    sealed = told.pop("sealed", None)
+        if values.get(name) is not None:
+            values[name] = keys.read_label(name, values[name])
+    sealed = values.pop("sealed", None)
     if sealed is None:
-        return told, newer
-    said = json.loads(keys.open("content", b64decode(sealed)[_BOX:], keys.former_owner(form.id)))
-    if isinstance(said, dict):
-        return told | said, newer._replace(**said)
-    older = _read_content(said, keys, form)
+        return values, newer
+    opened = json.loads(keys.open("content", b64decode(sealed)[_BOX:], keys.former_owner(form.id)))
+    if isinstance(opened, dict):
+        return values | opened, newer._replace(**opened)
+    older = _read_content(opened, keys, form)
     for name, value in older._asdict().items():
         if value != getattr(newer, name):
-            told[name] = value
-    return told, older
+            values[name] = value
+    return values, older
 
 
 def raise_form(store: Store, service: KeyService) -> None:

@@ -85,8 +85,8 @@ def seal_event(
     before = event.before
     if before is not None:
         before = _seal_note(before, columns, keys_for(event.scope))
-    said = dump_json([event.by, record.agent]).encode()
-    box = actors.seal("act", actors.owner(columns), said)
+    actor = dump_json([event.by, record.agent]).encode()
+    box = actors.seal("act", actors.owner(columns), actor)
     return Event(
         what=event.what,
         id=event.id,

@@ -100,8 +100,8 @@ def _history_anew(store: SealedStore, scope: str, renew: Callable[[], None]) -> 
     notes = 0
     for at, form in enumerate(verbs.scan(store.inner, Where(scope=Scope(scope)))):
         if form.version > 1:
-            told = {e.version: e.before for e in store.history(scope, form.id) if e.before is not None}
-            notes += verbs.rewrite_history(store, scope, form.id, told)
+            earlier = {e.version: e.before for e in store.history(scope, form.id) if e.before is not None}
+            notes += verbs.rewrite_history(store, scope, form.id, earlier)
         if at % BATCH == 0:
             renew()
     return notes

@@ -101,15 +101,15 @@ def _read_claim(shelf: Shelf) -> MasterClaim:
     if text is None:
         raise Misconfigured("this memory is not sealed: it has no keys")
     try:
-        said: dict[str, Any] = json.loads(text)
-        _ = said["master"], b64decode(said["proof"], validate=True)
+        claim: dict[str, Any] = json.loads(text)
+        _ = claim["master"], b64decode(claim["proof"], validate=True)
     except (ValueError, KeyError, TypeError) as error:
         raise Corrupt(f"this memory's record of its master key is damaged ({error!r})") from error
-    if said.get("format") not in (FORMER, FORMAT):
+    if claim.get("format") not in (FORMER, FORMAT):
         raise Misconfigured(
-            f"this memory is sealed in format {said.get('format')}: pip install --upgrade eidet"
+            f"this memory is sealed in format {claim.get('format')}: pip install --upgrade eidet"
         )
-    return MasterClaim(text, said)
+    return MasterClaim(text, claim)
 
 
 def begin(shelf: Shelf, service: KeyService) -> None:
@@ -122,11 +122,11 @@ def make_claim(identity: str, service: KeyService, former_until: float | None = 
 
     The proof is bound to all of that, so that nobody can have what is kept now read in the former form.
     """
-    said: dict[str, Any] = {"format": FORMAT, "master": service.name}
+    claim: dict[str, Any] = {"format": FORMAT, "master": service.name}
     if former_until is not None:
-        said["former_until"] = former_until
-    proof = service.wrap(secrets.token_bytes(16), _proof_context(identity, said))
-    return dump_json({**said, "proof": b64encode(proof).decode()})
+        claim["former_until"] = former_until
+    proof = service.wrap(secrets.token_bytes(16), _proof_context(identity, claim))
+    return dump_json({**claim, "proof": b64encode(proof).decode()})
 
 
 def _proof_context(identity: str, said: Mapping[str, Any]) -> bytes:
@@ -247,8 +247,8 @@ class Keyring:
 
     def list_wrapped(self, scope: str) -> dict[int, str]:
         """A scope's keys as they are kept, by number; empty where they were destroyed."""
-        told = _read_settings(self._shelf, f"{KEYS}{_hash(scope)}:")
-        return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in told.items()}
+        settings = _read_settings(self._shelf, f"{KEYS}{_hash(scope)}:")
+        return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in settings.items()}
 
     def list_shredded(self) -> frozenset[str]:
         """The scopes whose keys were destroyed."""

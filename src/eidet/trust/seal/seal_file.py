@@ -103,8 +103,8 @@ def _seal_histories(raw: RawConnection, keys_for: KeysFor) -> None:
     rows = raw.execute(
         "SELECT what, id, scope, moment, actor, version, earlier, seq, born, author FROM events"
     ).fetchall()
-    for *told, seq, born, author in rows:
-        event = event_of(told)
+    for *columns, seq, born, author in rows:
+        event = event_of(columns)
         token = None if author is None else keys_for(event.scope).label("agent", author)
         whose = Record(id=event.id, scope=event.scope, text="", created=born, agent=token)
         kept = seal_event(event, whose, keys_for(ACTORS), keys_for)

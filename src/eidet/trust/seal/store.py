@@ -227,12 +227,12 @@ class SealedStore(PassthroughStore):
         return head
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
-        told = self.inner.changes(scope, since, limit)
-        self.ring.as_of(told.head.epoch)
-        if not told.entries:
-            return told
+        changes = self.inner.changes(scope, since, limit)
+        self.ring.as_of(changes.head.epoch)
+        if not changes.entries:
+            return changes
         keys = self.keys(scope)
-        if any(number_of(entry.terms) not in keys.numbers for entry in told.entries):
+        if any(number_of(entry.terms) not in keys.numbers for entry in changes.entries):
             self.ring.renew()  # another process has just made a key
             keys = self.keys(scope)
-        return told._replace(entries=[open_entry(entry, keys) for entry in told.entries])
+        return changes._replace(entries=[open_entry(entry, keys) for entry in changes.entries])

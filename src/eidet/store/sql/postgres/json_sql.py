@@ -91,9 +91,9 @@ def _containing(value: ColumnElement[Any], operand: Json) -> Test:
     listed = and_(_kind(value) == "array", one_of)
     if not isinstance(operand, str):
         return listed
-    said = value.op("#>>", return_type=Text())(literal([], ARRAY(Text)))
+    content = value.op("#>>", return_type=Text())(literal([], ARRAY(Text)))
     odd = func.strpos(cast(value, Text), "u001a") > 0
-    return or_(listed, and_(_kind(value) == "string", or_(func.strpos(said, operand) > 0, odd)))
+    return or_(listed, and_(_kind(value) == "string", or_(func.strpos(content, operand) > 0, odd)))
 
 
 def _kind(value: ColumnElement[Any]) -> ColumnElement[str]:

@@ -44,6 +44,6 @@ def _changes(rows: Any, escaped: bool) -> Iterator[dict[str, Any]]:
         kept, state = split_meta(json.loads(meta), origin)
         if (text := dump_state(state)) is None:
             continue
-        said = [scope, dump_json(kept) if kept else None, text]
-        scope, left, text = escape(said) if escaped else said
+        values = [scope, dump_json(kept) if kept else None, text]
+        scope, left, text = escape(values) if escaped else values
         yield {"seq": seq, "scope": scope, "meta": left, "state": text}
