@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -258,9 +259,13 @@ class ScopeCache(Generic[V]):
         log.warning(
             "the indexes in use take %s MB, and index_memory_mb allows %s: scope %s with %s records leaves "
             "RAM, and the next question to it waits until it is back; set index_memory_mb to %s or more",
-            wanted >> 20,
-            self._most >> 20,
+            _megabytes(wanted),
+            _megabytes(self._most),
             shard.scope,
             shard.records,
-            int(wanted * ROOM) >> 20,
+            _megabytes(wanted * ROOM),
         )
+
+
+def _megabytes(nbytes: float) -> int:
+    return math.ceil(nbytes / 2**20)
