@@ -120,7 +120,7 @@ def unpack_contradiction(said: Said) -> Contradiction:
         subject=said["subject"],
         relation=said["relation"],
         facts=tuple(unpack_facts(said)),
-        said=tuple(_unpack_quotations(side) for side in said.get("said", ())),
+        quotations=tuple(_unpack_quotations(side) for side in said.get("quotations", ())),
     )
 
 

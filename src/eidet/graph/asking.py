@@ -83,7 +83,7 @@ class Asking:
                 name = graph.identities.names.name_of(subject)
                 facts = tuple(self.make_facts(graph, rivals))
                 quoted = tuple(quote(self.graphs, graph, rival.said) for rival in rivals)
-                found.append(Contradiction(subject=name, relation=relation, facts=facts, said=quoted))
+                found.append(Contradiction(subject=name, relation=relation, facts=facts, quotations=quoted))
         return found
 
     def match(

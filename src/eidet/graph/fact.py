@@ -124,19 +124,19 @@ class Quotation:
 class Contradiction:
     """Facts that cannot hold together, and nothing that Eidet knows decides between them.
 
-    `said` has for each fact, in the same order, the sentences that state it: who said them, and when.
+    `quotations` has for each fact, in the same order, the sentences that state it: who said them, and when.
     """
 
     subject: str
     relation: str
     facts: tuple[Fact, ...]
-    said: tuple[tuple[Quotation, ...], ...] = ()
+    quotations: tuple[tuple[Quotation, ...], ...] = ()
 
     @property
     def sides(self) -> list[tuple[Fact, tuple[Quotation, ...]]]:
         """Each fact with what was said for it."""
         nothing: tuple[Quotation, ...] = ()
-        quoted = self.said or (nothing,) * len(self.facts)
+        quoted = self.quotations or (nothing,) * len(self.facts)
         return list(zip(self.facts, quoted, strict=True))
 
     def __str__(self) -> str:
@@ -148,7 +148,7 @@ class Contradiction:
             "subject": self.subject,
             "relation": self.relation,
             "facts": [fact.to_dict() for fact in self.facts],
-            "said": [list(map(Quotation.to_dict, side)) for side in self.said],
+            "quotations": [list(map(Quotation.to_dict, side)) for side in self.quotations],
         }
 
 
@@ -175,9 +175,9 @@ class Explanation:
         return "\n".join(lines)
 
 
-def _describe_side(fact: Fact, said: tuple[Quotation, ...]) -> str:
-    if said:
-        return f"{fact.text} ({'; '.join(one.origin for one in said)})"
+def _describe_side(fact: Fact, quotations: tuple[Quotation, ...]) -> str:
+    if quotations:
+        return f"{fact.text} ({'; '.join(one.origin for one in quotations)})"
     return fact.text
 
 

@@ -50,7 +50,7 @@ def test_contradictions_name_who_said_what(eidet: Shell) -> None:
     assert "Ann, 2026-05-01" in out
     assert "Bob, 2026-05-01" in out
     (found,) = eidet("facts", "contradictions", "--json").lines
-    assert [[one["who"] for one in side] for side in found["said"]] == [["Ann"], ["Bob"]]
+    assert [[one["who"] for one in side] for side in found["quotations"]] == [["Ann"], ["Bob"]]
 
 
 def test_a_file_of_the_reference_server_is_loaded(eidet: Shell) -> None:

@@ -111,7 +111,7 @@ def test_each_side_of_a_contradiction_names_who_said_it_and_when(memory: Memory)
         "1992": ["web, 2026-05-01"],
     }
     assert "1991 (Bob, 2026-05-01)" in str(found)
-    (first,) = found.to_dict()["said"][0]
+    (first,) = found.to_dict()["quotations"][0]
     assert (first["who"], first["source"], first["text"]) == ("Ann", "mail 7", "Cleo was born in 1990")
 
 

@@ -61,7 +61,7 @@ def test_contradictions_are_listed_and_resolved(running: Running) -> None:
         stated = {"subject": "Kim", "relation": "lives_in", "object": city, "since": "2026-01-01"}
         ask(running, "add", stated | {"who": f"who knows {city}"})
     (dispute,) = ask(running, "contradictions", None)["contradictions"]
-    speakers = [[one["who"] for one in side] for side in dispute["said"]]
+    speakers = [[one["who"] for one in side] for side in dispute["quotations"]]
     assert speakers == [[f"who knows {fact['object']}"] for fact in dispute["facts"]]
     keep = next(fact for fact in dispute["facts"] if fact["object"] == "Oslo")
     ask(running, "resolve", {"id": keep["id"]})

@@ -89,7 +89,7 @@ def _contradictions(memory: Memory, scope: Scope) -> list[dict[str, Any]]:
                 "subject": one.subject,
                 "relation": one.relation,
                 "facts": facts_as_json(one.facts),
-                "said": [_quotations(side) for side in one.said],
+                "quotations": [_quotations(side) for side in one.quotations],
             }
         )
     return rows

@@ -178,12 +178,12 @@ class QuotationBody(BaseModel):
 
 
 class Dispute(BaseModel):
-    """Facts that cannot hold together; `said` has for each fact the sentences that state it."""
+    """Facts that cannot hold together; `quotations` has for each fact the sentences that state it."""
 
     subject: str
     relation: str
     facts: list[FactBody]
-    said: list[list[QuotationBody]]
+    quotations: list[list[QuotationBody]]
 
 
 class DisputeList(BaseModel):

@@ -45,7 +45,7 @@ function Contradictions({ rows, able, decide, onWhy }) {
   return html`<section class="card"><header><h2>Contradictions</h2><span class="chip warn">${count(rows.length)} open</span></header>
     <ul class="lines">${rows.map((one, at) => html`<li key=${at}><p><b dir="auto">${one.subject}</b> ${relationName(one.relation)}: these cannot both hold.</p>
       <div class="versus">${one.facts.map((fact, side) => html`<div class="rival" key=${fact.id}><span class="text" dir="auto">${fact.text}</span><span class="small soft">${fact.valid_from ? `since ${day(fact.valid_from)}` : "since unknown"}, ${plural(fact.sources.length, "source")}</span>
-        ${(one.said[side] || []).slice(0, 3).map((said) => html`<span class="small soft" dir="auto" key=${said.id}>${[said.who, said.source].filter(Boolean).join(", ") || said.trust}, ${day(said.occurred)}</span>`)}
+        ${(one.quotations[side] || []).slice(0, 3).map((said) => html`<span class="small soft" dir="auto" key=${said.id}>${[said.who, said.source].filter(Boolean).join(", ") || said.trust}, ${day(said.occurred)}</span>`)}
         <div class="row"><button class="btn" disabled=${!able} onClick=${() => decide("resolve", fact.id, "Decided: this one stays.")}>Keep this one</button><button class="btn quiet" onClick=${() => onWhy(fact.id)}>Why?</button></div></div>`)}</div></li>`)}</ul></section>`;
 }
 
