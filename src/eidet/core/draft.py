@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import timedelta
-from operator import attrgetter
-from typing import Any, Final, TypedDict
+from typing import Any, TypedDict
 
 from .scope import Scope
 from .validate import Json, Moment
@@ -51,46 +50,6 @@ class Draft:
     trust: str | None = None  # trusted, user, tool, web or unknown; user if you give none
     id: str | None = None  # your own id; storing the same id again makes a new version
     key: str | None = None  # any text of yours in place of an id; Eidet hashes it into one
-
-
-class _Thawed:
-    """A draft while it is made: its class has the same slots, and no `__setattr__` of Python's to run."""
-
-    __slots__ = Draft.__slots__
-
-
-_NO_MORE: Final = attrgetter(*Draft.__slots__[1:])(Draft())
-
-
-def draft_text(text: str) -> Draft:
-    """`Draft(text=text)`, ten times as fast: most drafts say no more."""
-    new: Any = _Thawed()
-    (
-        new.data,
-        new.kind,
-        new.tier,
-        new.who,
-        new.agent,
-        new.session,
-        new.step,
-        new.place,
-        new.importance,
-        new.occurred,
-        new.expires,
-        new.ttl,
-        new.pinned,
-        new.source,
-        new.meta,
-        new.vector,
-        new.derived_from,
-        new.trust,
-        new.id,
-        new.key,
-    ) = _NO_MORE
-    new.text = text
-    new.__class__ = Draft
-    draft: Draft = new
-    return draft
 
 
 class Details(TypedDict, total=False):

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.errors import BadInput, Corrupt
-from ..core.hit import Hit, Hits, Trace, make_hit
+from ..core.hit import Hit, Hits, Trace
 from ..core.observers import add_details
 from ..core.record import Record
 from ..core.scope import Scope
@@ -315,7 +315,7 @@ class Recall:
         for at, (record, score) in enumerate(zip(records, ranked.scores, strict=True)):
             if record is not None:
                 reasons = partial(explain_hit, ranked, at, record, asked, terms, self.analyzer)
-                hits.append(make_hit(record, score, reasons))
+                hits.append(Hit(record=record, score=score, reasons=reasons))
         if asked.phrases:
             hits = with_phrases(hits, asked.phrases, query.recipe)
         if query.recipe.uses > 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..core.hit import Hit, Reasons, Signal, make_hit
+from ..core.hit import Hit, Reasons, Signal
 
 TEXT: Final = "text"  # what the text itself tells of how well it answers
 FACTS: Final = "facts"  # what facts tell of whether it still holds
@@ -22,7 +22,7 @@ def rescore(hit: Hit, score: float, stage: str) -> Hit:
         own = reasons()
         return Reasons(signals=_add(own.signals, stage, share), matched=own.matched, words=own.words)
 
-    return make_hit(hit.record, score, explain, hit.superseded_by)
+    return Hit(record=hit.record, score=score, reasons=explain, superseded_by=hit.superseded_by)
 
 
 def _add(signals: tuple[Signal, ...], stage: str, share: float) -> tuple[Signal, ...]:
@@ -45,4 +45,4 @@ def add_words(hit: Hit, words: str, *, first: bool = False, instead: str = "\n")
         all_words = (words, *others) if first else (*others, words)
         return Reasons(signals=own.signals, matched=own.matched, words=all_words)
 
-    return make_hit(hit.record, hit.score, explain, hit.superseded_by)
+    return Hit(record=hit.record, score=hit.score, reasons=explain, superseded_by=hit.superseded_by)

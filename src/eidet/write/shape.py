@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..core.actor import acts
 from ..core.arguments import make_unknown
 from ..core.describe import describe_data
-from ..core.draft import Draft, Message, draft_text
+from ..core.draft import Draft, Message
 from ..core.errors import BadInput
 from ..core.items import each_item
 from ..core.limits import DERIVED_FROM, check_count
@@ -37,7 +37,7 @@ _MESSAGE: Final = {"role", "content", "timestamp", "metadata", "tool_calls", "to
 def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> tuple[list[Draft], bool]:
     """One draft per thing given, filled up with what was `said` of all; whether it was only one."""
     if not said and type(what) is str:  # as most are
-        return [draft_text(what)], True
+        return [Draft(text=what)], True
     if unknown := said.keys() - _SAYABLE:
         raise make_unknown("remember", unknown, _SAYABLE)
     if what is None:
@@ -80,7 +80,7 @@ def _units(text: str) -> list[str]:
 def _draft(thing: object) -> Draft:
     match thing:
         case str():
-            return draft_text(thing)
+            return Draft(text=thing)
         case Draft():
             return thing
         case Message():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eidet.core.draft import Details, Draft, draft_text
+from eidet.core.draft import Details, Draft
 from eidet.core.errors import BadInput
 from eidet.core.hit import Hit, Hits, Reasons, Signal, Trace
 from eidet.core.record import Kind, Record, Tier, content_digest, key_id, kind_of, new_id, tier_of
@@ -146,11 +146,3 @@ def test_details_name_every_field_of_a_draft() -> None:
     drafted = {field.name for field in fields(Draft)}
     assert set(Details.__annotations__) - drafted == {"scope", "keep_duplicates", "again"}
     assert drafted - set(Details.__annotations__) == {"text"}
-
-
-def test_a_draft_of_a_text_alone_is_one_like_any_other() -> None:
-    draft = draft_text("hello")
-    assert type(draft) is Draft
-    assert draft == Draft(text="hello")
-    with pytest.raises(FrozenInstanceError):
-        draft.text = "bye"  # type: ignore[misc]
