@@ -18,7 +18,7 @@ from tests.making import Clock
 
 need("langgraph.store", "langgraph")
 
-from langgraph.store.base import InvalidNamespaceError, PutOp, SearchOp  # noqa: E402
+from langgraph.store.base import InvalidNamespaceError, Item, PutOp, SearchOp  # noqa: E402
 from langgraph.store.memory import InMemoryStore  # noqa: E402
 
 from eidet import Memory, Upkeep  # noqa: E402
@@ -189,7 +189,7 @@ def test_items_live_as_long_as_they_are_read() -> None:
         assert store.get(("n",), "short", refresh_ttl=False) is not None
         clock.pass_(2 * 60)
         assert store.get(("n",), "short") is None
-        assert store.search(("n",)) == [] or store.get(("n",), "long") is not None
+        assert [item.key for item in store.search(("n",))] == ["long"]
 
 
 def test_langmem_tools_work_on_it() -> None:
@@ -232,3 +232,25 @@ def test_scores_of_a_lower_tier_are_about_those_of_before() -> None:
         after = {item.key: item.score for item in store.search(("n",), query="tea")}
         assert before["a"] == pytest.approx(1.0)
         assert after == {key: pytest.approx(score, abs=0.25) for key, score in before.items()}
+
+
+def test_a_store_inside_another_shows_each_item_where_it_can_be_read() -> None:
+    with Memory() as memory:
+        outer, inner = EidetStore(memory, scope="ann"), EidetStore(memory, scope="ann/work")
+        outer.put(("home",), "k", {"text": "the spare key is at the bakery"})
+        outer.put(("work",), "k", {"text": "the badge is in the drawer"})
+        inner.put(("desk",), "k", {"text": "the desk is by the window"})
+        memory.remember("A note of the same scope that is no item", scope="ann/work/desk")
+        for store, expected in ((outer, [("home",), ("work",), ("work", "desk")]), (inner, [("desk",)])):
+            for found in (store.search(()), store.search((), query="where is it?")):
+                assert sorted(item.namespace for item in found) == expected
+            for item in store.search(()):
+                assert store.get(item.namespace, item.key) == item_of(item)
+            assert [one for one in store.list_namespaces() if one] == expected
+
+
+def item_of(found: Any) -> Any:
+    """A search's item without its score."""
+    return Item(
+        **{name: getattr(found, name) for name in ("value", "key", "namespace", "created_at", "updated_at")}
+    )

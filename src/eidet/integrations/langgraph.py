@@ -15,6 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -59,6 +60,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }
 PAGE: Final = 200  # records read at once where a filter is checked in Python
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
+_ITEM: Final = Where(conditions=(Condition("meta.indexed", "exists"),))  # other records of the scope are none
 _INDEXED: Final = Where(conditions=(Condition("meta.indexed", "=", True),))
 
 
@@ -126,10 +128,10 @@ class EidetStore(BaseStore):
 
     def _get(self, op: GetOp) -> Item | None:
         record = self.memory.get(key_id(op.key), scope=self._path(op.namespace))
-        if record is None:
+        if record is None or "indexed" not in record.meta:
             return None
         self._refresh([record], op.refresh_ttl)
-        return _item(record)
+        return Item(**self._fields_of(record))
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         scope = Scope.under(self._path(op.namespace_prefix))
@@ -140,12 +142,12 @@ class EidetStore(BaseStore):
             asked = self._vector(op.query)
             for hit in self._rank(op.query, asked, scope, pushed, wanted, op.filter):
                 found.append((_score(hit, asked), hit.record))
-            pushed = ~_INDEXED if pushed is None else pushed & ~_INDEXED
+            pushed &= ~_INDEXED
         if len(found) < wanted:
             found += [(None, one) for one in self._list(scope, pushed, wanted - len(found), op.filter)]
         page = found[op.offset : wanted]
         self._refresh([record for _, record in page], op.refresh_ttl)
-        return [_search_item(record, score) for score, record in page]
+        return [SearchItem(**self._fields_of(record), score=score) for score, record in page]
 
     def _vector(self, query: str) -> list[float] | None:
         """The query by the caller's own embeddings; None where the memory ranks by its own means."""
@@ -159,32 +161,31 @@ class EidetStore(BaseStore):
         query: str,
         vector: list[float] | None,
         scope: Scope,
-        where: Where | None,
+        where: Where,
         wanted: int,
         filter: Mapping[str, Any] | None,
     ) -> list[Hit]:
         """Hits that pass the filter, best first; asks for more until there are enough."""
-        chosen = _INDEXED if where is None else _INDEXED & where
+        chosen = _INDEXED & where
         words = query if vector is None else ""
         ask = wanted
         while True:
             hits = self.memory.recall(words, vector=vector, scope=scope, where=chosen, limit=ask, least=0)
-            passed = [hit for hit in hits if _passes(hit.record.data, filter)]
+            passed = [hit for hit in hits if self._is_found(hit.record, filter)]
             if len(passed) >= wanted or len(hits) < ask:
                 return passed[:wanted]
             ask *= 4
 
     def _list(
-        self, scope: Scope, where: Where | None, wanted: int, filter: Mapping[str, Any] | None
+        self, scope: Scope, where: Where, wanted: int, filter: Mapping[str, Any] | None
     ) -> list[Record]:
         """Items without a score, by when they were first stored."""
-        found: list[Record] = []
-        for record in walk(self.memory, where, scope, order="created", page=PAGE):
-            if _passes(record.data, filter):
-                found.append(record)
-            if len(found) >= wanted:
-                break
-        return found
+        records = walk(self.memory, where, scope, order="created", page=PAGE)
+        return list(islice((one for one in records if self._is_found(one, filter)), wanted))
+
+    def _is_found(self, record: Record, filter: Mapping[str, Any] | None) -> bool:
+        """Whether an item passes the filter. One at the root is another store's: it has no namespace here."""
+        return record.scope != self.scope and _passes(record.data, filter)
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         namespaces: set[Namespace] = set()
@@ -199,6 +200,16 @@ class EidetStore(BaseStore):
         if not labels:
             return ()
         return tuple(map(unquote, labels.split("/")))
+
+    def _fields_of(self, record: Record) -> dict[str, Any]:
+        """What LangGraph's items have. The namespace is the one that this store reads the item by."""
+        return {
+            "value": record.data,
+            "key": record.meta["key"],
+            "namespace": self._namespace(record.scope),
+            "created_at": datetime.fromtimestamp(record.created, UTC),
+            "updated_at": datetime.fromtimestamp(record.meta["updated"], UTC),  # type: ignore[arg-type]
+        }
 
     def _write(self, puts: Sequence[PutOp]) -> None:
         by_namespace: dict[Namespace, list[PutOp]] = defaultdict(list)
@@ -221,14 +232,13 @@ class EidetStore(BaseStore):
         vector: Any = None
         if self.embeddings is not None:
             vector = self.embeddings.embed_documents(texts or [dump_json(value)])
-        minutes = self._minutes(op)
+        minutes = op.ttl  # `put` has read the store's default already; None is for ever
         return Draft(
             key=op.key,
             kind="document",
             text="\n".join(texts) or dump_json(value),
             data=value,
             meta={
-                "namespace": list(op.namespace),
                 "key": op.key,
                 "indexed": bool(texts),
                 "updated": self.memory.parts.clock(),
@@ -247,14 +257,6 @@ class EidetStore(BaseStore):
             texts += get_text_at_path(value, path if path == "$" else tokenize_path(path))
         return texts
 
-    def _minutes(self, op: PutOp) -> float | None:
-        """How long an item lives: its own time, else the store's; None is for ever."""
-        if op.ttl is not None or self.ttl_config is None:
-            minutes: float | None = op.ttl
-            return minutes
-        default: float | None = self.ttl_config.get("default_ttl")
-        return default
-
     def _refresh(self, records: Sequence[Record], asked: bool | None) -> None:
         """Begins the life of what was read anew, where it has an end and that is wanted."""
         if asked is None:
@@ -264,24 +266,6 @@ class EidetStore(BaseStore):
             if isinstance(minutes, int | float):
                 expires = self.memory.parts.clock() + minutes * 60
                 self.memory.revise(record.id, scope=record.scope, expires=expires)
-
-
-def _item(record: Record) -> Item:
-    return Item(**_fields(record))
-
-
-def _search_item(record: Record, score: float | None) -> SearchItem:
-    return SearchItem(**_fields(record), score=score)
-
-
-def _fields(record: Record) -> dict[str, Any]:
-    return {
-        "value": record.data,
-        "key": record.meta["key"],
-        "namespace": tuple(record.meta["namespace"]),  # type: ignore[arg-type]
-        "created_at": datetime.fromtimestamp(record.created, UTC),
-        "updated_at": datetime.fromtimestamp(record.meta["updated"], UTC),  # type: ignore[arg-type]
-    }
 
 
 def _score(hit: Hit, asked: Sequence[float] | None) -> float:
@@ -307,15 +291,14 @@ def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
     return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
 
 
-def _pushdown(filter: Mapping[str, Any] | None) -> Where | None:
-    """The part of a filter that the index can test: texts that are equal. `_passes` tests all of it."""
-    conditions = []
-    for key, value in (filter or {}).items():
-        if isinstance(value, str) and _PLAIN_KEY.match(key):
-            conditions.append(Condition(f"data.{key}", "=", value))
-    if not conditions:
-        return None
-    return Where(conditions=tuple(conditions))
+def _pushdown(filter: Mapping[str, Any] | None) -> Where:
+    """Items, by the part of a filter that the index can test: equal texts. `_passes` tests all of it."""
+    conditions = [
+        Condition(f"data.{key}", "=", value)
+        for key, value in (filter or {}).items()
+        if isinstance(value, str) and _PLAIN_KEY.match(key)
+    ]
+    return _ITEM & Where(conditions=tuple(conditions)) if conditions else _ITEM
 
 
 def _passes(value: Any, filter: Mapping[str, Any] | None) -> bool:
