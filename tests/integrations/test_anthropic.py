@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from anthropic.lib.tools import ToolError  # noqa: E402
 from anthropic.lib.tools._beta_builtin_memory_tool import BetaLocalFilesystemMemoryTool  # noqa: E402
 
 from eidet import Memory  # noqa: E402
+from eidet.core.record import key_id  # noqa: E402
 from eidet.integrations.anthropic import AsyncEidetMemoryTool, EidetMemoryTool  # noqa: E402
 
 SHIM = """
@@ -175,6 +177,52 @@ def test_it_answers_as_the_tool_for_the_file_system_does(commands: list[dict[str
                 assert given[0] == "refused", command
             else:
                 assert given == expected, command
+
+
+def test_a_file_is_created_once_and_no_edit_is_lost(reopen: Reopen) -> None:
+    paths = [f"/memories/{number}.txt" for number in range(5)]
+    with reopen() as memory:
+        tools = [EidetMemoryTool(memory) for _ in range(8)]
+        EidetMemoryTool(memory).call({"command": "create", "path": "/memories/log.txt", "file_text": "0\n"})
+
+        def work(number: int) -> int:
+            log = {"command": "insert", "path": "/memories/log.txt", "insert_line": 1, "insert_text": str(number)}
+            tools[number].call(log)
+            made = [
+                run(tools[number], {"command": "create", "path": path, "file_text": f"{number}"}) for path in paths
+            ]
+            return sum(answer == "done" for answer, _ in made)
+
+        with ThreadPoolExecutor(8) as pool:
+            assert sum(pool.map(work, range(8))) == len(paths)
+        log = memory.get(key_id("/memories/log.txt"))
+        assert log is not None
+        assert sorted(log.text.split()) == sorted(["0", *map(str, range(8))])
+
+
+def test_a_rename_of_nothing_into_a_file_says_what_is_missing() -> None:
+    with tempfile.TemporaryDirectory() as folder, Memory() as memory:
+        theirs, ours = BetaLocalFilesystemMemoryTool(base_path=folder), EidetMemoryTool(memory)
+        commands = [
+            {"command": "create", "path": "/memories/a.txt", "file_text": "x"},
+            {"command": "rename", "old_path": "/memories/none/x", "new_path": "/memories/a.txt/x"},
+        ]
+        assert [run(ours, command) for command in commands] == [run(theirs, command) for command in commands]
+
+
+@pytest.mark.parametrize("command", ["view", "create", "str_replace", "insert", "delete", "rename"])
+def test_a_path_holds_no_nul(command: str) -> None:
+    path = "/memories/a\0b"
+    arguments = {
+        "view": {"path": path},
+        "create": {"path": path, "file_text": "x"},
+        "str_replace": {"path": path, "old_str": "a", "new_str": "b"},
+        "insert": {"path": path, "insert_line": 0, "insert_text": "x"},
+        "delete": {"path": path},
+        "rename": {"old_path": "/memories/a", "new_path": path},
+    }
+    with Memory() as memory, pytest.raises(ToolError, match="NUL"):
+        EidetMemoryTool(memory).call({"command": command, **arguments[command]})
 
 
 def test_a_note_is_there_after_a_restart_and_only_in_its_scope(reopen: Reopen) -> None:

@@ -141,7 +141,11 @@ def find(
     as_of: AsOf = None,
     known_at: KnownAt = None,
     order: Annotated[
-        str, typer.Option(help="seq, occurred, created, importance, step or uses; a leading - reverses.")
+        str,
+        typer.Option(
+            help="seq, occurred, created, importance, step, uses or a path such as data.price; "
+            "a leading - reverses."
+        ),
     ] = "-occurred",
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 20,
     offset: Annotated[int, typer.Option(help="How many to skip.")] = 0,
@@ -174,6 +178,10 @@ def find(
         emit_each(record.to_dict(vectors=vectors) for record in records)
     else:
         shown.tell_records(records, scopes=on.reach(below).below)
+    if records.more:
+        shown.console(stderr=True).print(
+            f"there are more: --limit and --offset show them ({limit} were asked for)"
+        )
 
 
 def show(

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote
 
-from ..core.arguments import check_limit, check_offset
+from ..core.arguments import check_most, check_offset
 from ..core.errors import BadInput, Corrupt, NotFound
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
-from ..core.remembered import RememberedList
+from ..core.remembered import FoundList, RememberedList
 from ..core.scope import ALL, Scope
 from ..core.session_summary import SessionSummary
 from ..core.validate import clean_json, clean_text, moment
@@ -55,7 +55,7 @@ def remember(given: Arguments) -> Steps[Record | RememberedList]:
     details: dict[str, Any] = {name: value for name, value in given["details"].items() if value is not None}
     scope = details.pop("scope", Scope().path)
     body: dict[str, Any] = {}
-    for name in ("keep_duplicates", "again"):
+    for name in ("keep_duplicates", "again", "version"):
         if name in details:
             body[name] = details.pop(name)
     drafts, single = drafts_of(given["what"], details)
@@ -105,7 +105,7 @@ def context(given: Arguments) -> Steps[Context]:
         "query": clean_json(given["query"], "a query"),
         "recipe": None if recipe is None else pack_option("recipe", recipe),
     }
-    for name in ("budget", "limit", "neighbours", "headings", "fence", "reveal"):
+    for name in ("budget", "limit", "neighbours", "headings", "fence", "reveal", "least"):
         body[name] = given[name]
     body |= pack_filter("context", given["where"], given["options"])
     for name in ("now", "as_of", "known_at"):
@@ -130,20 +130,20 @@ def feedback(given: Arguments) -> Steps[None]:
     yield _post("/v1/feedback", scope, body, headers=_make_key())
 
 
-def find(given: Arguments) -> Steps[list[Record]]:
+def find(given: Arguments) -> Steps[FoundList]:
     """Page by page."""
     fields = pack_filter("find", given["where"], given["options"])
     fields["offset"] = check_offset(fields.get("offset", 0))
-    left, cursor = check_limit(given["limit"]), None
-    found: list[Record] = []
-    while left:
-        body = fields | {"limit": min(left, PAGE), "cursor": cursor}
+    most, cursor = check_most(given["limit"]), None
+    found = FoundList()
+    while most is None or len(found) < most:
+        body = fields | {"limit": PAGE if most is None else min(most - len(found), PAGE), "cursor": cursor}
         answer = yield _post("/v1/find", given["scope"], body)
-        page, cursor = unpack_records(answer["memories"]), answer["cursor"]
-        found += page
-        left -= len(page)
+        cursor = answer["cursor"]
+        found += unpack_records(answer["memories"])
         if cursor is None:
             break
+    found.more = cursor is not None
     return found
 
 

@@ -88,6 +88,11 @@ def check_limit(limit: int) -> int:
     return limit
 
 
+def check_most(limit: int | None) -> int | None:
+    """As `check_limit`; None stands for all."""
+    return None if limit is None else check_limit(limit)
+
+
 def check_budget(budget: int) -> int:
     budget = plain_value(budget)
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
@@ -138,6 +143,13 @@ def check_offset(offset: int) -> int:
     if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
         raise BadInput(f"offset must be a whole number from 0 up, not {offset!r}")
     return offset
+
+
+def check_version(version: int | None) -> int | None:
+    version = plain_value(version)
+    if version is not None and (isinstance(version, bool) or not isinstance(version, int) or version < 0):
+        raise BadInput(f"version must be a whole number, 0 for a record that must be new, not {version!r}")
+    return version
 
 
 _INSTEAD = {

@@ -76,5 +76,6 @@ class Details(TypedDict, total=False):
     trust: str | None
     id: str | None
     key: str | None
+    version: int | None
     keep_duplicates: bool
     again: bool

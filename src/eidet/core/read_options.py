@@ -50,7 +50,7 @@ class FindOptions(FilterOptions, TimeOptions, total=False):
     """What `find` may be told beside the filter: parts of a filter, a time, and which page of the answer."""
 
     order: str
-    """The field to order by; a leading '-' means descending. The default is '-occurred'."""
+    """A field, or a path such as 'data.price'; a leading '-' means descending. The default is '-occurred'."""
     offset: int
     """How many records to skip."""
 
@@ -67,11 +67,11 @@ class RecallOptions(FilterOptions, TimeOptions, total=False):
     unit: str
     """What a hit stands for: record, session or scope."""
     rerank: object
-    """A Reranker, or what `reranker_of` takes, for the best fifty hits."""
+    """A Reranker, or what `reranker_of` takes, for the best fifty hits; False: none, not the memory's own."""
     understand: bool
     """Whether names, times and places are read from the query. The default is True."""
     order: str
-    """Without a query or a vector: the field to order by. The default is '-occurred'."""
+    """Without a query or a vector: what to order by, as in `find`. The default is '-occurred'."""
     now: Moment | None
     """When the query is asked, which "last week" goes by. The default is the present."""
     explain: bool
@@ -90,7 +90,7 @@ _BESIDE: Final[dict[str, frozenset[str]]] = {
     "recall": frozenset(("scope", "limit", "where")),
     "forget": frozenset(("scope", "where", "everything", "for_good", "by", "why")),
     "context": frozenset(
-        ("scope", "limit", "where", "budget", "counter", "neighbours", "headings", "recipe")
+        ("scope", "limit", "where", "budget", "counter", "neighbours", "headings", "recipe", "least")
     ),
 }
 _FILTERS: Final = ("kinds", "tiers", "session", "agent", "who", "trust", "since", "until", "near", "box")

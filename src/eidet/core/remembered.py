@@ -1,4 +1,4 @@
-"""The answer to a list of things to remember."""
+"""Lists of records that say more than their items: what was remembered, what was found."""
 
 from __future__ import annotations
 
@@ -25,3 +25,11 @@ class RememberedList(list[Record]):
     def __init__(self, records: Iterable[Record] = (), rejected: Sequence[Rejected] = ()) -> None:
         super().__init__(records)
         self.rejected: tuple[Rejected, ...] = tuple(rejected)
+
+
+class FoundList(list[Record]):
+    """The records that `find` gives; `more` says whether others match beyond the limit."""
+
+    def __init__(self, records: Iterable[Record] = (), *, more: bool = False) -> None:
+        super().__init__(records)
+        self.more: bool = more

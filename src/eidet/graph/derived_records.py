@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any, Final
 
 from ..core.record import Kind, Record
 from ..core.state import NO_STATE
 from ..core.where import Where
+from ..store.answers import names_value, sort_by_value, sort_records
 from ..text.facts.statement import Nature
 from . import Graphs
 from .assertion import Assertion
@@ -39,13 +39,8 @@ class DerivedRecords:
         `stored` has all that is asked for, from the first on.
         """
         together = [*stored, *self.list_matching(where)]
-        name = order.removeprefix("-")
-        is_falling = order.startswith("-")
-        there = [record for record in together if getattr(record, name) is not None]
-        absent = [record for record in together if getattr(record, name) is None]
-        there.sort(key=lambda record: (getattr(record, name), record.seq, record.id), reverse=is_falling)
-        absent.sort(key=lambda record: (record.seq, record.id), reverse=is_falling)
-        return list(chain(there, absent))[offset : offset + limit]
+        sort = sort_by_value if names_value(order) else sort_records
+        return sort(together, order)[offset : offset + limit]
 
     def count(self, where: Where) -> int:
         """How many derived ones match."""

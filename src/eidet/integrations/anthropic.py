@@ -7,13 +7,13 @@ documents of the memory as well, so that `memory.recall` finds what Claude noted
 from __future__ import annotations
 
 import posixpath
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
 from ..core.draft import Draft
-from ..core.errors import BadInput, Refused
+from ..core.errors import BadInput, Conflict, Refused
 from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Condition, Where
@@ -35,12 +35,14 @@ _FILE: Final = Where(conditions=(Condition("meta.anthropic_memory", "exists"),))
 
 
 class MemoryFiles:
-    """Files and folders by path, as documents of one scope. Safe from many threads."""
+    """Files and folders by path, as documents of one scope.
+
+    Safe from many threads, tools and processes: a file is created once, and no edit overwrites another.
+    """
 
     def __init__(self, memory: Memory, scope: str) -> None:
         self.memory = memory
         self.scope: str = Scope.exactly(scope).path
-        self.lock = threading.RLock()
 
     def read(self, path: str) -> str | None:
         """The text of a file; None if there is none."""
@@ -60,34 +62,56 @@ class MemoryFiles:
 
     def write(self, path: str, text: str) -> None:
         """Writes a file as a whole: its next version if it exists."""
-        self._store([_draft(path, text)])
+        self._store(_draft(path, text))
+
+    def create(self, path: str, text: str | None) -> None:
+        """Makes a file, or a folder if there is no text; `Conflict` if there is one already."""
+        self._store(_draft(path, text), version=0)
+
+    def edit(self, path: str, change: Callable[[str], str]) -> str:
+        """Replaces the text of a file; begins again if somebody else changed it meanwhile."""
+        while (record := self._record(path)) is not None and not _is_folder(record):
+            text = change(_text_of(record))
+            with suppress(Conflict):
+                self._store(_draft(path, text), version=record.version)
+                return text
+        raise _absence(path)
 
     def make_folders(self, path: str) -> None:
         """Makes a folder and those above it."""
         missing = []
         while not self.exists(path):
-            missing.append(_draft(path, None))
+            missing.append(path)
             path = posixpath.dirname(path)
         if not self.is_folder(path):
             raise ToolError(f"The path {path} is not a directory.")
-        if missing:
-            self._store(missing)
+        for folder in reversed(missing):
+            with suppress(Conflict):  # somebody else made it meanwhile
+                self.create(folder, None)
 
     def delete(self, path: str) -> None:
         """Deletes a file, or a folder with all that is in it."""
-        doomed = [key_id(path)]
-        for inner in self.list_below(path):
-            doomed.append(key_id(inner))
+        doomed = [key_id(inner) for inner in (path, *self.list_below(path))]
         self.memory.forget(doomed, scope=self.scope, for_good=False)
 
     def move(self, old: str, new: str) -> None:
-        """Writes everything at its new path before the old ones go: nothing is lost in between."""
-        paths = [old, *self.list_below(old)]
-        drafts = []
-        for path in paths:
-            drafts.append(_draft(new + path.removeprefix(old), self.read(path)))
-        self._store(drafts)
-        self.memory.forget([key_id(path) for path in paths], scope=self.scope, for_good=False)
+        """Moves a file or folder; `Conflict` if its new path is taken.
+
+        Each is written at its new path before the old one goes: nothing is lost in between.
+        """
+        for path in (old, *self.list_below(old)):
+            self._move_one(path, new + path.removeprefix(old))
+
+    def _move_one(self, old: str, new: str) -> None:
+        """Moves a file; what somebody writes to the old path meanwhile is moved, too."""
+        version = 0
+        while (record := self._record(old)) is not None:
+            text = None if _is_folder(record) else _text_of(record)
+            version = self._store(_draft(new, text), version=version).version
+            unchanged = Where(
+                ids=(record.id,), conditions=(Condition("record.version", "=", record.version),)
+            )
+            self.memory.forget(where=unchanged, scope=self.scope, for_good=False)
 
     def list_below(self, folder: str) -> list[str]:
         """The paths of all files and folders below a folder, in order."""
@@ -107,10 +131,12 @@ class MemoryFiles:
     def _record(self, path: str) -> Record | None:
         return self.memory.get(key_id(path), scope=self.scope)
 
-    def _store(self, drafts: Sequence[Draft]) -> None:
-        """What the memory refuses, such as a text that is too long, the model is told."""
+    def _store(self, draft: Draft, version: int | None = None) -> Record:
+        """Tells the model what the memory refuses, such as a text that is too long."""
         try:
-            self.memory.remember(list(drafts), scope=self.scope, keep_duplicates=True, again=True)
+            return self.memory.remember(
+                draft, scope=self.scope, version=version, keep_duplicates=True, again=True
+            )
         except (BadInput, Refused) as error:
             raise ToolError(str(error)) from error
 
@@ -171,20 +197,24 @@ class MemoryCommands:
 
     def create(self, command: Any) -> str:
         path = normalise(command.path)
-        with self.files.lock:
-            if path != ROOT:
-                self.files.make_folders(posixpath.dirname(path))
-            if self.files.exists(path):
-                raise ToolError(f"File {command.path} already exists")
-            self.files.write(path, command.file_text)
+        taken = ToolError(f"File {command.path} already exists")
+        if path == ROOT:
+            raise taken
+        self.files.make_folders(posixpath.dirname(path))
+        try:
+            self.files.create(path, command.file_text)
+        except Conflict:
+            raise taken from None
         return f"File created successfully at: {command.path}"
 
     def str_replace(self, command: Any) -> str:
         path = normalise(command.path)
-        with self.files.lock:
-            text = self._require_file(path, command.path)
-            lines = _lines_with(text, command.old_str)
-            if not lines:
+        self._require_file(path, command.path)
+        places: list[int] = []
+
+        def replace_once(text: str) -> str:
+            places[:] = _lines_with(text, command.old_str)
+            if not places:
                 raise ToolError(
                     f"No replacement was performed, old_str `{command.old_str}` did not appear verbatim in "
                     f"{command.path}."
@@ -192,20 +222,23 @@ class MemoryCommands:
             if text.count(command.old_str) > 1:
                 raise ToolError(
                     f"No replacement was performed. Multiple occurrences of old_str `{command.old_str}` in "
-                    f"lines: {', '.join(map(str, lines))}. Please ensure it is unique"
+                    f"lines: {', '.join(map(str, places))}. Please ensure it is unique"
                 )
-            new = text.replace(command.old_str, command.new_str)
-            self.files.write(path, new)
-        shown = new.split("\n")[max(0, lines[0] - 3) : lines[0] + 2]
+            return text.replace(command.old_str, command.new_str)
+
+        lines = self.files.edit(path, replace_once).split("\n")
+        shown = lines[max(0, places[0] - 3) : places[0] + 2]
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
-            + _number(shown, max(1, lines[0] - 2))
+            + _number(shown, max(1, places[0] - 2))
         )
 
     def insert(self, command: Any) -> str:
         path = normalise(command.path)
-        with self.files.lock:
-            lines = self._require_file(path, command.path).split("\n")
+        self._require_file(path, command.path)
+
+        def insert_line(text: str) -> str:
+            lines = text.split("\n")
             if lines[-1] == "":
                 lines.pop()
             if not 0 <= command.insert_line <= len(lines):
@@ -214,46 +247,52 @@ class MemoryCommands:
                     f"It should be within the range [0, {len(lines)}]."
                 )
             lines.insert(command.insert_line, command.insert_text.rstrip("\n"))
-            text = "\n".join(lines)
-            self.files.write(path, text if text.endswith("\n") else text + "\n")
+            return "\n".join(lines).removesuffix("\n") + "\n"
+
+        self.files.edit(path, insert_line)
         return f"The file {command.path} has been edited."
 
     def delete(self, command: Any) -> str:
         path = normalise(command.path)
         if path == ROOT:
             raise ToolError("Cannot delete the /memories directory itself")
-        with self.files.lock:
-            if not self.files.exists(path):
-                raise ToolError(f"The path {command.path} does not exist")
-            self.files.delete(path)
+        if not self.files.exists(path):
+            raise ToolError(f"The path {command.path} does not exist")
+        self.files.delete(path)
         return f"Successfully deleted {command.path}"
 
     def rename(self, command: Any) -> str:
         old, new = normalise(command.old_path), normalise(command.new_path)
         if old == ROOT:
             raise ToolError("Cannot rename the /memories directory itself")
-        with self.files.lock:
-            if self.files.exists(new):
-                raise ToolError(f"The destination {command.new_path} already exists")
+        taken = ToolError(f"The destination {command.new_path} already exists")
+        if self.files.exists(new):
+            raise taken
+        absent = not self.files.exists(old)
+        try:
             self.files.make_folders(posixpath.dirname(new))
-            if not self.files.exists(old):
-                raise ToolError(f"The path {command.old_path} does not exist")
-            if new.startswith(old + "/"):
-                raise ToolError(f"Cannot move {command.old_path} into itself")
+        except ToolError:
+            if not absent:
+                raise
+        if absent:
+            raise ToolError(f"The path {command.old_path} does not exist")
+        if new.startswith(old + "/"):
+            raise ToolError(f"Cannot move {command.old_path} into itself")
+        try:
             self.files.move(old, new)
+        except Conflict:
+            raise taken from None
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def clear(self) -> str:
         self.files.clear()
         return "All memory cleared"
 
-    def _require_file(self, path: str, named: str) -> str:
+    def _require_file(self, path: str, named: str) -> None:
         if self.files.is_folder(path):
             raise ToolError(f"The path {named} is not a file.")
-        text = self.files.read(path)
-        if text is None:
+        if self.files.read(path) is None:
             raise _absence(named)
-        return text
 
 
 class EidetMemoryTool(BetaAbstractMemoryTool):
@@ -318,6 +357,8 @@ def normalise(path: str) -> str:
     """The path without `.`, `..` and double slashes; `ToolError` if it leaves /memories."""
     if not path.startswith(ROOT):
         raise ToolError(f"Path must start with /memories, got: {path}")
+    if "\0" in path:
+        raise ToolError("A path cannot hold a NUL character")
     inner = path[len(ROOT) :].lstrip("/")
     plain = posixpath.normpath(posixpath.join(ROOT, inner)) if inner else ROOT
     if plain != ROOT and not plain.startswith(ROOT + "/"):

@@ -24,7 +24,7 @@ from ..core.observers import observable
 from ..core.read_options import FilterOptions, FindOptions, RecallOptions, check_options, read_filter
 from ..core.recipe import Recipe
 from ..core.record import Record
-from ..core.remembered import RememberedList
+from ..core.remembered import FoundList, RememberedList
 from ..core.scope import Scope
 from ..core.settings import Settings
 from ..core.validate import Json, Moment
@@ -37,7 +37,7 @@ from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
 from .addresses import Addressed
 from .forgetting import Forgetting
-from .namespaces import Namespaces
+from .namespaces import Namespaces, find_reranker
 from .records import Expected, Records
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ class Memory(Addressed, clients="eidet.memories"):
     durable and found by the next recall. Every verb works in one scope, `"default"` if none is
     named; `"acme/**"` (or `Scope.under("acme")`) asks explicitly for a scope and all below it.
 
-    Without `settings`, EIDET_* variables are obeyed, as on the command line; `settings` take their place.
-    Namespaces: `memory.facts`, and for rarer verbs `memory.upkeep`, `.trust`, `.keys` and `.admin`.
+    Without `settings`, EIDET_* variables are obeyed. Namespaces: `facts`, `upkeep`, `trust`, `keys`, `admin`.
     """
 
     def __init__(
@@ -73,6 +72,7 @@ class Memory(Addressed, clients="eidet.memories"):
         place: str | Path | Store | None = None,
         *,
         embedder: object = None,
+        reranker: object = None,
         language: str | None = None,
         durability: str | None = None,
         settings: Settings | None = None,
@@ -86,7 +86,7 @@ class Memory(Addressed, clients="eidet.memories"):
         chosen = with_guard(given, guard, vault)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})
-        guards = guard_of(chosen)
+        guards, best = guard_of(chosen), find_reranker(reranker)
         parts, log = open_parts(place, embedder=embedder, settings=chosen, key=key, audit=audit, clock=clock)
         self._parts, self._log = parts, log
         self._auditing = Auditing(log)
@@ -96,7 +96,7 @@ class Memory(Addressed, clients="eidet.memories"):
         self._records = Records(parts, self._auditing)
         self._forgetting = Forgetting(parts, self._guarding, self._life, self._echoes)
         stages = (self._records, self._guarding, self._echoes, self._life)
-        self._namespaces = Namespaces(parts, *stages, self._forgetting, self._auditing)
+        self._namespaces = Namespaces(parts, *stages, self._forgetting, self._auditing, best)
         self._forgetting.clean_up(index=False)
 
     @property
@@ -145,10 +145,11 @@ class Memory(Addressed, clients="eidet.memories"):
 
         `details` are those of `Details`: scope, kind, tier, who, agent, session, step, place,
         importance, occurred, expires (a time, or a timedelta from now), ttl (seconds it lives after it was
-        made or last read), pinned, source, data, meta, vector, derived_from, id, key, keep_duplicates,
-        again; for many they are said of each. `meta` is yours and comes back exactly as you gave it.
+        made or last read), pinned, source, data, meta, vector, derived_from, id, key, version,
+        keep_duplicates, again; for many they are said of each. `meta` is yours and comes back as you gave it.
 
-        A record with an `id` (or a `key`, any text of yours) that exists becomes its next version.
+        A record with an `id` (or a `key`, any text of yours) that exists becomes its next version. With
+        `version` it must be at that one, else Conflict; 0 says that there must be none yet.
         A fact or document that its scope has with every detail is not stored again but counted as
         used, unless `keep_duplicates`; messages are never merged. What was forgotten for good in the
         scope is refused, unless it is said `again`; of a list, the rest is stored (see `RememberedList`).
@@ -172,12 +173,12 @@ class Memory(Addressed, clients="eidet.memories"):
         `options` are those of `RecallOptions`: kinds, tiers, session, agent, who, trust, since, until,
         near, box, vector, recipe, least, unit, rerank, understand, order, now, explain.
 
-        May answer nothing, if nothing fits; hits that score below `least` are left out. `recipe` is a
-        name (auto, dialogue, facts, documents, exact) or a Recipe of yours. Names, times and places are
-        read from the query unless an argument says them or `understand` is False; "last week" is as of
-        `now`, by default the present. With the `unit` session or scope there is one hit for each, its
-        best record, ranked by its best ones together. `rerank` is a Reranker (or what `reranker_of`
-        takes) for the best fifty. Without a query (or vector) the filter decides, in the `order` named.
+        Hits that score below `least` are left out, maybe all. `recipe` is a name (auto, dialogue, facts,
+        documents, exact) or a Recipe of yours. Names, times and places are read from the query unless an
+        argument says them or `understand` is False; "last week" is as of `now`, by default the present.
+        With the `unit` session or scope there is one hit for each, its best record. `rerank` (what
+        `reranker_of` takes; False: none) replaces the memory's own for the best fifty. Without a query (or
+        vector) the filter decides, in the `order` named.
         """
         return self._namespaces.reads.recall(query, scope, limit, where, options)
 
@@ -193,6 +194,7 @@ class Memory(Addressed, clients="eidet.memories"):
         scope: str | Scope = "default",
         where: Filter | None = None,
         recipe: Recipe | str | None = None,
+        least: float | None = None,
         fence: bool = True,
         reveal: bool = False,
         now: Moment | None = None,
@@ -206,7 +208,7 @@ class Memory(Addressed, clients="eidet.memories"):
         `neighbours` before and after, as far as `where` lets them pass. The order does not depend on
         the query, so that the beginning of a prompt stays the same as long as it can. What is not
         trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False. `reveal`
-        turns pseudonyms back. `options` are the parts of a filter that `recall` takes by name.
+        turns pseudonyms back. `least` and `options`, the parts of a filter by name, are those of `recall`.
         """
         from ..recall.path import Packing
 
@@ -219,7 +221,7 @@ class Memory(Addressed, clients="eidet.memories"):
             fence=fence,
             reveal=reveal,
         )
-        asked = RecallOptions(recipe=recipe, now=now, as_of=as_of, known_at=known_at)
+        asked = RecallOptions(recipe=recipe, least=least, now=now, as_of=as_of, known_at=known_at)
         asked.update(options)  # type: ignore[typeddict-item]  # filters are among the options of a recall
         return self._namespaces.reads.context(query, scope, limit, where, asked, packing)
 
@@ -233,9 +235,8 @@ class Memory(Addressed, clients="eidet.memories"):
     ) -> None:
         """Says whether an answer (the Hits, Trace or Context) or one record (a Hit or an id) was useful.
 
-        Only counted, each call once: nothing is deleted or ranked otherwise. What was useful counts
-        as used. `by` names who judges, and is counted apart too. An id is looked up in `scope`,
-        which all else knows by itself. Counts are written down as those of recalls are.
+        Only counted, each call once: nothing is deleted or ranked otherwise. What was useful counts as
+        used. `by` names who judges, and is counted apart too. An id is looked up in `scope`.
         """
         self._records.judge(about, useful, scope, by)
 
@@ -258,13 +259,14 @@ class Memory(Addressed, clients="eidet.memories"):
         where: Filter | None = None,
         *,
         scope: str | Scope = "default",
-        limit: int = 100,
+        limit: int | None = 100,
         **options: Unpack[FindOptions],
-    ) -> list[Record]:
-        """Records that match exactly, ordered by a field; a leading '-' means descending.
+    ) -> FoundList:
+        """Records that match exactly, 100 of them unless `limit` says otherwise; None gives all.
 
-        `options` are those of `FindOptions`: kinds, tiers, session, agent, who, trust, since, until,
-        near, box, order, offset.
+        `more` of the answer says whether others match. `options` are those of `FindOptions`: kinds, tiers,
+        session, agent, who, trust, since, until, near, box, order (a field or a path such as "data.price",
+        a leading '-' means descending), offset.
         """
         return self._namespaces.reads.find(where, scope, limit, options)
 
@@ -293,9 +295,9 @@ class Memory(Addressed, clients="eidet.memories"):
     ) -> Record:
         """The next version of a record: the fields of `Draft` given replace those it has.
 
-        With `version` or `digest` (its content hash) the record must still be that one, else
-        Conflict. `clear` names fields to reset. Without either, a change that somebody else made
-        meanwhile is kept where it touched other fields. `again` as in `remember`.
+        With `version` or `digest` (its content hash) the record must still be that one, else Conflict.
+        Without either, what somebody else changed meanwhile in other fields is kept. `clear` names fields
+        to reset. `again` as in `remember`.
         """
         revise = self._namespaces.writes.revise
         write = partial(revise, changes=changes, clear=clear, again=again, by=actor(by))
@@ -317,15 +319,13 @@ class Memory(Addressed, clients="eidet.memories"):
     ) -> Forgotten:
         """Deletes records by id or filter, content and history of content; how many there were.
 
-        `options` are the parts of a filter that `recall` takes by name: `forget(session="s1")`.
-        A whole scope is deleted only when it is named and `everything=True` says so. If anything that
-        is meant is under a legal hold, all of it is refused.
+        `options` are the parts of a filter that `recall` takes by name: `forget(session="s1")`. A whole
+        scope goes only if it is named, with `everything=True`. One record under a legal hold refuses all.
 
-        For good (the default): copies go too, what was made of it is made anew without it or goes,
-        no file keeps a word of it, and it is refused when it comes back (`remember(…, again=True)`
-        lifts that). Of a whole scope, what it held until now cannot be loaded again, but may be said
-        again, unless `for_good=True` is given. With `for_good=False` records are deleted, no more.
-        `receipt` of the answer says what was done; an Ed25519 `key` signs it.
+        For good (the default): copies go too, what was made of it is made anew without it or goes, no file
+        keeps a word of it, and it is refused when it comes back (`remember(…, again=True)` lifts that). Of a
+        whole scope, what it held cannot be loaded again, but may be said again, unless `for_good=True`. With
+        `for_good=False` records are deleted, no more. `receipt` says what was done; a `key` (Ed25519) signs.
         """
         chosen = read_filter("forget", where, options)
         if for_good is False:

@@ -17,6 +17,7 @@ from .forgetting import Forgetting
 from .records import Records
 
 if TYPE_CHECKING:
+    from ..models.rerank import Reranker
     from ..recall.path import ReadPath
     from ..write import WritePath
     from .admin import AdminNamespace
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
     from .keys import KeysNamespace
     from .trust import TrustNamespace
     from .upkeep import UpkeepNamespace
+
+
+def find_reranker(thing: object) -> Reranker | None:
+    """The reranker a caller means, if any; `Misconfigured` if it cannot be one."""
+    if thing is None:
+        return None
+    from ..models.rerank import reranker_of
+
+    return reranker_of(thing)
 
 
 class Namespaces:
@@ -38,6 +48,7 @@ class Namespaces:
         life: Life,
         forgetting: Forgetting,
         auditing: Auditing,
+        reranker: Reranker | None,
     ) -> None:
         self._parts = parts
         self._records = records
@@ -46,12 +57,13 @@ class Namespaces:
         self._life = life
         self._forgetting = forgetting
         self._auditing = auditing
+        self._reranker = reranker
 
     @cached_property
     def reads(self) -> ReadPath:
         from ..recall.path import ReadPath
 
-        return ReadPath(self._parts, self._guarding, self._echoes, self._auditing)
+        return ReadPath(self._parts, self._guarding, self._echoes, self._auditing, self._reranker)
 
     @cached_property
     def writes(self) -> WritePath:

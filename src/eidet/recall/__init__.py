@@ -23,7 +23,8 @@ from ..index.state_columns import StateColumns
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import pack_vector, row_of
 from ..parts import Parts
-from ..store import Head, Store
+from ..store import Head, Store, verbs
+from ..store.answers import names_value, sort_by_value
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from .answer_forms import read_wants
@@ -212,13 +213,18 @@ class Recall:
     def list_records(
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0
     ) -> list[Record]:
-        """Living records that pass a filter, by a column of the index, or by one that only the store has."""
+        """Living records that pass a filter, by a column of the index, or by one that only the store has.
+
+        Reads all of them where a value inside of records gives the order.
+        """
+        living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
+        if names_value(order):
+            return sort_by_value(verbs.scan(self.store, living), order)[offset : offset + limit]
         if order.removeprefix("-") != "uses":
             chosen = self.index.select(scope, where, now=now, order=order, limit=limit + offset)[offset:]
             records = self._fetch_chosen(chosen)
             if len(records) == len(chosen):  # else somebody wrote meanwhile; the store tells of one moment
                 return records
-        living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
         return self.store.find(living, order=order, limit=limit, offset=offset)
 
     def _fetch_chosen(self, chosen: list[tuple[str, int]]) -> list[Record]:

@@ -71,7 +71,7 @@ def build_query(
         recipe=AUTO if recipe is None else recipe_of(recipe),
         least=_least(text, options),
         unit=check_unit(options.get("unit", "record")),
-        reranker=None if rerank is None else reranker_of(rerank),
+        reranker=None if rerank in (None, False) else reranker_of(rerank),
         given=list_given(**{name: values[name] for name in _SAID if name in values}),
         understand=check_flag(options.get("understand", True), "understand"),
         order=check_order(options.get("order", "-occurred")),

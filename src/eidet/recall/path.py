@@ -11,6 +11,7 @@ from ..core.arguments import (
     check_budget,
     check_flag,
     check_limit,
+    check_most,
     check_neighbours,
     check_offset,
     check_order,
@@ -19,7 +20,8 @@ from ..core.arguments import (
 )
 from ..core.dict_filters import Filter
 from ..core.hit import Hits
-from ..core.record import Kind, Record
+from ..core.record import Kind
+from ..core.remembered import FoundList
 from ..core.scope import Scope
 from ..core.validate import Json, clean_json, moment
 from ..core.value_classes import dataclass
@@ -36,6 +38,7 @@ from .state_query import StateQuery, read_state
 
 if TYPE_CHECKING:
     from ..core.session_summary import SessionSummary
+    from ..models.rerank import Reranker
     from ..text.tokens import TokenCounter
     from ..trust.audit.reads import Auditing
     from ..trust.privacy.service import Guarding
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 
 
 Asked = str | Mapping[str, Json]  # a question, or a state
+ALL: Final = 1 << 31  # records: more than any memory has
 PACKED: Final = 50  # hits that a context is made of, unless the caller says otherwise
 
 
@@ -67,11 +71,19 @@ class Packing:
 class ReadPath:
     """What a query passes on its way to an answer, stage by stage."""
 
-    def __init__(self, parts: Parts, guarding: Guarding, echoes: EchoGuard, auditing: Auditing) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        guarding: Guarding,
+        echoes: EchoGuard,
+        auditing: Auditing,
+        reranker: Reranker | None = None,
+    ) -> None:
         self._parts = parts
         self._guarding = guarding
         self._echoes = echoes
         self._auditing = auditing
+        self._reranker = reranker
         self._past = PastViews(parts)
 
     def recall(
@@ -100,6 +112,8 @@ class ReadPath:
         self, query: Asked, limit: int, where: Filter | None, options: RecallOptions, source: Source
     ) -> Query:
         options = _for_state(options) if isinstance(query, Mapping) else options
+        if self._reranker is not None and options.get("rerank") is None:
+            options = RecallOptions(**{**options, "rerank": self._reranker})
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
         asked = build_query(
@@ -202,12 +216,14 @@ class ReadPath:
         return replace(made, scope=hits.scope)
 
     def find(
-        self, where: Filter | None, scope: str | Scope, limit: int, options: FindOptions
-    ) -> list[Record]:
+        self, where: Filter | None, scope: str | Scope, limit: int | None, options: FindOptions
+    ) -> FoundList:
         chosen = self._guarding.filter_visible(read_filter("find", where, options))
         order = check_order(options.get("order", "-occurred"))
-        page = Page(order, check_limit(limit), check_offset(options.get("offset", 0)))
-        found = self._source(scope, options).list_page(chosen, page)
+        most = check_most(limit) or ALL
+        page = Page(order, most + 1, check_offset(options.get("offset", 0)))
+        records = self._source(scope, options).list_page(chosen, page)
+        found = FoundList(records[:most], more=len(records) > most)
         self._auditing.read("find", scope, [record.id for record in found])
         return found
 

@@ -20,12 +20,14 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def speaker_of(record: Record) -> str:
+    """Who said it, else the agent that stored it; empty if neither is known."""
+    return one_line(record.who or record.agent or "")
+
+
 def stamp_of(record: Record) -> str:
     """`[2026-05-08] Ann:`; the day is the local one."""
-    if record.who:
-        who = one_line(record.who)
-    else:
-        who = ""
+    who = speaker_of(record)
     return f"[{local(record.occurred).date().isoformat()}]" + (f" {who}:" if who else "")
 
 
@@ -36,10 +38,7 @@ def line_of(record: Record) -> str:
 
 def quote_line(record: Record, said: str) -> str:
     """A line that is not trusted: the day, then who and what as a quotation on lines of its own."""
-    if record.who:
-        who = one_line(record.who)
-    else:
-        who = ""
+    who = speaker_of(record)
     day = f"[{local(record.occurred).date().isoformat()}]"
     return f"{day} {fence_text(f'{who}: {said}' if who else said, trust_in(record))}"
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, TypeVar
 
+from ..core.condition import MISSING, Condition, document_of, resolve
 from ..core.event import Event
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.state import NO_STATE
-from ..core.validate import Json
+from ..core.validate import Json, dump_json
 from .model import Changes, Derived, Head, K, Use, V, entry_of
 from .rules import check_order
 
@@ -41,13 +42,35 @@ def copy_json(value: Json) -> Json:
 def sort_records(records: Iterable[Record], order: str) -> list[Record]:
     """In one of ORDERS: absent values come last, equal ones by seq, in the same direction."""
     name, descending = check_order(order)
-    value_of = attrgetter(name)
-    rows = sorted(records, key=attrgetter("seq"), reverse=descending)
-    present = [row for row in rows if value_of(row) is not None]
-    present.sort(key=value_of, reverse=descending)
-    if len(present) == len(rows):
-        return present
-    return present + [row for row in rows if value_of(row) is None]
+    return _sort(records, attrgetter(name), descending)
+
+
+def names_value(order: str) -> bool:
+    """Whether an order names a value inside of records: "data.price", "-meta.rank"."""
+    return order.removeprefix("-").startswith(("data.", "meta."))
+
+
+def sort_by_value(records: Iterable[Record], order: str) -> list[Record]:
+    """By a value inside of records: numbers, then texts, then all else; absent values come last."""
+    path = Condition(order.removeprefix("-"), "exists").path
+
+    def key_of(record: Record) -> tuple[int, Any] | None:
+        value = resolve(document_of(record, path[0]), path[1:])
+        if value is MISSING or value is None:
+            return None
+        if isinstance(value, int | float):
+            return 0, value
+        return (1, value) if isinstance(value, str) else (2, dump_json(value))
+
+    return _sort(records, key_of, order.startswith("-"))
+
+
+def _sort(records: Iterable[Record], key_of: Callable[[Record], Any], descending: bool) -> list[Record]:
+    rows = sorted(records, key=attrgetter("seq", "id"), reverse=descending)
+    keyed = [(key_of(row), row) for row in rows]
+    present = [pair for pair in keyed if pair[0] is not None]
+    present.sort(key=itemgetter(0), reverse=descending)
+    return [row for _, row in present] + [row for key, row in keyed if key is None]
 
 
 def count_records(records: Iterable[Record], columns: Sequence[str]) -> dict[tuple[str, ...], int]:

@@ -87,7 +87,11 @@ def check_expected(expect: int | None, old: Record | None, id: str) -> None:
     if expect is None:
         return
     if old is None:
-        raise Conflict(f"record {id} is gone; version {expect} was expected")
+        if expect:
+            raise Conflict(f"record {id} is gone; version {expect} was expected")
+        return
+    if expect == 0:
+        raise Conflict(f"record {id} exists already, at version {old.version}", current=old.version)
     if old.version != expect:
         raise Conflict(
             f"record {id} is at version {old.version}, not {expect}: read it again and repeat the change",
@@ -208,7 +212,10 @@ def check_order(order: str) -> tuple[str, bool]:
     """The column and whether it descends."""
     name = order.removeprefix("-")
     if name not in ORDERS:
-        raise BadInput(f"unknown order {order!r}; there are {', '.join(ORDERS)}, with '-' for descending")
+        raise BadInput(
+            f"unknown order {order!r}; there are {', '.join(ORDERS)} and paths such as data.price, "
+            "with '-' for descending"
+        )
     return name, order.startswith("-")
 
 

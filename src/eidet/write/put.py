@@ -58,7 +58,13 @@ def put_records(
 
 
 def put_said(
-    parts: Parts, records: Sequence[Record], *, now: float, unique: bool, again: bool
+    parts: Parts,
+    records: Sequence[Record],
+    *,
+    now: float,
+    unique: bool,
+    again: bool,
+    expect: int | None = None,
 ) -> RememberedList:
     """Writes all records of a list that somebody says, but for those that were forgotten for good."""
     rest = list(enumerate(records))
@@ -67,7 +73,7 @@ def put_said(
         allowed = [record for _, record in rest]
         try:
             watch = parts.tombstones.over_said(allowed, again=again)
-            stored = put_records(parts, allowed, now=now, unique=unique, watch=watch)
+            stored = put_records(parts, allowed, now=now, unique=unique, expect=expect, watch=watch)
         except Entombed as error:
             rejected += [Rejected(rest[at][0], since) for at, since in error.found.items()]
             rest = [one for at, one in enumerate(rest) if at not in error.found]

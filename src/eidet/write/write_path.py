@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.arguments import check_flag, one
+from ..core.arguments import check_flag, check_version, one
 from ..core.draft import Details, Draft
 from ..core.record import Record
 from ..core.remembered import RememberedList
@@ -42,6 +42,7 @@ class WritePath:
             details.pop("keep_duplicates", self._parts.settings.keep_duplicates), "keep_duplicates"
         )
         again = check_flag(details.pop("again", False), "again")
+        expect = check_version(details.pop("version", None))
         given: dict[str, Any] = {}
         for name, value in details.items():
             if value is not None:
@@ -59,11 +60,11 @@ class WritePath:
         records = self._guarding.check_records(records, now, values, there)
         if single:
             watch = self._parts.tombstones.over_said(records, again=again)
-            stored = put_records(self._parts, records, now=now, unique=not keep, watch=watch)
+            stored = put_records(self._parts, records, now=now, unique=not keep, expect=expect, watch=watch)
             self._put_news(records, stored, now=now, again=again)
             self._life.count_insertions(1)
             return stored[0]
-        remembered = put_said(self._parts, records, now=now, unique=not keep, again=again)
+        remembered = put_said(self._parts, records, now=now, unique=not keep, again=again, expect=expect)
         left_out = {one.index for one in remembered.rejected}
         said_and_kept = [one for at, one in enumerate(records) if at not in left_out]
         self._put_news(said_and_kept, remembered, now=now, again=again)

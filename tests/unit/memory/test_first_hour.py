@@ -1,4 +1,4 @@
-"""Messages of errors that newcomers meet first: each names what was given and what to write instead."""
+"""What newcomers try first: it works, or an error names what was given and what to write instead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eidet import BadInput, EidetError, Memory, Misconfigured
+from eidet import BadInput, EidetError, Kind, Memory, Misconfigured
 
 ODD: Any = {"userid": "ann"}
 FIRST: list[tuple[Callable[[Memory], object], type[EidetError], str]] = [
@@ -51,3 +51,56 @@ def test_previews_and_contradictions_are_short() -> None:
         stored = memory.remember("The safe in the cellar opens with 4711")
         preview = memory.trust.preview_forget(stored.id)
         assert str(preview) == "would forget 1, 0 more with them, and rebuild 0"
+
+
+def test_find_says_that_there_are_more_and_gives_all(memory: Memory) -> None:
+    memory.remember([f"note {number}" for number in range(130)])
+    assert (len(memory.find()), memory.find().more) == (100, True)
+    assert (len(memory.find(limit=None)), memory.find(limit=None).more) == (130, False)
+    assert memory.find(limit=10, offset=120).more is False
+
+
+def test_find_orders_by_values_of_data(memory: Memory) -> None:
+    for price in (3, 1, "two", None, 2.5):
+        memory.remember(f"costs {price}", data={"price": price})
+    memory.remember("has no price")
+    rising = [record.text for record in memory.find(order="data.price")]
+    assert rising == ["costs 1", "costs 2.5", "costs 3", "costs two", "costs None", "has no price"]
+    falling = [record.text for record in memory.find(order="-data.price", limit=2)]
+    assert falling == ["costs two", "costs 3"]
+    with pytest.raises(BadInput, match=r"paths such as data\.price"):
+        memory.find(order="colour")
+
+
+def test_a_context_leaves_out_what_scores_low(memory: Memory) -> None:
+    memory.remember(["Ann lives in Lisbon", "The kettle is new", "Rain is due on Friday"])
+    everything = memory.context("Where does Ann live?", least=0)
+    assert "Lisbon" in str(everything)
+    assert str(memory.context("Where does Ann live?", least=1)) == ""
+    with pytest.raises(BadInput, match="least"):
+        memory.context("Where does Ann live?", least=2)
+
+
+def test_a_role_and_a_text_are_a_message(memory: Memory) -> None:
+    record = memory.remember({"role": "user", "text": "I live in Lisbon", "mood": "calm"})
+    assert (record.kind, record.who, record.text) == (Kind.MESSAGE, "user", "I live in Lisbon")
+    assert record.data == {"role": "user", "mood": "calm"}
+
+
+def test_a_context_names_the_agent_where_nobody_else_spoke(memory: Memory) -> None:
+    memory.remember("The gateway runs version 7", agent="scout")
+    memory.remember("The gateway is slow", who="Ann", agent="scout")
+    packed = str(memory.context("What about the gateway?"))
+    assert "scout: The gateway runs version 7" in packed
+    assert "Ann: The gateway is slow" in packed
+
+
+def test_a_memory_has_a_reranker_of_its_own() -> None:
+    texts = ["Ann lives in Lisbon", "Ann lived in Porto", "Ann works in a cafe"]
+    with Memory(reranker=lambda _, texts: [float("Porto" in text) for text in texts]) as memory:
+        memory.remember(texts)
+        assert memory.recall("Where does Ann live?")[0].text == "Ann lived in Porto"
+        assert memory.recall("Where does Ann live?", rerank=False)[0].text == "Ann lives in Lisbon"
+        assert memory.context("Where does Ann live?").hits[0].text == "Ann lived in Porto"
+    with pytest.raises(Misconfigured):
+        Memory(reranker="no such thing")

@@ -13,6 +13,7 @@ from tests.unit.memory.given import HASHING, head
 
 from eidet import (
     BadInput,
+    Conflict,
     Draft,
     Kind,
     Memory,
@@ -229,3 +230,15 @@ def test_the_default_embedder_finds_meaning(tmp_path: Path) -> None:
         assert memory.recall("an animal made noise", limit=1)[0].text == "The dog barked at the postman."
     with Memory(tmp_path / "memory.db") as memory:
         assert memory.recall("puppy", limit=1)[0].text == "The dog barked at the postman."
+
+
+def test_a_record_that_must_be_new_is_a_conflict_where_there_is_one(memory: Memory) -> None:
+    first = memory.remember("one", key="note", version=0)
+    with pytest.raises(Conflict, match="exists already"):
+        memory.remember("two", key="note", version=0)
+    with pytest.raises(Conflict, match="at version 1, not 4"):
+        memory.remember("two", key="note", version=4)
+    assert memory.remember("two", key="note", version=1).version == 2
+    with pytest.raises(BadInput, match="version must be a whole number"):
+        memory.remember("three", key="note", version=-1)
+    assert memory.get(first.id) == memory.find()[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 KindName = Literal[
     "message", "working", "fact", "episode", "summary", "state", "action", "interaction", "document", "triple"
@@ -12,17 +12,13 @@ KindName = Literal[
 TierName = Literal["short", "middle", "long"]
 SourceTrust = Literal["trusted", "user", "tool", "web", "unknown"]
 TrustName = Literal["trusted", "user", "tool", "web", "unknown", "quarantined"]
-OrderName = Literal[
-    "occurred",
-    "-occurred",
-    "created",
-    "-created",
-    "importance",
-    "-importance",
-    "step",
-    "-step",
-    "uses",
-    "-uses",
+OrderName = Annotated[
+    str,
+    Field(
+        max_length=1_000,
+        pattern=r"^-?(occurred|created|importance|step|uses|(data|meta)\..+)$",
+        description="A field, or a path such as data.price; a leading - reverses.",
+    ),
 ]
 FieldName = Literal[
     "data", "kind", "tier", "who", "agent", "session", "step", "place", "importance", "occurred", "expires",
@@ -97,7 +93,7 @@ class NewMessage(RequestBody):
     """One turn of a conversation, as agent frameworks write it."""
 
     role: Label
-    content: str | None = None
+    content: str | None = Field(None, validation_alias=AliasChoices("content", "text"))
     timestamp: Time | None = None
     name: Label | None = None
     session: Label | None = None
@@ -117,6 +113,9 @@ class NewMemories(RequestBody):
     memories: Annotated[list[NewMemory | NewMessage], Field(min_length=1)]
     keep_duplicates: bool | None = Field(None, description="Store facts again that the scope has already.")
     again: bool = Field(False, description="Store even what was forgotten for good.")
+    version: int | None = Field(
+        None, ge=0, description="The version that the memories must have, else 409; 0: they must be new."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -197,6 +196,7 @@ class ContextBody(Filters):
     fence: bool = Field(True, description="Quote what is not trusted.")
     reveal: bool = Field(False, description="Turn pseudonyms back; needs the right admin.")
     recipe: Literal["auto", "dialogue", "facts", "documents", "exact"] | None = None
+    least: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The lowest score of a hit.")
     now: Time | None = None
     as_of: Time | None = Field(None, description="What was true then.")
     known_at: Time | None = Field(None, description="What the memory knew then.")

@@ -109,7 +109,7 @@ async def remember(
     """
     check_records(grant, len(body.memories), "memories")
     drafts = await _read_drafts(grant, body)
-    details = {"scope": grant.single, "again": body.again}
+    details = {"scope": grant.single, "again": body.again, "version": body.version}
     if body.keep_duplicates is not None:
         details["keep_duplicates"] = body.keep_duplicates
     if idempotency_key is None:

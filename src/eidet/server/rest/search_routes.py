@@ -85,6 +85,7 @@ async def context(body: ContextBody, grant: Reads) -> Response:
             scope=grant.scope,
             where=read_where(body),
             recipe=body.recipe,
+            least=body.least,
             fence=body.fence,
             reveal=body.reveal,
             now=body.now,

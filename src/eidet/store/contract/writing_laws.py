@@ -149,6 +149,12 @@ class WritingLaws(StoreLaws):
         assert catch(Conflict, lambda: self.put(fact("x"), expect=1)).current is None
         assert verbs.count(self.store, within("a")) == 0
 
+    def test_a_record_that_must_be_new_is_written_once(self) -> None:
+        assert self.put(fact("x"), expect=0)[0].version == 1
+        error = catch(Conflict, lambda: self.put(fact("y"), fact("x", text="two"), expect=0))
+        assert error.current == 1
+        assert [(record.id, record.text) for record in self.store.find(ALL)] == [("x", "x of a")]
+
     def test_a_put_that_fails_half_way_leaves_no_trace(self) -> None:
         self.put(fact("x"))
         before = self.store.head()

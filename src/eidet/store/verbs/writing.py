@@ -74,9 +74,9 @@ def put(
     A record whose (scope, id) exists becomes its next version; one that says the same is left alone.
     With `unique`, a fact or document that its scope already has under another id, with every detail
     (see `verbs.duplicates`), is not stored again: the answer is the one that is there, with a use
-    counted and the later of both ends. With `expect`, each record must exist in that version, else
-    Conflict; with `epoch`, the store must still be in that epoch, else Conflict. With `watch`,
-    forgotten content is `Entombed`, and nothing is written.
+    counted and the later of both ends. With `expect`, each record must exist in that version (0: not
+    at all), else Conflict; with `epoch`, the store must still be in that epoch, else Conflict. With
+    `watch`, forgotten content is `Entombed`, and nothing is written.
 
     A next version of a record under a legal hold is `Held`, and nothing is written. `releases` lets a
     version pass that only ends the hold. `follows` says that this is a copy of records that were changed
