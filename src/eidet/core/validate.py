@@ -91,9 +91,26 @@ def plain_value(value: Any) -> Any:
 def clean_json(value: Json, what: str) -> Json:
     """A copy that JSON gives back exactly (tuples become lists); what JSON would change is refused.
 
-    Scalars of NumPy become Python's own.
+    Scalars of NumPy become Python's own. An error names the place inside: `data.items[2].price`.
     """
-    return _Cleaner(what).clean(value, ())
+    try:
+        return _Cleaner(what).clean(value, ())
+    except BadInput as error:
+        raise _locate(value, what, error, ()) from None
+
+
+def _locate(value: Json, what: str, error: BadInput, inside: tuple[int, ...]) -> BadInput:
+    """The error of the innermost part that is wrong by itself."""
+    if not isinstance(value, Mapping | list | tuple) or id(value) in inside:
+        return error
+    named = isinstance(value, Mapping)
+    for step, part in value.items() if named else enumerate(value):
+        place = f"{what}.{step}" if named else f"{what}[{step}]"
+        try:
+            _Cleaner(place).clean(part, ())
+        except BadInput as inner:
+            return _locate(part, place, inner, (*inside, id(value)))
+    return error
 
 
 class _Cleaner:

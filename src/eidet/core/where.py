@@ -158,10 +158,12 @@ class Where:
             _check_depth(self)
 
     def __and__(self, other: Where) -> Where:
-        return Where(every=(*_flat(self, "every"), *_flat(other, "every")))
+        return Where(every=(*_flat(self, "every"), *_flat(_check_filter(other), "every")))
 
     def __or__(self, other: Where) -> Where:
-        return Where(some=(*_flat(self, "some"), *_flat(other, "some")))
+        return Where(some=(*_flat(self, "some"), *_flat(_check_filter(other), "some")))
+
+    __rand__, __ror__ = __and__, __or__
 
     def __bool__(self) -> NoReturn:
         """`a and b` would be b alone, and a verb would reach further than its caller meant."""
@@ -327,6 +329,15 @@ _TIDY: Final[dict[str, Callable[[Any], Any]]] = {
     "some": _tidy_parts,
     "never": _tidy_parts,
 }
+
+
+def _check_filter(other: object) -> Where:
+    if not isinstance(other, Where):
+        raise BadInput(
+            f"a filter is joined with another filter, not with {type(other).__name__}: "
+            "write Where(…) & Where(…), or `where` alone if there is no other"
+        )
+    return other
 
 
 def _flat(where: Where, join: str) -> tuple[Where, ...]:

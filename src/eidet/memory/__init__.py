@@ -187,7 +187,7 @@ class Memory(Addressed, clients="eidet.memories"):
         query: str | Mapping[str, Json],
         *,
         budget: int = 1000,
-        counter: TokenCounter | Callable[[str], int] | str | None = None,
+        counter: TokenCounter | Callable[[str], float] | str | None = None,
         limit: int = 50,
         neighbours: int = 1,
         headings: bool = True,

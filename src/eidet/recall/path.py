@@ -57,7 +57,7 @@ class Packing:
     """How a context is made of an answer: see `Memory.context`."""
 
     budget: int
-    counter: TokenCounter | Callable[[str], int] | str | None
+    counter: TokenCounter | Callable[[str], float] | str | None
     neighbours: int
     headings: bool
     fence: bool

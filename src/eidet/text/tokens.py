@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from ..core.errors import BadInput
+from ..core.validate import plain_value
 from .words import SPACELESS, Memo
 
 
@@ -68,11 +69,19 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class _Called:
-    count: Callable[[str], int]
+class _Checked:
+    """A counter of the caller's own. Checks its answers and rounds them up: many divide by four."""
+
+    ask: Callable[[str], float]
+
+    def count(self, text: str) -> int:
+        number = plain_value(self.ask(text))
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < math.inf:
+            raise BadInput(f"a token counter must answer with a number from 0 up, not {number!r:.80}")
+        return math.ceil(number)
 
 
-def counter_of(spec: TokenCounter | Callable[[str], int] | str | None = None) -> TokenCounter:
+def counter_of(spec: TokenCounter | Callable[[str], float] | str | None = None) -> TokenCounter:
     """The counter meant: None is `Estimate`, an object with `count` itself, a function is wrapped.
 
     Strings are "estimate", "words", and the exact ones: "llama" (Llama 2, comes with Eidet),
@@ -83,10 +92,12 @@ def counter_of(spec: TokenCounter | Callable[[str], int] | str | None = None) ->
         return Estimate()
     if isinstance(spec, str):
         return _counter_named(spec)
-    if isinstance(spec, TokenCounter):
+    if isinstance(spec, Estimate | Words | _Checked):
         return spec
+    if isinstance(spec, TokenCounter):
+        return _Checked(spec.count)
     if callable(spec):
-        return _Called(spec)
+        return _Checked(spec)
     raise BadInput(f"a token counter has a count method or is a function, {type(spec).__name__} is neither")
 
 

@@ -67,7 +67,7 @@ def summarise(
     passages: Iterable[Passage | str],
     embed: Embed,
     budget: int,
-    counter: TokenCounter | Callable[[str], int] | None = None,
+    counter: TokenCounter | Callable[[str], float] | None = None,
 ) -> Summary:
     """At most `budget` tokens of what was said, a line per passage: `[2026-05-08] Ann: …`.
 
@@ -94,7 +94,7 @@ def gist(
     text: str,
     embed: Embed,
     tokens: int = GIST_TOKENS,
-    counter: TokenCounter | Callable[[str], int] | None = None,
+    counter: TokenCounter | Callable[[str], float] | None = None,
 ) -> str:
     """A text in at most `tokens`: itself if it is that short, else the sentences that carry it, in order."""
     count = counter_of(counter)

@@ -21,7 +21,7 @@ from .messages import Said, add_key, add_place, as_json, draft_of, from_json, lo
 from .session_log import SessionLog
 from .summaries import Summed, make_summary
 
-Counter = TokenCounter | Callable[[str], int] | str | None
+Counter = TokenCounter | Callable[[str], float] | str | None
 PAGE: Final = 64
 
 

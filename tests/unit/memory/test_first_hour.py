@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from eidet import BadInput, EidetError, Kind, Memory, Misconfigured
+from eidet import BadInput, EidetError, Kind, Memory, Misconfigured, Where
 
 ODD: Any = {"userid": "ann"}
 FIRST: list[tuple[Callable[[Memory], object], type[EidetError], str]] = [
@@ -104,3 +105,56 @@ def test_a_memory_has_a_reranker_of_its_own() -> None:
         assert memory.context("Where does Ann live?").hits[0].text == "Ann lived in Porto"
     with pytest.raises(Misconfigured):
         Memory(reranker="no such thing")
+
+
+WHERE = Where(kinds=("fact",))
+UNJOINABLE: list[Callable[[Any], object]] = [
+    lambda other: WHERE & other,
+    lambda other: WHERE | other,
+    lambda other: other & WHERE,
+    lambda other: other | WHERE,
+]
+
+
+@pytest.mark.parametrize("join", UNJOINABLE)
+@pytest.mark.parametrize("other", [["b"], None, 3, "fact", {"kind": "fact"}])
+def test_a_filter_is_joined_with_a_filter_only(join: Callable[[Any], object], other: Any) -> None:
+    with pytest.raises(BadInput, match="joined with another filter"):
+        join(other)
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ({"a": {"b": [1, {"c": object()}]}}, r"data\.a\.b\[1\]\.c holds a object"),
+        ({"a": [{"b": float("nan")}]}, r"data\.a\[0\]\.b holds nan"),
+        ({"a": {"b": {1: 2}}}, r"data\.a\.b has the key 1"),
+        ([["x", "\ud800"]], r"data\[0\]\[1\] has a lone surrogate"),
+        ({"a": 1, "b": {2, 3}}, r"data\.b holds a set"),
+        (object(), "data holds a object"),
+    ],
+)
+def test_an_error_names_the_place_inside_of_data(memory: Memory, value: Any, place: str) -> None:
+    with pytest.raises(BadInput, match=place):
+        memory.remember("x", data=value)
+    assert memory.count() == 0
+
+
+def test_data_that_contains_itself_is_named(memory: Memory) -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    with pytest.raises(BadInput, match="contains itself"):
+        memory.remember("x", data={"a": loop})
+
+
+@pytest.mark.parametrize("answer", ["5", None, -3, float("nan"), True, [1]])
+def test_a_counter_that_does_not_count_is_named(memory: Memory, answer: Any) -> None:
+    memory.remember("The kettle is new")
+    with pytest.raises(BadInput, match="a token counter must answer with a number"):
+        memory.context("kettle", counter=lambda _: answer)
+
+
+def test_a_counter_may_divide(memory: Memory) -> None:
+    memory.remember("The kettle is new")
+    packed = memory.context("kettle", counter=lambda text: len(text) / 4)
+    assert packed.tokens == math.ceil(len(str(packed)) / 4)

@@ -46,7 +46,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
         memory: Place = None,
         scope: str = "default",
         session_id: str | None = None,
-        token_counter: TokenCounter | Callable[[str], int] | str | None = None,
+        token_counter: TokenCounter | Callable[[str], float] | str | None = None,
     ) -> None:
         self.max_messages: int = check_limit(max_messages, "max_messages") or LONGEST
         self.max_tokens: int = check_limit(max_tokens, "max_tokens") or LONGEST

@@ -26,7 +26,7 @@ class Kept(TypedDict, total=False):
     memory: Place
     scope: str
     session_id: str | None
-    token_counter: TokenCounter | Callable[[str], int] | str | None
+    token_counter: TokenCounter | Callable[[str], float] | str | None
 
 
 class BaseMemoryStore(MessageSession):
@@ -37,7 +37,7 @@ class BaseMemoryStore(MessageSession):
     called from many tasks and threads. A subclass need not call `super().__init__()`: then it is in RAM.
     """
 
-    token_counter: TokenCounter | Callable[[str], int] | str | None = None
+    token_counter: TokenCounter | Callable[[str], float] | str | None = None
     _place: Place = None
     _memory: Memory | None = None
 
@@ -47,7 +47,7 @@ class BaseMemoryStore(MessageSession):
         memory: Place = None,
         scope: str = "default",
         session_id: str | None = None,
-        token_counter: TokenCounter | Callable[[str], int] | str | None = None,
+        token_counter: TokenCounter | Callable[[str], float] | str | None = None,
     ) -> None:
         self._place = memory
         self.scope = scope
