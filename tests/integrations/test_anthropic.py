@@ -213,7 +213,7 @@ def test_a_rename_of_nothing_into_a_file_says_what_is_missing() -> None:
 @pytest.mark.parametrize("command", ["view", "create", "str_replace", "insert", "delete", "rename"])
 def test_a_path_holds_no_nul(command: str) -> None:
     path = "/memories/a\0b"
-    arguments = {
+    arguments: dict[str, dict[str, Any]] = {
         "view": {"path": path},
         "create": {"path": path, "file_text": "x"},
         "str_replace": {"path": path, "old_str": "a", "new_str": "b"},

@@ -121,7 +121,9 @@ def describe_fault(error: OSError) -> str:
 def fail(error: Exception, code: int) -> NoReturn:
     if os.environ.get("EIDET_TRACEBACK") == "1":
         raise error
-    typer.echo(f"error: {plain(str(error))}", err=True)
+    from .plain_messages import say_plainly
+
+    typer.echo(f"error: {plain(say_plainly(str(error)))}", err=True)
     raise typer.Exit(code) from error
 
 

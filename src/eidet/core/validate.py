@@ -103,9 +103,11 @@ def _locate(value: Json, what: str, error: BadInput, inside: tuple[int, ...]) ->
     """The error of the innermost part that is wrong by itself."""
     if not isinstance(value, Mapping | list | tuple) or id(value) in inside:
         return error
-    named = isinstance(value, Mapping)
-    for step, part in value.items() if named else enumerate(value):
-        place = f"{what}.{step}" if named else f"{what}[{step}]"
+    if isinstance(value, Mapping):
+        parts = [(f"{what}.{step}", part) for step, part in value.items()]
+    else:
+        parts = [(f"{what}[{step}]", part) for step, part in enumerate(value)]
+    for place, part in parts:
         try:
             _Cleaner(place).clean(part, ())
         except BadInput as inner:

@@ -87,9 +87,8 @@ def _draft(thing: object) -> Draft:
             return _from_message(thing)
         case Mapping() if "role" in thing and not thing.keys().isdisjoint(("content", "tool_calls")):
             return _from_dict(thing)
-        case {"role": str(), "text": str(text)}:
-            rest = {name: value for name, value in thing.items() if name != "text"}
-            return _from_dict({**rest, "content": text})
+        case {"role": str(), "text": str(text), **rest}:
+            return _from_dict({**rest, "role": thing["role"], "content": text})
         case Mapping() if "role" in thing and thing.keys() <= _MESSAGE:
             raise BadInput(f"a message needs content or tool_calls; this one has only {sorted(thing)}")
         case Mapping():
