@@ -87,8 +87,9 @@ def _draft(thing: object) -> Draft:
             return _from_message(thing)
         case Mapping() if "role" in thing and not thing.keys().isdisjoint(("content", "tool_calls")):
             return _from_dict(thing)
-        case {"role": str(), "text": str(text), **rest}:
-            return _from_dict({**rest, "role": thing["role"], "content": text})
+        case Mapping() if isinstance(thing.get("role"), str) and isinstance(thing.get("text"), str):
+            rest = {name: value for name, value in thing.items() if name != "text"}
+            return _from_dict({**rest, "content": thing["text"]})
         case Mapping() if "role" in thing and thing.keys() <= _MESSAGE:
             raise BadInput(f"a message needs content or tool_calls; this one has only {sorted(thing)}")
         case Mapping():
