@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from .errors import BadInput
 from .limits import FILTER_VALUES, check_count
 from .record import Record
 from .validate import Json, clean_json, clean_text, plain_value
 from .value_classes import dataclass
-
-if TYPE_CHECKING:
-    from .regex import Matcher
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 DOCUMENTS: Final = ("data", "meta", "state")
@@ -27,9 +24,9 @@ class Condition:
 
     Path steps are separated by dots, list positions are numbers; a tuple of steps allows any key.
     A missing value passes only `exists` with False. Numbers compare with numbers and strings with
-    strings; true is not 1. `regex` searches strings, in linear time and hence without look-around and back
-    references; `contains` is for strings and lists. Numbers of the record itself are `record.uses`,
-    `record.level`, `record.version` and `record.last_used` (missing if never used).
+    strings; true is not 1. `regex` searches strings, and a pattern that takes too long is `BadInput`;
+    `contains` is for strings and lists. Numbers of the record itself are `record.uses`, `record.level`,
+    `record.version` and `record.last_used` (missing if never used).
     """
 
     path: tuple[str | int, ...]
@@ -101,7 +98,7 @@ def _operand(op: str, value: Json) -> Json:
     if op == "exists" and not isinstance(value, bool):
         raise BadInput("operator 'exists' needs True or False")
     if op == "regex":
-        from .regex import compile_pattern
+        from .patterns import compile_pattern  # most filters have none
 
         compile_pattern(clean_text(value, "operator 'regex'"))
     if op in ("<", "<=", ">", ">=") and (isinstance(value, bool) or not isinstance(value, int | float | str)):
@@ -152,19 +149,15 @@ def compare(value: Json, op: str, operand: Json) -> bool:
         case "in":
             return any(same(value, item) for item in operand)
         case "regex":
-            return isinstance(value, str) and _search(operand, value)
+            return isinstance(value, str) and _load_search(operand)(value)
         case "contains":
             return _contains(value, operand)
     return _compare(value, op, operand)
 
 
-def _search(pattern: str, text: str) -> bool:
-    return _load_matcher(pattern)(text)
-
-
 @lru_cache(maxsize=256)
-def _load_matcher(pattern: str) -> Matcher:
-    from .regex import compile_pattern  # most filters have none
+def _load_search(pattern: str) -> Callable[[str], bool]:
+    from .patterns import compile_pattern
 
     return compile_pattern(pattern)
 

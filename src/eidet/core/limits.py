@@ -18,7 +18,6 @@ CONDITIONS: Final = 2000  # in one filter, with all that is nested in it
 FILTER_DEPTH: Final = 30  # filters inside of each other
 FILTER_VALUES: Final = 1_000_000  # ids, and values of `in`
 REGEX_CHARS: Final = 10_000  # of a regular expression
-REGEX_NODES: Final = 500  # parts of a regular expression whose repeats are written out
 
 
 def check_length(text: str, most: int, what: str) -> str:

@@ -189,7 +189,7 @@ class SqliteDriver:
 
     def _meaning(self, error: sqlite3.Error) -> EidetError:
         self._check_open()  # the error of a connection that was closed meanwhile says nothing else
-        return meaning(error, self._path)
+        return sqlite_json.take_refusal() or meaning(error, self._path)
 
     def _connect(self) -> _Connection:
         self._check_there()

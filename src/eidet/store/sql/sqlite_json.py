@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ...core.condition import Condition, compare, resolve
+from ...core.errors import BadInput
 from ...core.validate import Json
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
 
     from .sqlite_conditions import Test
+
+
+_refused = threading.local()
 
 
 def register(connection: sqlite3.Connection) -> None:
@@ -47,7 +52,17 @@ def _holds(document: str | None, path: str, op: str, operand: str) -> int | None
         root = None if document is None else json.loads(document)
     except (ValueError, RecursionError):  # raised from here, SQLite would only say that "a function failed"
         return None
-    return int(compare(resolve(root, steps), op, wanted))
+    try:
+        return int(compare(resolve(root, steps), op, wanted))
+    except BadInput as error:
+        _refused.error = error
+        raise
+
+
+def take_refusal() -> BadInput | None:
+    """What a condition raised inside of SQLite in this thread, which SQLite itself does not tell; once."""
+    error: BadInput | None = _refused.__dict__.pop("error", None)
+    return error
 
 
 @lru_cache(maxsize=256)

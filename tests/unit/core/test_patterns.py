@@ -1,0 +1,94 @@
+"""Regular expressions of filters: the answers of `re`, or a clear refusal where a search takes too long."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import suppress
+
+import pytest
+
+from eidet import BadInput, Condition, Memory, Where
+from eidet.core.limits import REGEX_CHARS
+from eidet.core.patterns import SECONDS, compile_pattern
+
+RUNAWAY = (
+    "(a+)+b",
+    "(a|a)*b",
+    "(a|aa)+$b",
+    r"(\w+\s?)*x",
+    ".*.*.*x",
+    "(?:a?){40}a{40}b",
+    "(.*)*b",
+    "a*b",
+    "(a*)*$b",
+)
+ALIKE = (
+    *(
+        "lis.*porto",
+        "^a",
+        "b$",
+        r"\d+",
+        r"(?i)LISBON",
+        r"\bport\b",
+        "[^a-z ]",
+        "",
+        "(?m)^porto",
+        "(?s)a.porto",
+    ),
+    *(
+        "a{2,}",
+        "x|y|porto",
+        r"\Alisbon",
+        "(?:ab)+?",
+        r"\w+@\w+",
+        "é",
+        r"(?a)\w+é",
+        "(a)\\1",
+        "a(?=n)",
+        "(?<!p)orto",
+    ),
+)
+VALUES = ("", "lisbon", "Lisbon\nporto", "aab ann@porto", "é 12", "to the port", "a\nporto")
+
+
+@pytest.mark.parametrize("pattern", ALIKE)
+@pytest.mark.parametrize("value", VALUES)
+def test_patterns_find_what_re_finds(pattern: str, value: str) -> None:
+    assert compile_pattern(pattern)(value) is (re.search(pattern, value) is not None)
+
+
+@pytest.mark.parametrize("pattern", RUNAWAY)
+def test_no_pattern_runs_away(pattern: str) -> None:
+    started = time.process_time()
+    for _ in range(2):
+        with suppress(BadInput):  # it takes too long
+            assert compile_pattern(pattern)("a" * 20_000) is False
+    assert time.process_time() - started < 10 * SECONDS
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [("(", "is not a regular expression"), ("a" * (REGEX_CHARS + 1), "at most 10,000 characters")],
+)
+def test_what_is_no_pattern_is_refused(pattern: str, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        Condition("data.a", "regex", pattern)
+
+
+def test_long_plain_patterns_are_found() -> None:
+    long = "x" * 5000
+    assert compile_pattern(rf"(?is)\A{long}\Z")(long.upper())
+
+
+@pytest.mark.parametrize("place", [None, "file"])
+def test_a_filter_cannot_hang_a_memory(place: str | None, tmp_path: object) -> None:
+    where = Where(conditions=(Condition("data.name", "regex", "(a+)+b"),))
+    with Memory(None if place is None else f"{tmp_path}/m.db", embedder="hashing:16") as memory:
+        memory.remember([{"name": "a" * 50_000 + str(number)} for number in range(50)])
+        started = time.process_time()
+        for ask in (memory.find, memory.count, lambda where: memory.recall("two", where=where)):
+            with pytest.raises(BadInput, match="takes too long"):
+                ask(where)
+        assert time.process_time() - started < 10 * SECONDS
+        assert memory.count(Where(conditions=(Condition("data.name", "regex", "7$"),))) == 5
