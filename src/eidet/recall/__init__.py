@@ -27,6 +27,7 @@ from ..store import Head, Store
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from .answer_forms import read_wants
+from .asked_time import keep_time
 from .clues import NO_WANTS, Clues
 from .fact_stage import AskedQuery, consult_facts
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
@@ -148,6 +149,7 @@ class Recall:
         """What speaks for each candidate."""
         zone, recipe = zone_of(query, asked), recipe_for(query)
         signals = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
+        signals = keep_time(signals, found, asked, query.asked, zone)
         if query.state is None:
             return signals
         return weigh_states(self, query.state, found, signals, recipe)

@@ -12,11 +12,12 @@ from ..core.record import Kind, Place
 from ..core.value_classes import dataclass
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, read_other_ways
+from ..text.dates.days import FAR
 from ..text.flags import read_words
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
 from ..text.worded_pattern import WordedPattern
-from .asked_moment import looks_ahead, read_moment
+from .asked_moment import asks_upcoming, looks_ahead, read_moment
 
 SURE: Final = 0.3  # times less certain are left alone
 LONGEST: Final = 2_000  # characters of a query that are read for its meaning
@@ -81,7 +82,7 @@ _KINDS: Final = WordedPattern(  # at the beginning
 )
 _ANY_EVENT: Final = STOP_WORDS["en"] | read_words(
     "happen happened happening happens going go went doing done day anything something event events plan "
-    "plans planned tell show notes"
+    "plans planned tell show notes coming upcoming ahead scheduled due agenda calendar"
 )
 _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
 _PLACE: Final = WordedPattern(
@@ -127,6 +128,7 @@ class Understood:
     place: Place | None = None
     identifiers: tuple[Identifier, ...] = ()  # names of one thing, which a record has or has not
     only_time: bool = False  # nothing is asked but what happened at a time
+    upcoming: bool = False  # what is to come is asked for
     moment: str = ""  # FIRST, LAST or NOW: which of several statements is asked for
 
     def read_amounts(self) -> str:
@@ -181,6 +183,7 @@ def understand_query(text: str, now: datetime, voices: Sequence[str], language: 
         place=_place(question),
         identifiers=_identifiers(question, dates),
         only_time=bool(dates) and not names and _asks_time_only(question, dates),
+        upcoming=asks_upcoming(question, dates, now.toordinal()),
         moment=read_moment(question, dates),
     )
 
@@ -192,7 +195,14 @@ def _read_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
     """
     read = dates_in(text, now, language=language, past=not looks_ahead(text))
     found = tuple(one for one in read if one.confidence >= SURE)
+    if not found and asks_upcoming(text, (), now.toordinal()) and _asks_time_only(text, ()):
+        return (_open_future(now.toordinal()),)
     return found + read_other_ways(found)
+
+
+def _open_future(today: int) -> Dated:
+    """The time of "what is coming up?": from today on."""
+    return Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span")
 
 
 def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:

@@ -118,10 +118,10 @@ def _clue(words: list[str]) -> tuple[int, int]:
 
 
 def _is_passive(words: list[str], place: int) -> bool:
-    """Whether "closed" stands in "is closed", which tells of now; the words may be turned round."""
+    """Whether "closed" stands in "is the office closed", which tells of now; the words may be turned round."""
     if words[place] in PAST:
         return False
-    return not _BE.isdisjoint(words[max(place - 1, 0) : place + 2])
+    return not _BE.isdisjoint(words[max(place - 3, 0) : place + 4])
 
 
 def _is_past(word: str) -> bool:
