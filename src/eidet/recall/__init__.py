@@ -27,6 +27,7 @@ from ..store import Head, Store
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from .answer_forms import read_wants
+from .asked_session import read_sessions
 from .asked_time import keep_time
 from .clues import NO_WANTS, Clues
 from .fact_stage import AskedQuery, consult_facts
@@ -37,6 +38,7 @@ from .query_rules import count_to_read, least_for, list_losses, read_end, recipe
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .second_look import Measures, look_again
+from .session_order import find_sessions
 from .signals import Signals, signals_of
 from .stage_clock import StageClock
 from .state_nearness import POOL, explain_fields, search_states, weigh_states
@@ -46,7 +48,6 @@ LOOKS = 3  # at most, when what was found has changed before it could be read
 _NOTHING: Final[dict[str, Any]] = {
     "speaker": None,
     "dates": (),
-    "session": None,
     "kind": None,
     "place": None,
 }  # of Understood
@@ -176,7 +177,10 @@ class Recall:
         if not query.understand or not query.words.strip():
             return Understood(text=query.words, dense=query.words)
         voices = self.index.voices(query.scope, head)
-        asked = understand_query(query.words, local(query.asked), voices, self.analyzer.language)
+        language, session = self.analyzer.language, None
+        if "session" not in query.given and (counted := read_sessions(query.words[:LONGEST], language)):
+            session = find_sessions(self, query, counted)
+        asked = understand_query(query.words, local(query.asked), voices, language, session)
         if not query.given:
             return asked
         return replace(asked, **{name: _NOTHING[name] for name in query.given if name in _NOTHING})
@@ -242,6 +246,7 @@ class Recall:
         depth = max(query.recipe.depth, 4 * query.limit)
         if query.state is not None:
             depth = max(depth, POOL)
+        sessions = tuple(one.session for one in asked.session.meant) if asked.session else ()
         return Probe(
             scope=query.scope,
             now=query.now,
@@ -250,7 +255,7 @@ class Recall:
             terms=tuple(map(term_id, wanted)),
             depth=depth,
             head=head,
-            hints=Hints(spelt=wanted, names=self._names(asked), session=asked.session, place=asked.place),
+            hints=Hints(spelt=wanted, names=self._names(asked), sessions=sessions, place=asked.place),
         )
 
     def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:

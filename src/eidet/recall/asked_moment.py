@@ -47,7 +47,11 @@ _PAST: Final = WordedPattern(
 )
 
 
-_COMING: Final = WordedPattern(r"\bcoming up\b|\bupcoming\b|\bahead of (?:me|us)\b", "coming upcoming ahead")
+_COMING: Final = WordedPattern(  # "about the upcoming opening" speaks of one that may be over
+    r"\bcoming up\b|\bahead of (?:me|us)\b"
+    r"|\b(?:which|what|any|all|list|have|show|are) (?:\w+ ){0,2}upcoming\b",
+    "coming upcoming ahead",
+)
 _PLANNED: Final = WordedPattern(
     r"\b(?:due|scheduled|planned|plans|agenda|calendar|diary|appointments?|deadlines?)\b",
     "due scheduled planned plans agenda calendar diary appointment appointments deadline deadlines",
@@ -60,7 +64,8 @@ def asks_upcoming(text: str, dates: Sequence[Dated], today: int) -> bool:
         return False
     if _COMING.search(text):
         return not dates or any(one.last >= today for one in dates)
-    return _PLANNED.search(text) is not None and any(one.first >= today for one in dates)
+    ahead = any(one.first >= today and not one.yearless for one in dates)
+    return ahead and _PLANNED.search(text) is not None
 
 
 def looks_ahead(text: str) -> bool:

@@ -118,7 +118,7 @@ def _clue(words: list[str]) -> tuple[int, int]:
 
 
 def _is_passive(words: list[str], place: int) -> bool:
-    """Whether "closed" stands in "is the office closed", which tells of now; the words may be turned round."""
+    """Whether "closed" stands in "is the office closed", which tells of now; words may be turned round."""
     if words[place] in PAST:
         return False
     return not _BE.isdisjoint(words[max(place - 3, 0) : place + 4])
