@@ -90,14 +90,10 @@ def read_sessions(text: str, language: str) -> AskedSessions | None:
     for code in list_languages(language):
         if (found := _grammar(code).read(low)) is not None:
             return found
-    if found := _LABEL.search(low):
-        return AskedSessions(start=found.start(), end=found.end(), label=_label_of(text, found))
+    if named := _LABEL.search(low):
+        label = text[named.start(1) : named.end(1)].rstrip(".:-")
+        return AskedSessions(start=named.start(), end=named.end(), label=label)
     return None
-
-
-def _label_of(text: str, found: re.Match[str]) -> str:
-    start, end = found.span(1)
-    return text[start:end].rstrip(".:-")
 
 
 class _Grammar:

@@ -103,7 +103,10 @@ class _TalkFinder:
         """Of the sessions that were counted: nothing, if there are not so many."""
         named = [Where(session=one.session, scope=Scope(one.scope)) for one in session.meant]
         records = self._list(meant & Where(some=named)) if named else []
-        numbers = {(one.scope, one.session): f"{one.number:,} of {session.total:,}" for one in session.meant}
+        total = f"{session.total:,}"
+        numbers: dict[tuple[str, str | None], str] = {
+            (one.scope, one.session): f"{one.number:,} of {total}" for one in session.meant
+        }
         return FoundTalk(records, COUNTED, numbers)
 
     def _narrow_to_speaker(self, meant: Where) -> Where:

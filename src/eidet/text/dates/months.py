@@ -131,7 +131,7 @@ def _run(year: int, month: int, first: int, last: int) -> Days | None:
 
 def day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
     """The first and last day of "8", "8th", "eighth", "3-7" or "3 to 7", and the place after."""
-    if match := _DAYS.fullmatch(words[at]):
+    if words[at][:1].isdecimal() and (match := _DAYS.fullmatch(words[at])):
         return int(match[1]), int(match[2]), at + 1
     one = day_number(words, at)
     if one is None:
@@ -146,13 +146,12 @@ def day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
 
 def day_number(words: list[str], at: int) -> tuple[int, int] | None:
     """The day of a month that "8", "8th", "eighth" or "twenty-first" says, and the place after it."""
-    if words[at] in TENS:
+    number, after = ORDINALS.get(words[at], 0), at + 1
+    if words[at][:1].isdecimal():
+        number = int(match[1]) if (match := DAY.fullmatch(words[at])) else 0
+    elif words[at] in TENS:
         ones = at + 1 + (words[at + 1] == "-")
         number, after = TENS[words[at]] + ORDINALS.get(words[ones], 99), ones + 1
-    elif match := DAY.fullmatch(words[at]):
-        number, after = int(match[1]), at + 1
-    else:
-        number, after = ORDINALS.get(words[at], 0), at + 1
     return (number, after) if 1 <= number <= 31 else None
 
 

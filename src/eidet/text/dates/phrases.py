@@ -16,14 +16,14 @@ STARTS = READERS.keys() | _OPENERS
 
 def expression(tokens: Tokens, at: int) -> Read:
     """The longest time expression that begins at a word."""
-    return _read_opened(tokens, at) or _read_range(tokens, at)
+    if tokens.words[at] in _OPENERS and (found := _read_opened(tokens, at)):
+        return found
+    return _read_range(tokens, at)
 
 
 def _read_opened(tokens: Tokens, at: int) -> Read:
     """Since, before, after, until a time; between and from one time to another."""
     word = tokens.words[at]
-    if word not in _OPENERS:
-        return None
     if word in ("between", "from"):
         return _between(tokens, at)
     inner = _read_range(replace(tokens, past=True) if word == "since" else tokens, at + 1)

@@ -51,10 +51,10 @@ _AFTER_THE = WHICH | set(DECADES) | set(SEASONS) | {"fourth", "weekend", "early"
 
 def point(tokens: Tokens, at: int) -> Read:
     """One time, not a span between two."""
-    word = tokens.words[at]
-    if word[:1].isdecimal():
-        return _digits(tokens, at)
-    for reader in READERS.get(word, ()):
+    readers = READERS.get(tokens.words[at])
+    if readers is None:
+        return _digits(tokens, at) if tokens.words[at][:1].isdecimal() else None
+    for reader in readers:
         if found := reader(tokens, at):
             return found
     return None
