@@ -114,7 +114,8 @@ class Recall:
         elif query.understand and query.unit == "record" and query.recipe.echo > 0:
             clues = self._list_clues(query, asked, terms)
             hits = look_again(hits, clues, Measures(found, signals))
-            hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
+            if asked.session is None:  # what was said then is asked for, whether it holds or not
+                hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)
