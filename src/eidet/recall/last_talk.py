@@ -97,7 +97,7 @@ class _TalkFinder:
             return self._find_counted(meant, self._wanted.session)
         if self._wanted.dates:
             return FoundTalk(self._list(meant & self._within_days(asked)), IN_TIME)
-        return self._find_last(meant)
+        return self._find_last(meant & Where(until=self._query.asked))
 
     def _find_counted(self, meant: Where, session: MeantSessions) -> FoundTalk:
         """Of the sessions that were counted: nothing, if there are not so many."""
