@@ -115,3 +115,26 @@ def test_a_phrase_means_its_days(phrase: str, today: str, span: str) -> None:
 )
 def test_words_for_numbers_are_no_days(text: str) -> None:
     assert dates_in(text, datetime(2026, 11, 18, tzinfo=UTC)) == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "first", "last"),
+    [
+        ("de", "Das Büro ist vom 1. bis zum 14. Dezember zu.", "2026-12-01", "2026-12-14"),
+        ("fr", "Le bureau est fermé du 1er au 14 décembre.", "2026-12-01", "2026-12-14"),
+        ("es", "Cerrado del 1 al 14 de diciembre.", "2026-12-01", "2026-12-14"),
+        ("it", "Chiuso dal 1 al 14 dicembre.", "2026-12-01", "2026-12-14"),
+        ("pt", "Fechado de 1 a 14 de dezembro.", "2026-12-01", "2026-12-14"),
+        ("nl", "Gesloten van 1 tot en met 14 december.", "2026-12-01", "2026-12-14"),
+        ("ru", "Закрыто с 1 по 14 декабря.", "2026-12-01", "2026-12-14"),
+        ("de", "Ben ist von Freitag bis Montag da.", "2026-11-20", "2026-11-23"),
+        ("fr", "Ben est là de vendredi à lundi.", "2026-11-20", "2026-11-23"),
+        ("es", "Ben está aquí de viernes a lunes.", "2026-11-20", "2026-11-23"),
+        ("it", "Ben è qui da venerdì a lunedì.", "2026-11-20", "2026-11-23"),
+        ("nl", "Ben is er van vrijdag tot maandag.", "2026-11-20", "2026-11-23"),
+    ],
+)
+def test_other_languages_have_ranges_too(language: str, text: str, first: str, last: str) -> None:
+    found = dates_in(text, datetime(2026, 11, 18, 12, tzinfo=UTC), language=language, past=False)
+    spans = [(date.fromordinal(one.first), date.fromordinal(one.last)) for one in found]
+    assert spans == [(date.fromisoformat(first), date.fromisoformat(last))]

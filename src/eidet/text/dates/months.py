@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .days import Days, day_of, distance, month_of, span, yearly
+from .days import Days, distance, month_of, run_of_days, yearly
 from .english_words import (
     ALL_MONTHS,
     BEFORE_TIMES,
@@ -105,7 +105,7 @@ def read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) 
     if known:
         year, after = known
     if year is not None:
-        days = _run(year, month, first, last)
+        days = run_of_days(year, month, first, last)
         if days:
             return days, after
         return None
@@ -113,20 +113,11 @@ def read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) 
     reach = 2
     if month == 2 and last == 29:
         reach = 8
-    days = yearly(lambda y: _run(y, month, first, last), tokens.today, lean, reach)
+    days = yearly(lambda y: run_of_days(y, month, first, last), tokens.today, lean, reach)
     days = rate_guess(tokens, days, lean, 0.75)
     if days:
         return days, after
     return None
-
-
-def _run(year: int, month: int, first: int, last: int) -> Days | None:
-    start, end = day_of(year, month, first), day_of(year, month, last)
-    if start is None or end is None or first > last:
-        return None
-    if first == last:
-        return start
-    return span(start.first, end.first, 1.0)
 
 
 def day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
