@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from ..text.dates.scanner import fold_text
@@ -84,6 +84,7 @@ _LABEL = re.compile(r"\b(?:session|conversation|chat|thread)\s+[#\"']?([\w.:-]*\
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
+@lru_cache(maxsize=4)  # a recall asks twice
 def read_sessions(text: str, language: str) -> AskedSessions | None:
     """The sessions that a question counts or names; None for most questions."""
     low = fold_text(text)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index import Candidates
+from ..text.analysis import TIMED
 from ..text.dates import Dated
 from .signals import DAY, UNIX, Signals, list_years
 from .understand import Understood
@@ -24,7 +25,7 @@ def keep_time(signals: Signals, found: Candidates, asked: Understood, now: float
         return replace(signals, meant=_find_upcoming(found, asked, now, zone))
     if asked.only_time and asked.dates:
         meant = _find_dated(found, asked.dates, zone)
-        return replace(signals, meant=meant) if meant.any() else signals
+        return replace(signals, meant=meant | _find_repeated(found)) if meant.any() else signals
     return signals
 
 
@@ -36,6 +37,13 @@ def _find_dated(found: Candidates, dates: tuple[Dated, ...], zone: float) -> Mas
             meant |= (day >= first) & (day <= last)
             meant |= _speaks_of(found, first, last)
     return meant
+
+
+def _find_repeated(found: Candidates) -> Mask:
+    """What tells a time that is no day ("every Tuesday"), in a word of the question."""
+    dated = _speaks_of(found, 1, _NEVER)
+    repeated: Mask = ((found.traits.flags & TIMED) > 0) & ~dated & (found.words > 0)
+    return repeated
 
 
 def _find_upcoming(found: Candidates, asked: Understood, now: float, zone: float) -> Mask:
