@@ -58,7 +58,7 @@ class TestEmbeddedWithFewCandidates(IndexContract):
             long("long", units, axes=(0, 1, 2), flags=5, days=((4, 5),), session="s", who="ann"),
             *(make_record(f"{n}", words="common", axis=9) for n in range(20)),
         )
-        hints = Hints(names=((term_id("bird"),), (term_id("common"),)), session="s")
+        hints = Hints(names=((term_id("bird"),), (term_id("common"),)), sessions=("s",))
         found = self.search("fish", depth=1, hints=hints)
         assert self.scores(found).keys() == {"long"}
         assert found.traits.length.tolist() == [np.inf]

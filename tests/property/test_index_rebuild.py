@@ -110,7 +110,7 @@ def probe_for(
         hints=Hints(
             spelt=spelt,
             names=(tuple(term_id(word) for word in named),),
-            session="1",
+            sessions=("1",),
             place=(0.0, 0.0),
         ),
     )

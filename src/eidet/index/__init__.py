@@ -32,13 +32,13 @@ class Hints:
 
     spelt    the terms as words: an index that knows vectors of words aligns similar ones, too
     names    the terms of each name that the question mentions
-    session  the name of a session
+    sessions the names of sessions
     place    from where distances are measured
     """
 
     spelt: tuple[str, ...] = ()
     names: tuple[tuple[int, ...], ...] = ()
-    session: str | None = None
+    sessions: tuple[str, ...] = ()
     place: Place | None = None
 
 
@@ -97,7 +97,7 @@ class Traits:
     who       the number of the speaker in `voices`
     days      (row, first day, last day) of the times the texts speak of
     mentions  by name: whether the record has all of its terms
-    inside    whether it is of the session asked for
+    inside    whether it is of a session asked for
     away      how far it is from the place asked for; NaN without a place
     line      the turns in their order, if the index keeps that between questions
     """

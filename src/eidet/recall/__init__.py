@@ -28,6 +28,8 @@ from ..store.answers import names_value, sort_by_value
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from .answer_forms import read_wants
+from .asked_session import read_sessions
+from .asked_time import keep_time
 from .clues import NO_WANTS, Clues
 from .fact_stage import AskedQuery, consult_facts
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
@@ -37,6 +39,7 @@ from .query_rules import count_to_read, least_for, list_losses, read_end, recipe
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .second_look import Measures, look_again
+from .session_order import find_sessions
 from .signals import Signals, signals_of
 from .stage_clock import StageClock
 from .state_nearness import POOL, explain_fields, search_states, weigh_states
@@ -46,7 +49,6 @@ LOOKS = 3  # at most, when what was found has changed before it could be read
 _NOTHING: Final[dict[str, Any]] = {
     "speaker": None,
     "dates": (),
-    "session": None,
     "kind": None,
     "place": None,
 }  # of Understood
@@ -113,7 +115,8 @@ class Recall:
         elif query.understand and query.unit == "record" and query.recipe.echo > 0:
             clues = self._list_clues(query, asked, terms)
             hits = look_again(hits, clues, Measures(found, signals))
-            hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
+            if asked.session is None:  # what was said then is asked for, whether it holds or not
+                hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)
@@ -149,6 +152,7 @@ class Recall:
         """What speaks for each candidate."""
         zone, recipe = zone_of(query, asked), recipe_for(query)
         signals = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
+        signals = keep_time(signals, found, asked, query.asked, zone)
         if query.state is None:
             return signals
         return weigh_states(self, query.state, found, signals, recipe)
@@ -175,7 +179,10 @@ class Recall:
         if not query.understand or not query.words.strip():
             return Understood(text=query.words, dense=query.words)
         voices = self.index.voices(query.scope, head)
-        asked = understand_query(query.words, local(query.asked), voices, self.analyzer.language)
+        language, session = self.analyzer.language, None
+        if "session" not in query.given and (counted := read_sessions(query.words[:LONGEST], language)):
+            session = find_sessions(self, query, counted)
+        asked = understand_query(query.words, local(query.asked), voices, language, session)
         if not query.given:
             return asked
         return replace(asked, **{name: _NOTHING[name] for name in query.given if name in _NOTHING})
@@ -246,6 +253,7 @@ class Recall:
         depth = max(query.recipe.depth, 4 * query.limit)
         if query.state is not None:
             depth = max(depth, POOL)
+        sessions = tuple(one.session for one in asked.session.meant) if asked.session else ()
         return Probe(
             scope=query.scope,
             now=query.now,
@@ -254,7 +262,7 @@ class Recall:
             terms=tuple(map(term_id, wanted)),
             depth=depth,
             head=head,
-            hints=Hints(spelt=wanted, names=self._names(asked), session=asked.session, place=asked.place),
+            hints=Hints(spelt=wanted, names=self._names(asked), sessions=sessions, place=asked.place),
         )
 
     def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:

@@ -21,8 +21,9 @@ _FIRST: Final = WordedPattern(
     "before beginning start outset begin started began",
 )
 _AHEAD: Final = WordedPattern(
-    r"\b(?:will|is|are|do|does|must|should|next|upcoming|due)\b|^(?:can|may|shall) (?:i|we)\b",
-    "will is are do does must should next upcoming due can may shall",
+    r"\b(?:will|is|are|do|does|must|should|next|upcoming|coming|due)\b|^(?:can|may|shall) (?:i|we)\b"
+    r"|\bwhat['\u2019]s\b",
+    "will is are do does must should next upcoming coming due can may shall what",
 )
 _DOES: Final = WordedPattern(
     r"(?:what|who|which \w+) \w+[^s\W]s\b"
@@ -44,6 +45,27 @@ _PAST: Final = WordedPattern(
     r"|once|ever)\b",
     "was were did has had been before earlier ago once ever",
 )
+
+
+_COMING: Final = WordedPattern(  # "about the upcoming opening" speaks of one that may be over
+    r"\bcoming up\b|\bahead of (?:me|us)\b"
+    r"|\b(?:which|what|any|all|list|have|show|are) (?:\w+ ){0,2}upcoming\b",
+    "coming upcoming ahead",
+)
+_PLANNED: Final = WordedPattern(
+    r"\b(?:due|scheduled|planned|plans|agenda|calendar|diary|appointments?|deadlines?)\b",
+    "due scheduled planned plans agenda calendar diary appointment appointments deadline deadlines",
+)
+
+
+def asks_upcoming(text: str, dates: Sequence[Dated], today: int) -> bool:
+    """Whether a question asks for what is to come, of a time that is not over: never for the past."""
+    if not looks_ahead(text):
+        return False
+    if _COMING.search(text):
+        return not dates or any(one.last >= today for one in dates)
+    ahead = any(one.first >= today and not one.yearless for one in dates)
+    return ahead and _PLANNED.search(text) is not None
 
 
 def looks_ahead(text: str) -> bool:

@@ -12,8 +12,9 @@ from typing import Final
 
 from ..text.analysis import NUMBERED
 from ..text.dates import Dated
+from .asked_session import MeantSessions
 from .talk_words import TalkWords, talk_words
-from .understand import Understood
+from .understand import Understood, hide_session
 
 LONGEST: Final = 200  # characters: a longer text has something to say
 _WORD = re.compile(r"[^\W_]+")
@@ -22,8 +23,9 @@ _BEFORE_LAST = re.compile(r"\bbefore last\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedTalk:
-    """Which talk is meant: that of these days, or else the last one."""
+    """Which talk is meant: those of these sessions, or of these days, or else the last one."""
 
+    session: MeantSessions | None = None
     dates: tuple[Dated, ...] = ()
     of_every_kind: bool = False  # what is new, not only what was said
     speaker: str | None = None  # whose turns are asked for
@@ -33,7 +35,7 @@ def read_asked_talk(asked: Understood, language: str) -> AskedTalk | None:
     """The talk that a question asks for; None if it asks for anything else."""
     if len(asked.text) > LONGEST or asked.names or asked.only_time or asked.expects & NUMBERED:
         return None
-    words = _WORD.findall(_without(asked.text, asked.dates).casefold())
+    words = _WORD.findall(_without(hide_session(asked.text, asked.session), asked.dates).casefold())
     for known in talk_words(language):
         if known.known.issuperset(words):
             return _read(asked, words, known)
@@ -50,6 +52,8 @@ def _read(asked: Understood, words: Sequence[str], known: TalkWords) -> AskedTal
     """Of a question that has no other words than these."""
     talked, together = not known.talk.isdisjoint(words), not known.we.isdisjoint(words)
     speaker = None if together else asked.speaker
+    if asked.session and not asked.dates:
+        return AskedTalk(session=asked.session, speaker=speaker) if talked or together else None
     if asked.dates:
         news = not known.news.isdisjoint(words)
         if talked or news:

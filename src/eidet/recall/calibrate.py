@@ -94,7 +94,7 @@ def _weigh_time(row: int, signals: Signals) -> float:
     if not signals.only_time or "date" not in signals.shares:
         return -math.inf
     fit = float(signals.shares["date"][row])
-    if fit < SAME_TIME:
+    if fit < SAME_TIME and signals.meant is None:  # else neighbouring days are left out
         return -math.inf
     return ON_TIME * fit
 

@@ -126,6 +126,8 @@ def _order_rows(
     rows = None
     if "dense" not in signals.weights and "words" in signals.weights:
         rows = (found.words > 0).nonzero()[0]  # asked by words alone: what has none is no answer
+    if signals.meant is not None:
+        rows = signals.meant.nonzero()[0] if rows is None else rows[signals.meant.take(rows)]
     if unit == "record":
         rows = _pick_highest(sums, rows, limit)
     elif rows is None:

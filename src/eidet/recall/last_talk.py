@@ -6,8 +6,8 @@ is told apart by silence. Reads columns of the index, and no more records than i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -18,18 +18,20 @@ from ..core.scope import Scope
 from ..core.validate import EARLIEST, LATEST, local
 from ..core.where import Where
 from ..store.traits import missing_of
+from .asked_session import MeantSessions
 from .asked_talk import AskedTalk, read_asked_talk
 from .query_rules import zone_of
+from .session_order import UNDER_WAY
 from .signals import DAY, UNIX
 from .understand import Understood
 
 if TYPE_CHECKING:
     from . import Query, Recall
 
-UNDER_WAY: Final = 900.0  # seconds: a session with a turn this new goes on
 SILENCE: Final = 6 * 3600.0  # seconds that part one talk without a session from the next
 LAST: Final = "from your last session, {day}"
 RUNNING: Final = "from this session, {day}; there is no earlier one"
+COUNTED: Final = "from session {number}, {day}"
 IN_TIME: Final = "from {day}, within the time asked for"
 _SAID: Final = Where(kinds=(Kind.MESSAGE,))
 _MADE_OF_OTHERS: Final = Where(kinds=(Kind.EPISODE, Kind.SUMMARY, Kind.TRIPLE, Kind.WORKING))
@@ -41,6 +43,7 @@ class FoundTalk:
 
     records: Sequence[Record]
     because: str
+    numbers: Mapping[tuple[str, str | None], str] = field(default_factory=dict)  # of sessions, by name
 
 
 def find_asked_talk(recall: Recall, query: Query, asked: Understood) -> AskedTalk | None:
@@ -58,7 +61,7 @@ def answer_talk(recall: Recall, query: Query, asked: Understood) -> Hits | None:
     talk = _TalkFinder(recall, query, wanted).find(asked)
     hits = []
     for record in talk.records:
-        hits.append(Hit(record=record, score=1.0, reasons=partial(_explain, talk.because, record)))
+        hits.append(Hit(record=record, score=1.0, reasons=partial(_explain, talk, record)))
     trace = None
     if query.explain:
         notes = (*asked.notes(), _describe(wanted), *missing_of(recall.store))
@@ -67,6 +70,8 @@ def answer_talk(recall: Recall, query: Query, asked: Understood) -> Hits | None:
 
 
 def _describe(wanted: AskedTalk) -> str:
+    if wanted.session:
+        return "asks for what was said in it, newest first"
     if wanted.of_every_kind:
         return "asks for what is new since then, newest first"
     if wanted.dates:
@@ -74,9 +79,10 @@ def _describe(wanted: AskedTalk) -> str:
     return "asks for the last session, newest first"
 
 
-def _explain(because: str, record: Record) -> Reasons:
+def _explain(talk: FoundTalk, record: Record) -> Reasons:
     happened = local(record.occurred)
-    return Reasons(words=(because.format(day=f"{happened.day} {happened:%B %Y}"),))
+    number = talk.numbers.get((record.scope, record.session), "")
+    return Reasons(words=(talk.because.format(day=f"{happened.day} {happened:%B %Y}", number=number),))
 
 
 class _TalkFinder:
@@ -87,9 +93,21 @@ class _TalkFinder:
 
     def find(self, asked: Understood) -> FoundTalk:
         meant = self._narrow_to_speaker(self._choose_kinds())
+        if self._wanted.session:
+            return self._find_counted(meant, self._wanted.session)
         if self._wanted.dates:
             return FoundTalk(self._list(meant & self._within_days(asked)), IN_TIME)
-        return self._find_last(meant)
+        return self._find_last(meant & Where(until=self._query.asked))
+
+    def _find_counted(self, meant: Where, session: MeantSessions) -> FoundTalk:
+        """Of the sessions that were counted: nothing, if there are not so many."""
+        named = [Where(session=one.session, scope=Scope(one.scope)) for one in session.meant]
+        records = self._list(meant & Where(some=named)) if named else []
+        total = f"{session.total:,}"
+        numbers: dict[tuple[str, str | None], str] = {
+            (one.scope, one.session): f"{one.number:,} of {total}" for one in session.meant
+        }
+        return FoundTalk(records, COUNTED, numbers)
 
     def _narrow_to_speaker(self, meant: Where) -> Where:
         """To the turns of whom the question names, if there are any."""
@@ -117,7 +135,7 @@ class _TalkFinder:
         if not newest:
             return FoundTalk((), LAST)
         last = newest[0]
-        if self._query.asked - last.occurred > UNDER_WAY:
+        if self._query.asked - last.occurred >= UNDER_WAY:
             return FoundTalk(self._list_talk_of(last, meant), LAST)
         before = meant & self._before(last, meant)
         earlier = self._list(before, most=1)

@@ -65,6 +65,8 @@ def _in_words(
     for one in asked.identifiers:
         if any(_has_all(way, held, analyzer) for way in one.ways):
             yield f"mentions {one.text}"
+    if asked.session and (session := asked.names_session(record.scope, record.session)):
+        yield f"from session {session.number:,} of {asked.session.total:,}"
     if asked.dates:
         yield _time_in_words(record, asked.dates, fits="date" in signals)
     if "speaker" in signals:

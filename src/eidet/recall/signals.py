@@ -29,6 +29,9 @@ NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is me
 TOPIC: Final = 0.5  # from this match on, the form of an answer counts in full
 FEW: Final = 30  # candidates among which the least is no measure of what does not fit
 VAGUE: Final = 0.5  # what speaks of a month, where a day is meant
+COUNTED: Final = 2.0  # times its weight what is asked for has where that is a session: as much as a day
+RANGE: Final = 0.8  # what speaks of a shorter time that has the day, as of "1 to 14 December"
+LONG_TIME: Final = 27  # days from the first to the last: a month and more
 YEARS: Final = 20
 POOLED: Final = 0.125  # of theirs, date and form keep for a whole session, which has many of both
 ALIKE: Final = 0.7  # covering all words is as good as this cosine
@@ -54,6 +57,7 @@ class Signals:
     identifiers: int = 0  # that the question names
     only_time: bool = False  # nothing is asked but what happened at a time
     scales: Mapping[DataPath, float] = field(default_factory=dict)  # of states: one step of each number
+    meant: NDArray[np.bool_] | None = None  # which rows the time asked for allows; None: all
 
 
 def signals_of(
@@ -261,7 +265,7 @@ def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
     fits = np.zeros(len(found))
     for one in asked.dates:
         score = one.confidence * _precision(one.last - one.first + 1)
-        for first, last, certain in _years(one, day):
+        for first, last, certain in list_years(one, day):
             _raise_near(fits, day, first, last, score * certain)
             if len(days):
                 _raise_spoken(fits, days, first, last, score * certain * SPOKEN)
@@ -285,7 +289,7 @@ def _raise_spoken(fits: Floats, days: NDArray[np.int32], first: int, last: int, 
         return
     rows, length = spoken[:, 0], spoken[:, 2] - spoken[:, 1]
     meant = length <= max(31, last - first)
-    wide = np.where(length > 2 * (last - first) + 2, VAGUE, 1.0)
+    wide = np.where(length > 2 * (last - first) + 2, np.where(length >= LONG_TIME, VAGUE, RANGE), 1.0)
     np.maximum.at(fits, rows[meant], score * wide[meant])
 
 
@@ -300,7 +304,7 @@ def _precision(days: int) -> float:
     return 0.5
 
 
-def _years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
+def list_years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
     """The time that is meant and, where its year was only guessed, the same time of the other years."""
     yield one.first, one.last, 1.0
     if one.yearless and len(day):
@@ -320,6 +324,8 @@ def _weights(
         if found.spans[arm].high <= 0:
             wanted[name] = 0.0
     wanted = _by_strength(wanted, found)
+    if asked.session and "asked" in wanted:
+        wanted["asked"] *= COUNTED
     if asked.several and "context" in wanted:
         wanted["context"] *= SEVERAL
     if unit != "record":

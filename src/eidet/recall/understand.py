@@ -12,11 +12,13 @@ from ..core.record import Kind, Place
 from ..core.value_classes import dataclass
 from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in, read_other_ways
+from ..text.dates.days import FAR
 from ..text.flags import read_words
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
 from ..text.worded_pattern import WordedPattern
-from .asked_moment import looks_ahead, read_moment
+from .asked_moment import asks_upcoming, looks_ahead, read_moment
+from .asked_session import MeantSession, MeantSessions, read_sessions
 
 SURE: Final = 0.3  # times less certain are left alone
 LONGEST: Final = 2_000  # characters of a query that are read for its meaning
@@ -63,10 +65,6 @@ _YOU: Final = WordedPattern(
 _QUOTED = re.compile(
     r"[\"\u201c\u201d\u00ab\u00bb\u201e]([^\"\u201c\u201d\u00ab\u00bb\u201e]{2,200})[\"\u201c\u201d\u00ab\u00bb]"
 )
-_SESSION: Final = WordedPattern(
-    r"\b(?:session|conversation|chat|thread)\s+[#\"']?([\w.:-]*\d[\w.:-]*)",
-    "session conversation chat thread",
-)
 _KIND_WORDS: Final = {
     "facts": Kind.FACT,
     "messages": Kind.MESSAGE,
@@ -81,7 +79,7 @@ _KINDS: Final = WordedPattern(  # at the beginning
 )
 _ANY_EVENT: Final = STOP_WORDS["en"] | read_words(
     "happen happened happening happens going go went doing done day anything something event events plan "
-    "plans planned tell show notes"
+    "plans planned tell show notes coming upcoming ahead scheduled due agenda calendar"
 )
 _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
 _PLACE: Final = WordedPattern(
@@ -122,11 +120,12 @@ class Understood:
     expects: int = 0  # what an answer has: a time, a number, a name (flags of the analysis)
     several: bool = False  # more than one answer is asked for
     phrases: tuple[str, ...] = ()  # quoted word for word
-    session: str | None = None
+    session: MeantSessions | None = None  # that it counts or names
     kind: Kind | None = None
     place: Place | None = None
     identifiers: tuple[Identifier, ...] = ()  # names of one thing, which a record has or has not
     only_time: bool = False  # nothing is asked but what happened at a time
+    upcoming: bool = False  # what is to come is asked for
     moment: str = ""  # FIRST, LAST or NOW: which of several statements is asked for
 
     def read_amounts(self) -> str:
@@ -139,6 +138,13 @@ class Understood:
             left = left.replace(one.text, " ")
         return left
 
+    def names_session(self, scope: str, name: str | None) -> MeantSession | None:
+        """The session of that name, if it is one that the question means."""
+        for one in self.session.meant if self.session else ():
+            if (one.scope, one.session) == (scope, name):
+                return one
+        return None
+
     def notes(self) -> tuple[str, ...]:
         """In words, for the explanation."""
         notes = [f"about {name}" for name in (*self.names, *self.entities)]
@@ -150,7 +156,7 @@ class Understood:
             notes.append("asks for several")
         notes += [f"says {phrase!r}" for phrase in self.phrases]
         if self.session:
-            notes.append(f"in session {self.session}")
+            notes.append(self.session.describe())
         if self.kind:
             notes.append(f"of kind {self.kind}")
         if self.place:
@@ -161,9 +167,11 @@ class Understood:
 _ASKED: Final = {TIMED: "a time", NUMBERED: "a number", NAMED: "a name"}
 
 
-def understand_query(text: str, now: datetime, voices: Sequence[str], language: str) -> Understood:
-    """Reads a question asked at `now` in a scope where `voices` speak."""
-    question = text[:LONGEST]
+def understand_query(
+    text: str, now: datetime, voices: Sequence[str], language: str, session: MeantSessions | None = None
+) -> Understood:
+    """Reads a question asked at `now` in a scope where `voices` speak; `session` is what it says of those."""
+    question = hide_session(text[:LONGEST], session)
     names = find_names(question, voices)
     dates = _read_dates(question, now, language)
     return Understood(
@@ -176,13 +184,22 @@ def understand_query(text: str, now: datetime, voices: Sequence[str], language: 
         expects=_expect_flags(question),
         several=bool(_SEVERAL.match(question) or _SOME_OR_ALL.search(question)),
         phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(question) if phrase.strip()),
-        session=_session(question),
+        session=session,
         kind=_kind(question),
         place=_place(question),
-        identifiers=_identifiers(question, dates),
+        identifiers=_identifiers(question, dates, language),
         only_time=bool(dates) and not names and _asks_time_only(question, dates),
+        upcoming=asks_upcoming(question, dates, now.toordinal()),
         moment=read_moment(question, dates),
     )
+
+
+def hide_session(text: str, session: MeantSessions | None) -> str:
+    """The text with blanks where it speaks of a session: all else stands where it stood."""
+    if session is None:
+        return text
+    start, end = session.asked.start, min(session.asked.end, len(text))
+    return text[:start] + " " * (end - start) + text[end:]
 
 
 def _read_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
@@ -192,7 +209,14 @@ def _read_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
     """
     read = dates_in(text, now, language=language, past=not looks_ahead(text))
     found = tuple(one for one in read if one.confidence >= SURE)
+    if not found and asks_upcoming(text, (), now.toordinal()) and _asks_time_only(text, ()):
+        return (_open_future(now.toordinal()),)
     return found + read_other_ways(found)
+
+
+def _open_future(today: int) -> Dated:
+    """The time of "what is coming up?": from today on."""
+    return Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span")
 
 
 def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
@@ -331,21 +355,12 @@ def _expect_flags(text: str) -> int:
     return expects
 
 
-def _identifiers(text: str, dates: Sequence[Dated]) -> tuple[Identifier, ...]:
+def _identifiers(text: str, dates: Sequence[Dated], language: str) -> tuple[Identifier, ...]:
     """Codes and numbers that name one thing; those of times and sessions mean these."""
     taken = [(one.start, one.end) for one in dates]
-    if found := _SESSION.search(text):
-        taken.append(found.span())
+    if session := read_sessions(text, language):
+        taken.append((session.start, session.end))
     return identifiers_in(text, taken)
-
-
-def _session(text: str) -> str | None:
-    """A session named by a label with a number in it: "session 7", "chat s-12"."""
-    found = _SESSION.search(text)
-    if found:
-        start, end = found.span(1)
-        return text[start:end].rstrip(".:-")
-    return None
 
 
 def _kind(text: str) -> Kind | None:

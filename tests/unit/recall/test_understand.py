@@ -208,20 +208,6 @@ def test_phrases_are_what_is_quoted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "session"),
-    [
-        ("what was said in session 7?", "7"),
-        ("in conversation s-12.", "s-12"),
-        ("chat #3: what", "3"),
-        ("the last session", None),
-        ("this chat is long", None),
-    ],
-)
-def test_a_session_is_named_by_a_label_with_a_number(text: str, session: str | None) -> None:
-    assert read(text).session == session
-
-
-@pytest.mark.parametrize(
     ("text", "kind"),
     [
         ("facts about Bob", Kind.FACT),
@@ -252,14 +238,13 @@ def test_a_place_is_two_or_three_numbers_after_a_word_for_nearness(
 
 
 def test_notes_tell_in_words_what_was_understood() -> None:
-    found = read('facts: when did Bob say "hi there" to Carla yesterday in session 7 near (1, 2)?')
+    found = read('facts: when did Bob say "hi there" to Carla yesterday near (1, 2)?')
     assert found.notes() == (
         "about Bob",
         "about Carla",
         "'yesterday' is 2023-05-07",
         "asks for a time",
         "says 'hi there'",
-        "in session 7",
         "of kind fact",
         "near (1.0, 2.0)",
     )

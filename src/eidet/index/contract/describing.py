@@ -116,7 +116,7 @@ class DescribingLaws(IndexLaws):
             make_record("y", session="17", place=(0.0, 0.0, 5.0)),
             make_record("z", session="7"),
         )
-        found = self.search(hints=Hints(session="7", place=(0.0, 0.0)))
+        found = self.search(hints=Hints(sessions=("session-7", "7"), place=(0.0, 0.0)))
         assert found.traits.inside is not None
         assert found.traits.away is not None
         assert found.traits.inside.tolist() == [True, False, True]
@@ -146,7 +146,7 @@ class DescribingLaws(IndexLaws):
             make_record("y", "a/b", session="s", who="bob", words="cat", days=((2, 2),)),
             make_record("z", "a", session="s", who="bob", words="cat"),
         )
-        hints = Hints(names=((term_id("cat"),),), session="s")
+        hints = Hints(names=((term_id("cat"),),), sessions=("s",))
         found = self.search("cat", scope=Scope.under("a"), hints=hints)
         assert found.traits.session[0] == found.traits.session[2] != found.traits.session[1]
         assert [found.traits.voices[code] for code in found.traits.who.tolist()] == ["ann", "bob", "bob"]

@@ -97,7 +97,7 @@ def describe_rows(
         days=seen.days,
         voices=voices,
         mentions=tuple([_find_mentions(columns, postings, seen.rows, name) for name in hints.names]),
-        inside=None if hints.session is None else _match_session(columns, seen.rows, hints.session),
+        inside=_match_sessions(columns, seen.rows, hints.sessions) if hints.sessions else None,
         away=None if hints.place is None else _measure_distance(columns, seen.rows, hints.place),
         aligned=aligned,
         line=seen.line,
@@ -144,15 +144,9 @@ def _find_mentions(columns: ColumnTable, postings: Postings, rows: Rows, name: t
     return held.take(rows)
 
 
-def _match_session(columns: ColumnTable, rows: Rows, name: str) -> Mask:
-    """Whether the rows are of a session by that name: "7" is also "session-7"."""
-    low, codes = name.casefold(), columns.codes["session"]
-    named = [code for label, code in codes.items() if _ends_with(label.casefold(), low)]
-    return np.isin(columns.session[rows], named)
-
-
-def _ends_with(label: str, name: str) -> bool:
-    return label.endswith(name) and not label[: len(label) - len(name)][-1:].isalnum()
+def _match_sessions(columns: ColumnTable, rows: Rows, names: tuple[str, ...]) -> Mask:
+    codes = columns.codes["session"]
+    return np.isin(columns.session[rows], [codes[name] for name in names if name in codes])
 
 
 def _measure_distance(columns: ColumnTable, rows: Rows, place: Place) -> NDArray[np.float64]:

@@ -232,14 +232,16 @@ class Shard(Generic[V_co]):
         columns = self.columns
         keep, order = columns.select_passing(where, now, resolve), columns.sessions
         held, turn = columns.seq, order.turn
+        rows = held.searchsorted(seqs)
+        rows = rows[rows < self.count]
+        rows = rows[np.isin(held[rows], seqs) & (turn[rows] >= 0)]
+        if keep is not None:
+            rows = rows[keep[rows]]
         found = {}
-        for seq, row in zip(seqs, held.searchsorted(seqs).tolist(), strict=True):
-            if row >= self.count or held[row] != seq or turn[row] < 0:
-                continue
-            if keep is None or keep[row]:
-                near = order.beside(row, reach, keep)
-                beside = zip(held.take(near).tolist(), turn.take(near).tolist(), strict=True)
-                found[seq] = Neighbours(int(turn[row]), tuple(beside))
+        for seq, row, at in zip(held[rows].tolist(), rows.tolist(), turn[rows].tolist(), strict=True):
+            near = order.beside(row, reach, keep) if reach else []
+            beside = zip(held.take(near).tolist(), turn.take(near).tolist(), strict=True) if near else ()
+            found[seq] = Neighbours(at, tuple(beside))
         return found
 
     def _add_neighbours(self, best: Rows, passed: Rows | None) -> Rows:

@@ -59,6 +59,14 @@ def day_of(year: int, month: int, number: int, confidence: float = 1.0) -> Days 
     return day(ordinal_of(year, month, number), confidence)
 
 
+def run_of_days(year: int, month: int, first: int, last: int) -> Days | None:
+    """Some days of a month; None where it has no such days."""
+    start, end = day_of(year, month, first), day_of(year, month, last)
+    if start is None or end is None or first > last:
+        return None
+    return start if first == last else span(start.first, end.first, 1.0)
+
+
 def months(year: int, month: int, count: int, grain: str, confidence: float = 1.0) -> Days:
     """`count` whole months from a month, which may be counted beyond its year (13 is January of the next)."""
     start, end = year * 12 + month - 1, year * 12 + month - 2 + count
@@ -126,6 +134,27 @@ def move_day(ordinal: int, count: int, unit: str) -> int:
     return clip_day(ordinal + count * UNIT_DAYS[unit])
 
 
+def unit_away(today: int, unit: str, shift: int) -> Days | None:
+    """The day, week, weekend, month, quarter, year or decade so many away from the present one."""
+    at = date.fromordinal(clip_day(today))
+    match unit:
+        case "day":
+            return day(today + shift, 0.95)
+        case "week":
+            return week_at(today + 7 * shift)
+        case "weekend":
+            return weekend_at(today + 7 * shift)
+        case "month":
+            return month_of(at.year, at.month + shift, 0.95)
+        case "quarter":
+            return months(at.year, (at.month - 1) // 3 * 3 + 1 + 3 * shift, 3, "span", 0.9)
+        case "year":
+            return year_of(at.year + shift, 0.95)
+        case "decade":
+            return months(at.year // 10 * 10 + 10 * shift, 1, 120, "span", 0.7)
+    return None
+
+
 def distance(days: Days, ordinal: int) -> int:
     return max(days.first - ordinal, ordinal - days.last, 0)
 
@@ -150,3 +179,14 @@ def yearly(of_year: Callable[[int], Days | None], today: int, lean: int, reach: 
     candidates = (of_year(year + shift) for shift in range(-reach, reach + 1))
     days = choose_year(candidates, today, lean)
     return days and days._replace(yearless=True)
+
+
+def year_away(of_year: Callable[[int], Days], today: int, shift: int) -> Days | None:
+    """Last: the latest that has ended; next: the earliest still to begin; this: the one of this year."""
+    year = date.fromordinal(clip_day(today)).year
+    near = [of_year(y) for y in range(max(year - 2, 1), min(year + 2, 9999) + 1)]
+    if shift < 0:
+        return max((days for days in near if days.last < today), default=None)
+    if shift > 0:
+        return min((days for days in near if days.first > today), default=None)
+    return next((days for days in near if days.first <= today <= days.last), of_year(year))

@@ -9,11 +9,25 @@ from datetime import datetime
 from functools import cache
 from itertools import chain
 
-from .days import Days, choose_year, day, day_of, month_of, season_of, year_of
+from .days import (
+    Days,
+    choose_year,
+    day,
+    day_of,
+    month_of,
+    run_of_days,
+    season_of,
+    span,
+    unit_away,
+    weekday_after,
+    weekday_before,
+    year_away,
+    year_of,
+    yearly,
+)
 from .durations import Count, offset
 from .locales import NUMBER, Locale, locale_of
 from .numeric import find_written_out, months_and_days, read_number
-from .offsets import Now, date_in, unit_away, weekday_away, year_away
 
 Found = tuple[int, int, Days]
 _NUMERIC = re.compile(r"(?<![\w./:$€£#-])[0-9][0-9a-z]*(?:[-/.:\u2013](?=[0-9])[0-9a-z]+)*")
@@ -22,6 +36,18 @@ _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 _YEAR = r"(?:1[5-9]|20)[0-9]{2}"
 _BARE_YEAR = re.compile(_YEAR)
 _DAY = r"[0-3]?[0-9]"
+_UNTIL = r"(?:[-\u2013]|bis(?: zum)?|au|al|alla|a|à|até|hasta(?: el)?|fino a[dl]?|tot(?: en met)?|по|до)"
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """The day, and the leaning of what has no year."""
+
+    today: int
+    lean: int
+
+    def sure(self, best: float) -> float:
+        return best if self.lean else best - 0.15
 
 
 Reader = Callable[[re.Match[str], Now], Days | None]
@@ -46,7 +72,7 @@ class Grammar:
 def find_foreign(low: str, now: datetime, language: str, past: bool) -> list[Found]:
     """The expressions of a folded text in order, those in digits included; the longer of two that overlap."""
     grammar = grammar_of(language)
-    here = Now(now, now.toordinal(), -1 if past else 0)
+    here = Now(now.toordinal(), -1 if past else 0)
     found = [*_in_digits(low, grammar), *find_written_out(low)]
     if grammar and grammar.may_be_in(low):
         found += [*_in_words(low, grammar, here), *_in_characters(low, here)]
@@ -81,6 +107,20 @@ def _in_words(low: str, grammar: Grammar, now: Now) -> Iterator[Found]:
     for match in grammar.pattern.finditer(low):
         if match.lastgroup and (days := grammar.readers[match.lastgroup](match, now)):
             yield match.start(), match.end(), days
+
+
+def date_in(month: int, first: str | None, last: str | None, written: str | None, now: Now) -> Days | None:
+    if first is None:
+        if written:
+            return month_of(int(written), month)
+        days = yearly(lambda y: month_of(y, month), now.today, now.lean)
+        return days and days._replace(confidence=now.sure(0.6))
+    low, high = int(first), int(last or first)
+    if written:
+        return run_of_days(int(written), month, low, high)
+    reach = 8 if (month, high) == (2, 29) else 2
+    days = yearly(lambda y: run_of_days(y, month, low, high), now.today, now.lean, reach)
+    return days and days._replace(confidence=now.sure(0.75))
 
 
 @cache
@@ -143,7 +183,7 @@ def _dates(locale: Locale, readers: Readers) -> Iterator[str]:
             return None
         return date_in(locale.months[_single_spaces(name)], first, last, written, now)
 
-    until = rf"(?:\s?(?:[-\u2013]|bis|au|al|a|tot|по)\s?({_DAY})(?:\.|er|º)?)?"
+    until = rf"(?:\s?{_UNTIL}\s?({_DAY})(?:\.|er|º)?)?"
     text = rf"(?:({_DAY})(?:\.|er|º|°|ª|-?го)?{until}{gap}{of})?({names}){year}"
     inner = re.compile(text)
     readers["dates"] = read
@@ -216,7 +256,7 @@ def _value(locale: Locale, word: str) -> int | None:
 def _relative(locale: Locale, readers: Readers) -> Iterator[str]:
     def read(match: re.Match[str], now: Now) -> Days | None:
         shift, unit = locale.relative[_single_spaces(match[0])]
-        return unit_away(now, unit, shift)
+        return unit_away(now.today, unit, shift)
 
     if locale.relative:
         readers["relative"] = read
@@ -246,25 +286,35 @@ def _which(locale: Locale, readers: Readers) -> Iterator[str]:
 def _which_one(locale: Locale, noun: str, shift: int, now: Now) -> Days | None:
     assert locale.more
     if noun in locale.weekdays:
-        return weekday_away(locale.weekdays[noun], shift, now)
+        weekday = locale.weekdays[noun]
+        if shift < 0:
+            return day(weekday_before(now.today, weekday), 0.85)
+        return day(weekday_after(now.today - (shift == 0), weekday), 0.8)
     if noun in locale.months:
-        return year_away(lambda y: month_of(y, locale.months[noun], 0.85), shift, now)
+        return year_away(lambda y: month_of(y, locale.months[noun], 0.85), now.today, shift)
     unit = next(unit for unit, pattern in locale.more.nouns.items() if re.fullmatch(pattern, noun))
     if unit in _SEASONS:
-        return year_away(lambda y: season_of(y, _SEASONS[unit], 0.85), shift, now)
-    return unit_away(now, unit, shift)
+        return year_away(lambda y: season_of(y, _SEASONS[unit], 0.85), now.today, shift)
+    return unit_away(now.today, unit, shift)
 
 
 def _weekdays(locale: Locale, readers: Readers) -> Iterator[str]:
+    """A weekday, or from one to the next such day after it."""
+
     def read(match: re.Match[str], now: Now) -> Days | None:
+        first, *last = (locale.weekdays[_single_spaces(name)] for name in names.findall(match[0]))
         monday = now.today - (now.today - 1) % 7
-        near = [day(monday + locale.weekdays[_single_spaces(match[0])] + shift) for shift in (-7, 0, 7)]
+        near = [day(monday + first + shift) for shift in (-7, 0, 7)]
         days = choose_year(near, now.today, now.lean)
+        if days and last:
+            days = span(days.first, days.first + (last[0] - first) % 7, 1.0)
         return days and days._replace(confidence=now.sure(0.65))
 
     if locale.weekdays:
-        readers["weekdays"] = read
-        yield f"(?P<weekdays>{_any(locale.weekdays)})"
+        readers["weekdays"], some = read, _any(locale.weekdays)
+        names = re.compile(rf"(?<!\w)(?:{some})(?!\w)" if locale.spaced else some)
+        until = rf"(?:\s{{0,3}}{_UNTIL}\s{{0,3}}(?:{some}))?" if locale.spaced else ""
+        yield f"(?P<weekdays>(?:{some}){until})"
 
 
 def _years(locale: Locale, readers: Readers) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .days import Days, day_of, distance, month_of, span, yearly
+from .days import Days, distance, month_of, run_of_days, yearly
 from .english_words import (
     ALL_MONTHS,
     BEFORE_TIMES,
@@ -28,7 +28,7 @@ _DAYS = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)?[-\u2013]([0-9]{1,2})(?:st|nd|r
 _SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
 DAY_BEFORE = frozenset({"on", "by", "since", "until", "from", "before", "after"})
 _COMMAS = frozenset({",", "/", "&", "and", "or"})
-_TO = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
+RANGE_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 
 
 def rate_guess(tokens: Tokens, days: Days | None, lean: int, best: float = 0.7) -> Days | None:
@@ -54,11 +54,9 @@ def read_month(tokens: Tokens, at: int) -> Read:
     after = at + 1
     if words[after] == "." and words[at] not in MONTHS:
         after += 1
-    if words[after] == "the":
-        first = after + 1
-    else:
-        first = after
-    if pair := day_numbers(words, first):
+    first = after + (words[after] == "the")
+    pair = day_numbers(words, first)
+    if pair and (words[first][0].isdecimal() or _is_named(tokens, at)):
         return read_dates(tokens, at, month, pair)
     if known := year_after(tokens, after):
         return month_of(known[0], month), known[1]
@@ -76,10 +74,10 @@ def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
 
 
 def read_day_first(tokens: Tokens, at: int) -> Read:
-    """8 May 2023 · the 8th of May · 3 to 7 May."""
+    """8 May 2023 · the 8th of May · 3 to 7 May · the twenty-first of May."""
     words = tokens.words
     pair = day_numbers(words, at)
-    if not pair:
+    if not pair or not (words[at][0].isdecimal() or words[pair[2]] == "of"):
         return None
     after = pair[2]
     named = after + (words[after] == "of")
@@ -89,23 +87,6 @@ def read_day_first(tokens: Tokens, at: int) -> Read:
     if words[named + 1] == "." and words[named] not in MONTHS and year_after(tokens, named + 2):
         named += 1
     return read_dates(tokens, at, month, (pair[0], pair[1], named + 1))
-
-
-def read_ordinal_first(tokens: Tokens, at: int) -> Read:
-    """(The) first of July · twenty-first of May 2023."""
-    words = tokens.words
-    number, after = _read_ordinal(words, at)
-    if number < 1 or words[after] != "of" or words[after + 1] not in ALL_MONTHS:
-        return None
-    return read_dates(tokens, at, ALL_MONTHS[words[after + 1]], (number, number, after + 2))
-
-
-def _read_ordinal(words: list[str], at: int) -> tuple[int, int]:
-    """The number that a word says, and the place after it; 0 where it says none."""
-    if words[at] in TENS:
-        ones = at + 1 + (words[at + 1] == "-")
-        return TENS[words[at]] + ORDINALS.get(words[ones], -99), ones + 1
-    return ORDINALS.get(words[at], 0), at + 1
 
 
 def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
@@ -124,7 +105,7 @@ def read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) 
     if known:
         year, after = known
     if year is not None:
-        days = _run(year, month, first, last)
+        days = run_of_days(year, month, first, last)
         if days:
             return days, after
         return None
@@ -132,35 +113,42 @@ def read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) 
     reach = 2
     if month == 2 and last == 29:
         reach = 8
-    days = yearly(lambda y: _run(y, month, first, last), tokens.today, lean, reach)
+    days = yearly(lambda y: run_of_days(y, month, first, last), tokens.today, lean, reach)
     days = rate_guess(tokens, days, lean, 0.75)
     if days:
         return days, after
     return None
 
 
-def _run(year: int, month: int, first: int, last: int) -> Days | None:
-    start, end = day_of(year, month, first), day_of(year, month, last)
-    if start is None or end is None or first > last:
-        return None
-    if first == last:
-        return start
-    return span(start.first, end.first, 1.0)
-
-
 def day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
-    """The first and last day of "8", "8th", "3-7" or "3 to 7", and the place after."""
-    if match := _DAYS.fullmatch(words[at]):
+    """The first and last day of "8", "8th", "eighth", "3-7" or "3 to 7", and the place after."""
+    if words[at][:1].isdecimal() and (match := _DAYS.fullmatch(words[at])):
         return int(match[1]), int(match[2]), at + 1
-    match = DAY.fullmatch(words[at])
-    if not match or not 1 <= int(match[1]) <= 31:
+    one = day_number(words, at)
+    if one is None:
         return None
-    other = None
-    if words[at + 1] in _TO:
-        other = DAY.fullmatch(words[at + 2])
-    if other and int(match[1]) < int(other[1]) <= 31:
-        return int(match[1]), int(other[1]), at + 3
-    return int(match[1]), int(match[1]), at + 1
+    first, after = one
+    if words[after] in RANGE_LINKS:
+        other = day_number(words, after + 1 + (words[after + 1] == "the"))
+        if other and first < other[0]:
+            return first, other[0], other[1]
+    return first, first, after
+
+
+def day_number(words: list[str], at: int) -> tuple[int, int] | None:
+    """The day of a month that "8", "8th", "eighth" or "twenty-first" says, and the place after it."""
+    number, after = ORDINALS.get(words[at], 0), at + 1
+    if words[at][:1].isdecimal():
+        number = int(match[1]) if (match := DAY.fullmatch(words[at])) else 0
+    elif words[at] in TENS:
+        ones = at + 1 + (words[at + 1] == "-")
+        number, after = TENS[words[at]] + ORDINALS.get(words[ones], 99), ones + 1
+    return (number, after) if 1 <= number <= 31 else None
+
+
+def _is_named(tokens: Tokens, at: int) -> bool:
+    """Does "May first" name a day? "You may first ask" does not."""
+    return tokens.words[at] not in DOUBTFUL or tokens.capital(at) or tokens.before(at) in BEFORE_TIMES
 
 
 def _is_month(tokens: Tokens, at: int) -> bool:

@@ -6,25 +6,24 @@ from dataclasses import replace
 from datetime import date
 
 from .days import FAR, Days, span
-from .months import DAY, Read, read_day_first
+from .months import RANGE_LINKS, Read, day_number, read_day_first
 from .points import READERS, point
 from .scanner import Tokens
 
-_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 _OPENERS = frozenset({"since", "before", "after", "until", "till", "between", "from"})
 STARTS = READERS.keys() | _OPENERS
 
 
 def expression(tokens: Tokens, at: int) -> Read:
     """The longest time expression that begins at a word."""
-    return _read_opened(tokens, at) or _read_range(tokens, at)
+    if tokens.words[at] in _OPENERS and (found := _read_opened(tokens, at)):
+        return found
+    return _read_range(tokens, at)
 
 
 def _read_opened(tokens: Tokens, at: int) -> Read:
     """Since, before, after, until a time; between and from one time to another."""
     word = tokens.words[at]
-    if word not in _OPENERS:
-        return None
     if word in ("between", "from"):
         return _between(tokens, at)
     inner = _read_range(replace(tokens, past=True) if word == "since" else tokens, at + 1)
@@ -61,7 +60,7 @@ def _between(tokens: Tokens, at: int) -> Read:
     if not one:
         return None
     link, word = tokens.words[one[1]], tokens.words[at]
-    if link == "and" if word == "between" else link in _LINKS:
+    if link == "and" if word == "between" else link in RANGE_LINKS:
         joined = _join_points(tokens, at + 1, one, one[1] + 1)
         if joined:
             return joined
@@ -73,15 +72,15 @@ def _between(tokens: Tokens, at: int) -> Read:
 def _read_counted_days(tokens: Tokens, at: int) -> Read:
     """ "Between 3 and 7 May", "from the 3rd to the 7th of May": the second says that the first is a day."""
     words = tokens.words
-    at += words[at] == "the"
-    number, link = DAY.fullmatch(words[at]), at + 1
-    if not number or words[link] not in ("and", "to", "until", "till", "through"):
+    number = day_number(words, at + (words[at] == "the"))
+    if not number or (words[number[1]] != "and" and words[number[1]] not in RANGE_LINKS):
         return None
+    link = number[1]
     other = read_day_first(tokens, link + 1 + (words[link + 1] == "the"))
     if not other or other[0].grain != "day":
         return None
-    back = other[0].first - date.fromordinal(other[0].first).day + int(number[1])
-    if number[1] != "0" and back < other[0].first:
+    back = other[0].first - date.fromordinal(other[0].first).day + number[0]
+    if back < other[0].first:
         return other[0]._replace(first=back, last=back), link
     return None
 
@@ -89,7 +88,7 @@ def _read_counted_days(tokens: Tokens, at: int) -> Read:
 def _read_range(tokens: Tokens, at: int) -> Read:
     """A point, or from one to another: "March to May 2023", "Monday - Friday"."""
     one = point(tokens, at)
-    if one and tokens.words[one[1]] in _LINKS:
+    if one and tokens.words[one[1]] in RANGE_LINKS:
         return _join_points(tokens, at, one, one[1] + 1) or one
     return one
 

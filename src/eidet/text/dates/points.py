@@ -15,6 +15,7 @@ from .english_words import (
     FEAST_STARTS,
     HOURS,
     NUMBERS,
+    ORDINALS,
     PARTS,
     SEASONS,
     TENS,
@@ -23,7 +24,7 @@ from .english_words import (
     WHICH,
     words_of,
 )
-from .months import Read, read_day_first, read_month, read_numeric, read_ordinal_first, year_after
+from .months import Read, read_day_first, read_month, read_numeric, year_after
 from .named import read_code, read_decade_word, read_feast, read_quarter, read_season, read_year
 from .relative import (
     DAY_WORDS,
@@ -50,10 +51,10 @@ _AFTER_THE = WHICH | set(DECADES) | set(SEASONS) | {"fourth", "weekend", "early"
 
 def point(tokens: Tokens, at: int) -> Read:
     """One time, not a span between two."""
-    word = tokens.words[at]
-    if word[:1].isdecimal():
-        return _digits(tokens, at)
-    for reader in READERS.get(word, ()):
+    readers = READERS.get(tokens.words[at])
+    if readers is None:
+        return _digits(tokens, at) if tokens.words[at][:1].isdecimal() else None
+    for reader in readers:
         if found := reader(tokens, at):
             return found
     return None
@@ -196,12 +197,12 @@ def _the(tokens: Tokens, at: int) -> Read:
         _read_anchored(tokens, named)
         or _part(tokens, named)
         or _nth(tokens, named)
-        or read_ordinal_first(tokens, named)
+        or read_day_first(tokens, named)
     )
     if found:
         return found
     if words[named][:1].isdecimal():
-        return read_day_first(tokens, named) or read_day_of_month(tokens, named) or read_year(tokens, named)
+        return read_day_of_month(tokens, named) or read_year(tokens, named)
     if words[named] == "'" and words[named + 1][:1].isdecimal():
         return read_year(tokens, named + 1)
     if words[named] in _AFTER_THE:
@@ -326,7 +327,9 @@ def _start(words: Iterable[str], *readers: Callable[[Tokens, int], Read]) -> Non
 
 
 _start(["the"], _the)
-_start(["last", "final"], _read_last_anchored, _nth)
+_start(["last", "final"], _read_last_anchored)
+_start(ORDINALS, _nth, read_day_first)
+_start(TENS, read_day_first)
 _start(FEAST_STARTS | {"cinco", "st", "saint"}, read_feast)
 _start(ALL_MONTHS, read_month)
 _start(_ANCHORED, _read_anchored)

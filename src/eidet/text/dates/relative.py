@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 
 from .days import (
@@ -10,15 +9,14 @@ from .days import (
     choose_year,
     day,
     month_of,
-    months,
     move_day,
     season_of,
     span,
-    week_at,
+    unit_away,
     weekday_after,
     weekday_before,
     weekend_at,
-    year_of,
+    year_away,
 )
 from .durations import Count, offset, read_count
 from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
@@ -109,7 +107,7 @@ def _read_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
     if word in ALL_MONTHS or word in SEASONS:
         return _read_once_a_year(tokens, named, shift)
     if name := feast_name(tokens.words, named):
-        days = _yearly(tokens, lambda y: feast(name[0], y), shift)
+        days = year_away(lambda y: feast(name[0], y), tokens.today, shift)
         if days:
             return days._replace(confidence=0.85), name[1]
         return None
@@ -169,42 +167,17 @@ def _weekday(tokens: Tokens, at: int, weekday: int, shift: int) -> Days:
 def _once_a_year(tokens: Tokens, word: str, shift: int) -> Days | None:
     month = ALL_MONTHS.get(word)
     if month:
-        days = _yearly(tokens, lambda y: month_of(y, month), shift)
+        days = year_away(lambda y: month_of(y, month), tokens.today, shift)
     else:
-        days = _yearly(tokens, lambda y: season_of(y, SEASONS[word]), shift)
+        days = year_away(lambda y: season_of(y, SEASONS[word]), tokens.today, shift)
     return days and days._replace(confidence=0.85)
-
-
-def _yearly(tokens: Tokens, of_year: Callable[[int], Days], shift: int) -> Days | None:
-    """Last: the latest that has ended; next: the earliest still to begin; this: the one of this year."""
-    year, today = tokens.now.year, tokens.today
-    near = [of_year(y) for y in range(max(year - 2, 1), min(year + 2, 9999) + 1)]
-    if shift < 0:
-        return max((days for days in near if days.last < today), default=None)
-    if shift > 0:
-        return min((days for days in near if days.first > today), default=None)
-    running = [days for days in near if days.first <= today <= days.last]
-    if running:
-        return running[0]
-    return of_year(year)
 
 
 def calendar_unit(tokens: Tokens, at: int, word: str, shift: int) -> Days | None:
     """The whole week, weekend, month, quarter, year or decade so many away from the present one."""
-    today, year, month = tokens.today, tokens.now.year, tokens.now.month
-    if word == "week":
-        return week_at(today + 7 * shift)
     if word == "weekend":
         return _weekend(tokens, at, shift)
-    if word == "month":
-        return month_of(year, month + shift, 0.95)
-    if word == "year":
-        return year_of(year + shift, 0.95)
-    if word == "quarter":
-        return months(year, (month - 1) // 3 * 3 + 1 + 3 * shift, 3, "span", 0.9)
-    if word == "decade":
-        return months(year // 10 * 10 + 10 * shift, 1, 120, "span", 0.7)
-    return None
+    return unit_away(tokens.today, word, shift) if word != "day" else None
 
 
 def _weekend(tokens: Tokens, at: int, shift: int) -> Days:
@@ -255,7 +228,7 @@ def days_repeated_ago(tokens: Tokens, word: str, count: Count) -> Days | None:
     if single == "weekend":
         return _weekends(tokens.today, count)
     if single in SEASONS:
-        last = _yearly(tokens, lambda y: season_of(y, SEASONS[single]), -1)
+        last = year_away(lambda y: season_of(y, SEASONS[single]), tokens.today, -1)
         return last and yearly_back(last, back)
     return None
 

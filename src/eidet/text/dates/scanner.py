@@ -7,9 +7,9 @@ part of a code or of a telephone number is taken for a date. Only a month may be
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 
+from ...core.value_classes import dataclass
 from .english_words import words_of
 
 _TOKEN = re.compile(
@@ -118,10 +118,10 @@ def _clue(words: list[str]) -> tuple[int, int]:
 
 
 def _is_passive(words: list[str], place: int) -> bool:
-    """Whether "closed" stands in "is closed", which tells of now; the words may be turned round."""
+    """Whether "closed" stands in "is the office closed", which tells of now; words may be turned round."""
     if words[place] in PAST:
         return False
-    return not _BE.isdisjoint(words[max(place - 1, 0) : place + 2])
+    return not _BE.isdisjoint(words[max(place - 3, 0) : place + 4])
 
 
 def _is_past(word: str) -> bool:

@@ -6,7 +6,7 @@ from datetime import date
 
 from .days import Days, choose_year, day, day_of
 from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BEFORE_TIMES, ORDINALS, PARTS_OF_DAY, WEEKDAYS, words_of
-from .months import DAY, DAY_BEFORE, Read, rate_guess, read_day_first, read_month
+from .months import DAY, DAY_BEFORE, RANGE_LINKS, Read, rate_guess, read_day_first, read_month
 from .numeric import read_number
 from .scanner import Tokens
 
@@ -94,6 +94,8 @@ def _of_weekday(tokens: Tokens, dated: tuple[Days, int], weekday: int) -> Read:
 
 def _is_weekday(tokens: Tokens, at: int) -> bool:
     word = tokens.words[at]
+    if _is_end_of_range(tokens, at):
+        return True
     if word in WEEKDAYS:
         return (
             tokens.before(at) not in ("every", "each", "a", "one", "any")
@@ -103,6 +105,13 @@ def _is_weekday(tokens: Tokens, at: int) -> bool:
     return tokens.before(at) in ("on", "last", "next", "this", "since", "until", "by", "from") and (
         tokens.capital(at) or word not in ("sun", "sat", "wed", "mon")
     )
+
+
+def _is_end_of_range(tokens: Tokens, at: int) -> bool:
+    """Monday to Friday · Mon-Wed."""
+    words = tokens.words
+    from_here = words[at + 1] in RANGE_LINKS and words[at + 2] in ALL_WEEKDAYS
+    return from_here or (at > 1 and words[at - 1] in RANGE_LINKS and words[at - 2] in ALL_WEEKDAYS)
 
 
 def _is_tied(tokens: Tokens, at: int) -> bool:

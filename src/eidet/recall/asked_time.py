@@ -1,0 +1,78 @@
+"""Which candidates a question about a time, or about what is to come, can mean at all.
+
+Other questions only prefer the time they name: it weighs beside their subject.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..index import Candidates
+from ..text.analysis import TIMED
+from ..text.dates import Dated
+from .signals import DAY, UNIX, Signals, list_years
+from .understand import Understood
+
+Mask = NDArray[np.bool_]
+
+
+def keep_time(signals: Signals, found: Candidates, asked: Understood, now: float, zone: float) -> Signals:
+    """Bars what is of another time, where nothing but a time is asked for, or what is to come."""
+    if asked.upcoming:
+        return replace(signals, meant=_find_upcoming(found, asked, now, zone))
+    if asked.only_time and asked.dates:
+        meant = _find_dated(found, asked.dates, zone)
+        return replace(signals, meant=meant | _find_repeated(found)) if meant.any() else signals
+    return signals
+
+
+def _find_dated(found: Candidates, dates: tuple[Dated, ...], zone: float) -> Mask:
+    """What happened in one of the times, or speaks of it."""
+    day, meant = _read_day(found, zone), np.zeros(len(found), np.bool_)
+    for one in dates:
+        for first, last, _ in list_years(one, day):
+            meant |= (day >= first) & (day <= last)
+            meant |= _speaks_of(found, first, last)
+    return meant
+
+
+def _find_repeated(found: Candidates) -> Mask:
+    """What tells a time that is no day ("every Tuesday"), in a word of the question."""
+    dated = _speaks_of(found, 1, _NEVER)
+    repeated: Mask = ((found.traits.flags & TIMED) > 0) & ~dated & (found.words > 0)
+    return repeated
+
+
+def _find_upcoming(found: Candidates, asked: Understood, now: float, zone: float) -> Mask:
+    """What speaks of a day to come within the times asked for, or is dated so; without such a time, what
+    does not speak of past days alone."""
+    today = int((now + zone) // DAY) + UNIX
+    ahead = found.traits.occurred > now
+    windows = [(max(one.first, today), one.last) for one in asked.dates if one.last >= today]
+    if not windows:
+        speaks = _speaks_of(found, 1, today - 1)
+        return ahead | ~speaks | _speaks_of(found, today, _NEVER)
+    day, meant = _read_day(found, zone), np.zeros(len(found), np.bool_)
+    for first, last in windows:
+        meant |= ahead & (day >= first) & (day <= last)
+        meant |= _speaks_of(found, first, last)
+    return meant
+
+
+_NEVER = 1 << 30
+
+
+def _read_day(found: Candidates, zone: float) -> NDArray[np.float64]:
+    days: NDArray[np.float64] = np.floor((found.traits.occurred + zone) / DAY) + UNIX
+    return days
+
+
+def _speaks_of(found: Candidates, first: int, last: int) -> Mask:
+    """Whether each record's text speaks of a time that has a day in common with this one."""
+    days, speaks = found.traits.days, np.zeros(len(found), np.bool_)
+    if len(days):
+        speaks[days[(days[:, 1] <= last) & (days[:, 2] >= first)][:, 0]] = True
+    return speaks
