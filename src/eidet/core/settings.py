@@ -41,7 +41,7 @@ class Upkeep:
     spacing_gain: float = 1.0  # forgetting curve: by how much a use lengthens the half-life
     importance_gain: float = 4.0  # forgetting curve: by how much importance lengthens it
     shape: float = 1.0  # forgetting curve: how fast its tail falls; `eidet fit` finds all four
-    alike: float = 0.85  # cosine from which two facts are compared: the same, or an update?
+    alike: float = 0.85  # cosine that two facts with the same words must have to become one
     session_idle_hours: float | None = 6.0  # a session silent for this long has ended
     episode_messages: int | None = 50  # this many new messages of an open session make an episode
     episode_tokens: int = 200  # the length of an episode's summary
