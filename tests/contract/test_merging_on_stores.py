@@ -88,3 +88,12 @@ def test_repetitions_become_one_that_says_when_each_was_said(memory: Memory, clo
 def test_exact_copies_that_somebody_kept_are_still_counted(memory: Memory) -> None:
     memory.remember(["Ann lives in Lisbon."] * 3, keep_duplicates=True)
     assert memory.admin.metrics()["eidet_memory_duplicate_ratio"] == pytest.approx(2 / 3)
+
+
+def test_what_holds_again_after_something_else_is_no_repetition(memory: Memory, clock: Clock) -> None:
+    for place in ("Porto.", "Rome.", "Porto!", "Porto"):
+        memory.remember(f"Ann lives in {place}")
+        clock.days(1)
+    assert memory.upkeep.maintain(only="merge").counts == {"merge": 1}
+    assert [len(record.times) for record in memory.find(order="created")] == [1, 1, 2]
+    assert [fact.object for fact in memory.facts.about("Ann")] == ["Porto"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
@@ -36,11 +36,17 @@ Embed = Callable[[Sequence[str]], Vectors]
 # Facts that say the same.
 
 
-def merge(read: Callable[[], Iterable[Record]], settings: Upkeep, width: int) -> Iterator[Change]:
+def merge(
+    read: Callable[[], Iterable[Record]],
+    settings: Upkeep,
+    width: int,
+    periods: Callable[[Record], Hashable] = lambda _: None,
+) -> Iterator[Change]:
     """Facts with the same words and the same details become one, the first, with the others as its parts.
 
     `read` gives the records, and is called twice: only those that repeat another are held in memory. What
-    is protected takes no part.
+    is protected takes no part. `periods` tells in which periods held what a record states: said again after
+    something else had held, it is no repetition.
     """
     counts = Counter(map(_key_of, read()))
     repeated: dict[bytes, list[Record]] = {key: [] for key, count in counts.items() if count > 1}
@@ -49,8 +55,12 @@ def merge(read: Callable[[], Iterable[Record]], settings: Upkeep, width: int) ->
     for record in read():
         if (key := _key_of(record)) in repeated and not is_protected(record):
             repeated[key].append(record)
-    for group in repeated.values():
-        yield from _merge_group(sorted(group, key=lambda one: (one.created, one.id)), width, settings.alike)
+    for said in repeated.values():
+        groups: dict[Hashable, list[Record]] = {}
+        for record in sorted(said, key=lambda one: (one.created, one.id)):
+            groups.setdefault(periods(record), []).append(record)
+        for group in groups.values():
+            yield from _merge_group(group, width, settings.alike)
 
 
 def _key_of(record: Record) -> bytes:

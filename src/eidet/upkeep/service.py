@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.where import Condition, Where
+from ..graph.scope_graph import ScopeGraph, View
 from ..models.embed import Vectors, gives_same_bytes
 from ..models.llm import LLM, Answer, Request, llm_of
 from ..models.llm.consult import consult_or_fall_back
@@ -21,6 +22,7 @@ from ..models.llm.ledger import Ledger
 from ..parts import Parts
 from ..store import Head, verbs
 from ..store.rules import UNIQUE_KINDS
+from ..text.analysis import has_statements
 from ..trust.privacy.quoting import trust_in
 from ..trust.seal.exports import archive_for
 from ..write.ingest import Ingest, embed_units
@@ -203,10 +205,22 @@ class Keeping:
             return
         for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
             ours = Where(scope=Scope(scope), kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
-            merged = merge(partial(verbs.scan, store, ours, batch=PAGE), settings, self._parts.embedder.width)
+            facts = partial(verbs.scan, store, ours, batch=PAGE)
+            periods = partial(self._find_periods, view=View(now=now))
+            merged = merge(facts, settings, self._parts.embedder.width, periods)
             yield from unkept(merged, self._parts.settings.retention, now)
         if not dry_run:
             self._compared[scope] = compared
+
+    def _find_periods(self, record: Record, view: View) -> Hashable:
+        """The periods in which held what a record states, by relation and start."""
+
+        def find(graph: ScopeGraph) -> list[tuple[str, float | None]]:
+            return [(one.relation, one.start) for one in graph.find_intervals(record.seq, view)]
+
+        if not has_statements(record.terms):
+            return ()
+        return tuple(self._parts.graphs.ask(record.scope, find))
 
     def _groups(
         self, work: str, scope: str, *, settings: Upkeep, llm: LLM | None, now: float, dry_run: bool
