@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from ..core.value_classes import dataclass
@@ -71,6 +71,7 @@ class ScopeGraph:
         self.decisions: dict[int, StoredDecision] = {}
         self._expiring = 0  # sources that will expire: with them, answers depend on the time
         self._answers: dict[tuple[Node, str], list[Interval]] = {}
+        self._indexed: dict[tuple[Node, str], dict[Hashable, list[Interval]]] = {}  # see `_index`
         self._ends: dict[tuple[str, bool], list[Node]] = {}  # by relation; of subjects, or of objects
         self._rejected: dict[tuple[Node, str], list[StoredDecision]] | None = None
         self._special: list[tuple[Node, str]] | None = None
@@ -125,6 +126,7 @@ class ScopeGraph:
 
     def _forget_answers(self) -> None:
         self._answers.clear()
+        self._indexed.clear()
         self._ends.clear()
         self._rejected = self._special = None
 
@@ -141,13 +143,28 @@ class ScopeGraph:
 
     def trace(self, subject: Node, relation: str, view: View) -> list[Interval]:
         """The intervals of one subject and one relation, the earliest first."""
-        plain = view.known_at is None and not view.quarantined and not self._expiring
-        if not plain:
+        if not self._is_plain(view):
             return self._trace(subject, relation, view)
         key = (subject, relation)
         known = self._answers.get(key)
         if known is None:
             known = self._answers[key] = self._trace(subject, relation, view)
+        return known
+
+    def _is_plain(self, view: View) -> bool:
+        """Whether answers can be kept: they do not depend on the time they are asked at."""
+        return view.known_at is None and not view.quarantined and not self._expiring
+
+    def _index(self, subject: Node, relation: str, view: View) -> dict[Hashable, list[Interval]]:
+        """The intervals of `trace` by each of their statements, and by value and whether it is denied."""
+        known = self._indexed.get((subject, relation)) if self._is_plain(view) else None
+        if known is None:
+            known = defaultdict(list)
+            for interval in self.trace(subject, relation, view):
+                for key in (*interval.said, (interval.object, interval.negated)):
+                    known[key].append(interval)
+            if self._is_plain(view):
+                self._indexed[subject, relation] = known
         return known
 
     def _trace(self, subject: Node, relation: str, view: View) -> list[Interval]:
@@ -297,7 +314,10 @@ class ScopeGraph:
             return found
         for assertion in source.assertions:
             subject = self.identities.root_of(assertion.subject)
-            for interval in self.trace(subject, assertion.relation, view):
-                if assertion in interval.said and interval not in found:
-                    found.append(interval)
-        return found
+            found += self._index(subject, assertion.relation, view).get(assertion, ())
+        return list(dict.fromkeys(found))
+
+    def list_same(self, interval: Interval, view: View) -> list[Interval]:
+        """The intervals in which the same was said to hold, or not to hold, the earliest first."""
+        said = self._index(interval.subject, interval.relation, view)
+        return said.get((interval.object, interval.negated), [])

@@ -25,8 +25,6 @@ def _has_ended(graph: ScopeGraph, seq: int, at: float, view: View) -> bool:
     """Whether nothing of what a record states holds at a time, whoever says so."""
     intervals = graph.find_intervals(seq, view)
     for interval in intervals:
-        for other in graph.trace(interval.subject, interval.relation, view):
-            same = (other.object, other.negated) == (interval.object, interval.negated)
-            if same and other.holds_at(at):
-                return False
+        if any(other.holds_at(at) for other in graph.list_same(interval, view)):
+            return False
     return bool(intervals)
