@@ -50,7 +50,7 @@ def occasions(records: list[Record]) -> list[float]:
 def test_what_differs_in_day_speaker_session_or_number_is_never_merged(
     text: str, said: list[tuple[str, int, str | None, str | None]]
 ) -> None:
-    distinct = {(text.format(number), *rest) for number, *rest in said}
+    distinct = {(text.format(number), ago, who, session) for number, ago, who, session in said}
     with Memory(embedder="hashing:64", clock=Clock(NOW, tick=1.0)) as memory:
         for words, ago, who, session in sorted(distinct, key=repr):
             memory.remember(words, occurred=NOW - ago * DAY, who=who, session=session)

@@ -120,6 +120,8 @@ class Settings:
     stale_days: int = 90  # memories unused for this long count as stale in metrics and `eidet doctor`
     weigh: bool = False  # estimate importance from the text where you give none; about 0.1 ms a text
     facts: bool = True  # read facts out of facts and messages when they are stored; about 0.1 ms a text
+    fact_steps: int = 1_000_000  # facts that one question of `memory.facts` may look at
+    fact_seconds: float = 5.0  # how long one question of `memory.facts` may take
     echo_guard: bool = False  # detect texts that only repeat what was just recalled
     access_log: str | None = None  # a file that records every use, for `eidet fit`
     guard: Any = None  # personal data: a Policy, or an action such as "redact"; None: off

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import field
 from functools import lru_cache
 
 from ..core.value_classes import dataclass
@@ -11,6 +12,7 @@ from ..store import Entry, Head
 from ..text.facts import Relation, relation_of
 from ..text.facts.statement import Statement
 from .assertion import Assertion, Stated
+from .budget import Budget
 from .entity_names import Node
 from .identities import Identities
 from .statements_index import StatementsIndex
@@ -22,12 +24,17 @@ from .validity import Interval, list_effects, trace_validity
 class View:
     """From where facts are seen: what is known by `known_at` (None: all), what has not expired at `now`.
 
-    With `quarantined`, records that wait for a review count, too.
+    With `quarantined`, records that wait for a review count, too. What is looked at is paid from `budget`.
     """
 
     now: float
     known_at: float | None = None
     quarantined: bool = False
+    budget: Budget | None = field(default=None, compare=False, repr=False)
+
+    def spend(self, steps: int) -> None:
+        if self.budget is not None:
+            self.budget.spend(steps)
 
     def sees(self, assertion: Assertion) -> bool:
         source = assertion.source
@@ -143,12 +150,13 @@ class ScopeGraph:
 
     def trace(self, subject: Node, relation: str, view: View) -> list[Interval]:
         """The intervals of one subject and one relation, the earliest first."""
-        if not self._is_plain(view):
-            return self._trace(subject, relation, view)
         key = (subject, relation)
-        known = self._answers.get(key)
+        known = self._answers.get(key) if self._is_plain(view) else None
         if known is None:
-            known = self._answers[key] = self._trace(subject, relation, view)
+            known = self._trace(subject, relation, view)
+            if self._is_plain(view):
+                self._answers[key] = known
+        view.spend(1 + len(known))
         return known
 
     def _is_plain(self, view: View) -> bool:
@@ -181,6 +189,7 @@ class ScopeGraph:
         pairs: list[tuple[Node, Assertion]] = []
         root_of, name = self.identities.root_of, relation.name
         for number in self.identities.members_of(subject):
+            view.spend(len(self.index.list_said_of(number)))
             for assertion in self.index.list_said_of(number):
                 if assertion.relation == name and view.sees(assertion):
                     pairs.append((root_of(assertion.object), assertion))
@@ -264,6 +273,7 @@ class ScopeGraph:
         """All in which an entity is the object."""
         groups: dict[tuple[Node, str], None] = {}
         for number in self.identities.members_of(thing):
+            view.spend(len(self.index.list_naming(number)))
             for assertion in self.index.list_naming(number):
                 if relation is None or assertion.relation == relation:
                     groups[self.identities.root_of(assertion.subject), assertion.relation] = None
