@@ -62,6 +62,21 @@ class Moments:
         return self.at is None or interval.holds_at(self.at)
 
 
+class Traced(list[Interval]):
+    """The intervals of one subject and one relation, which can be found by what is said."""
+
+    _found: dict[Hashable, list[Interval]] | None = None
+
+    def find(self, said: Assertion | tuple[Node, bool]) -> list[Interval]:
+        """Those that a statement is part of, or that have a value and are denied or not."""
+        if self._found is None:
+            self._found = defaultdict(list)
+            for interval in self:
+                for key in (*interval.said, (interval.object, interval.negated)):
+                    self._found[key].append(interval)
+        return self._found.get(said, [])
+
+
 @lru_cache(maxsize=4096)
 def find_relation(name: str) -> Relation:
     return relation_of(name)
@@ -77,8 +92,7 @@ class ScopeGraph:
         self.identities: Identities = self.index.identities
         self.decisions: dict[int, StoredDecision] = {}
         self._expiring = 0  # sources that will expire: with them, answers depend on the time
-        self._answers: dict[tuple[Node, str], list[Interval]] = {}
-        self._indexed: dict[tuple[Node, str], dict[Hashable, list[Interval]]] = {}  # see `_index`
+        self._answers: dict[tuple[Node, str], Traced] = {}
         self._ends: dict[tuple[str, bool], list[Node]] = {}  # by relation; of subjects, or of objects
         self._rejected: dict[tuple[Node, str], list[StoredDecision]] | None = None
         self._special: list[tuple[Node, str]] | None = None
@@ -133,7 +147,6 @@ class ScopeGraph:
 
     def _forget_answers(self) -> None:
         self._answers.clear()
-        self._indexed.clear()
         self._ends.clear()
         self._rejected = self._special = None
 
@@ -148,31 +161,15 @@ class ScopeGraph:
 
     # what held when
 
-    def trace(self, subject: Node, relation: str, view: View) -> list[Interval]:
+    def trace(self, subject: Node, relation: str, view: View) -> Traced:
         """The intervals of one subject and one relation, the earliest first."""
-        key = (subject, relation)
-        known = self._answers.get(key) if self._is_plain(view) else None
+        plain = view.known_at is None and not view.quarantined and not self._expiring
+        known = self._answers.get((subject, relation)) if plain else None
         if known is None:
-            known = self._trace(subject, relation, view)
-            if self._is_plain(view):
-                self._answers[key] = known
+            known = Traced(self._trace(subject, relation, view))
+            if plain:
+                self._answers[subject, relation] = known
         view.spend(1 + len(known))
-        return known
-
-    def _is_plain(self, view: View) -> bool:
-        """Whether answers can be kept: they do not depend on the time they are asked at."""
-        return view.known_at is None and not view.quarantined and not self._expiring
-
-    def _index(self, subject: Node, relation: str, view: View) -> dict[Hashable, list[Interval]]:
-        """The intervals of `trace` by each of their statements, and by value and whether it is denied."""
-        known = self._indexed.get((subject, relation)) if self._is_plain(view) else None
-        if known is None:
-            known = defaultdict(list)
-            for interval in self.trace(subject, relation, view):
-                for key in (*interval.said, (interval.object, interval.negated)):
-                    known[key].append(interval)
-            if self._is_plain(view):
-                self._indexed[subject, relation] = known
         return known
 
     def _trace(self, subject: Node, relation: str, view: View) -> list[Interval]:
@@ -324,10 +321,5 @@ class ScopeGraph:
             return found
         for assertion in source.assertions:
             subject = self.identities.root_of(assertion.subject)
-            found += self._index(subject, assertion.relation, view).get(assertion, ())
+            found += self.trace(subject, assertion.relation, view).find(assertion)
         return list(dict.fromkeys(found))
-
-    def list_same(self, interval: Interval, view: View) -> list[Interval]:
-        """The intervals in which the same was said to hold, or not to hold, the earliest first."""
-        said = self._index(interval.subject, interval.relation, view)
-        return said.get((interval.object, interval.negated), [])
