@@ -132,6 +132,12 @@ class Record:
         """When it happened, as an aware UTC datetime."""
         return datetime.fromtimestamp(self.occurred, UTC)
 
+    @property
+    def times(self) -> tuple[datetime, ...]:
+        """When it was said, the earliest first: its own time, and one for each record merged into it."""
+        said = sorted((self.occurred, *(part.occurred for part in self.state.merged)))
+        return tuple(datetime.fromtimestamp(at, UTC) for at in said)
+
     def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
         """The record as plain values for JSON: times are ISO 8601 in UTC, internal bytes are left out.
 

@@ -21,6 +21,7 @@ from .readiness import Readiness
 from .server_settings import ServerSettings
 
 LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
+QUESTIONS: Final = 2  # about facts at once: each may keep a processor busy for seconds
 CALLER: Final = "eidet.caller"  # where the doorway leaves the caller in the scope of a request
 BEARER: Final = HTTPBearer(
     auto_error=False, description="A key of the keys file; none is needed without one."
@@ -47,6 +48,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._searches: asyncio.Semaphore | None = None
+        self.questions: asyncio.Semaphore = asyncio.Semaphore(QUESTIONS)
 
     def search(self, memory: AsyncMemory) -> asyncio.Semaphore:
         """Searches in this process take turns; those that wait for a database or a model may be more."""

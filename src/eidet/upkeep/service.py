@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,13 +14,15 @@ from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.where import Condition, Where
+from ..graph.scope_graph import ScopeGraph, View
 from ..models.embed import Vectors, gives_same_bytes
 from ..models.llm import LLM, Answer, Request, llm_of
 from ..models.llm.consult import consult_or_fall_back
 from ..models.llm.ledger import Ledger
 from ..parts import Parts
-from ..store import verbs
+from ..store import Head, verbs
 from ..store.rules import UNIQUE_KINDS
+from ..text.analysis import has_statements
 from ..trust.privacy.quoting import trust_in
 from ..trust.seal.exports import archive_for
 from ..write.ingest import Ingest, embed_units
@@ -61,27 +63,13 @@ class Chore:
             raise BadInput(f"settings of upkeep must be Upkeep(…), not {self.settings!r:.80}")
 
 
-@dataclass(frozen=True, slots=True)
-class MergeProgress:
-    """How far the facts of a scope were compared, and how alike they had to be for that."""
-
-    seq: int = -1
-    alike: float = 2.0  # no two facts are
-
-    def covers(self, alike: float) -> int:
-        """Up to which seq there is nothing new for a comparison that takes so much as alike."""
-        if alike < self.alike:
-            return -1
-        return self.seq
-
-
 class Keeping:
     """Plans and makes the changes that keep the records of a memory in order."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._turn = threading.Lock()  # one upkeep at a time in this process
-        self._compared: dict[str, MergeProgress] = {}  # by scope
+        self._compared: dict[str, tuple[Head, float]] = {}  # by scope: what was compared
         self._given: list[Archive] = []  # archives that are no folders
         self.ledger: Ledger = Ledger()
         self._readings = FactReadings(parts, self.ledger)
@@ -210,17 +198,29 @@ class Keeping:
         )
 
     def _merge(self, scope: str, settings: Upkeep, now: float, dry_run: bool) -> Iterator[Change]:
-        """Facts that say the same, or update each other. Only a run that makes its changes is noted."""
-        store, alike = self._parts.store, settings.alike
-        head, since = store.head().seq, self._compared.get(scope, MergeProgress()).covers(alike)
+        """Facts that say the same. Only a run that makes its changes is noted."""
+        store = self._parts.store
+        compared = (store.head(), settings.alike)
+        if self._compared.get(scope) == compared:
+            return
         for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
             ours = Where(scope=Scope(scope), kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
-            facts = verbs.scan(store, ours, batch=PAGE)
-            language, width = self._parts.analyzer.language, self._parts.embedder.width
-            merged = merge(facts, settings, width, language=language, since=since)
+            facts = partial(verbs.scan, store, ours, batch=PAGE)
+            periods = partial(self._find_periods, view=View(now=now))
+            merged = merge(facts, settings, self._parts.embedder.width, periods)
             yield from unkept(merged, self._parts.settings.retention, now)
         if not dry_run:
-            self._compared[scope] = MergeProgress(head, alike)
+            self._compared[scope] = compared
+
+    def _find_periods(self, record: Record, view: View) -> Hashable:
+        """The periods in which held what a record states, by relation and start."""
+
+        def find(graph: ScopeGraph) -> list[tuple[str, float | None]]:
+            return [(one.relation, one.start) for one in graph.find_intervals(record.seq, view)]
+
+        if not has_statements(record.terms):
+            return ()
+        return tuple(self._parts.graphs.ask(record.scope, find))
 
     def _groups(
         self, work: str, scope: str, *, settings: Upkeep, llm: LLM | None, now: float, dry_run: bool

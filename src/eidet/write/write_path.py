@@ -76,11 +76,18 @@ class WritePath:
 
         What somebody forgot for good meanwhile stays forgotten.
         """
-        for at, (record, kept) in enumerate(zip(said, stored, strict=True)):
-            if record.id != kept.id and is_news(self._parts, record, kept, now):
-                stored[at : at + 1] = put_said(self._parts, [record], now=now, unique=False, again=again) or [
-                    kept
-                ]
+        repeats = [at for at, one in enumerate(said) if one.id != stored[at].id]
+        while news := {
+            stored[at].id: at
+            for at in reversed(repeats)  # of those that repeat one record, the first
+            if is_news(self._parts, said[at], stored[at], now)
+        }:
+            first = sorted(news.values())
+            put = put_said(self._parts, [said[at] for at in first], now=now, unique=False, again=again)
+            new = {record.id: record for record in put}
+            for at in first:
+                stored[at] = new.get(said[at].id, stored[at])
+            repeats = sorted(set(repeats) - set(first))  # what is left may have ended by this
 
     def revise(
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None

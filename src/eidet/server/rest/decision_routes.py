@@ -17,6 +17,7 @@ from .facts_routes import (
     FactTimes,
     Name,
     QuotationBody,
+    add_question,
     add_route,
     tell_facts,
 )
@@ -90,9 +91,9 @@ class UndoneReply(BaseModel):
 
 
 def add_to(router: APIRouter) -> None:
-    add_route(router, why, ExplanationReply)
-    add_route(router, neighbours, NeighbourList)
-    add_route(router, export, FactsText)
+    add_question(router, why, ExplanationReply)
+    add_question(router, neighbours, NeighbourList)
+    add_question(router, export, FactsText)
     add_route(router, decisions, DecisionList)
     add_route(router, merge, StoredMemory)
     add_route(router, split, StoredMemory)
