@@ -15,7 +15,6 @@ from ...core.event import Event
 from ...core.record import Record
 from .. import Transaction
 from ..abilities import FindsHeld
-from ..model import SETTINGS, STAGED, STAGED_NAME
 from ..rules import Held, breaks_hold, is_release, make_next
 from .lookups import Key
 
@@ -58,7 +57,6 @@ class OrderedWriter:
         if self._held:
             raise Held(self._held, "changed")
         if self._removed:
-            drop_staged(self._transaction, self._removed)
             self._transaction.remove(self._removed, self._events)
         if not self._inserted:
             return []
@@ -136,20 +134,9 @@ def delete_records(
     refuse_held(held, "deleted")
     if not records:
         return 0
-    drop_staged(transaction, records)
     censored = transaction.edit_history({(record.scope, record.id): None for record in records})
     transaction.remove(records, [event_about("forgotten", record, now, by) for record in records])
     return censored
-
-
-def drop_staged(transaction: Transaction, records: Sequence[Record]) -> int:
-    """Drops the vectors that an unfinished `reembed` made of records that go or change; how many."""
-    if STAGED_NAME not in transaction.values(SETTINGS, (STAGED_NAME,)):
-        return 0
-    seqs = [record.seq for record in records]
-    staged = transaction.values(STAGED, seqs)
-    transaction.set_values(STAGED, dict.fromkeys(seqs))
-    return len(staged)
 
 
 def replace_censored(

@@ -11,9 +11,9 @@ from ...core.scope import Scope
 from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import FindsDerived, FindsSame, ListsRevised
-from ..model import SETTINGS, TOMBSTONES, Erased, Erasure, Reader
+from ..model import SETTINGS, STAGED, STAGED_NAME, TOMBSTONES, Erased, Erasure, Reader
 from ..rules import UNIQUE_KINDS
-from .changing import delete_records, drop_staged, find_held, replace_censored
+from .changing import delete_records, find_held, replace_censored
 from .reading import count, scan
 from .stored_settings import get_setting
 from .writing import clear_tallies
@@ -51,13 +51,20 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
         doomed += found
         held += find_held(transaction, found)
         clear_tallies(transaction, wanted.where)
-    staged = drop_staged(transaction, [*doomed, *(old for old, _ in wanted.anew)])
+    staged = _count_staged(transaction, [*doomed, *(old for old, _ in wanted.anew)])
     censored = delete_records(transaction, doomed, now, by, held=held)
     censored += replace_censored(transaction, wanted.anew, now, by)
     stones = dict.fromkeys(((stone.scope, stone.mark) for stone in wanted.stones), now)
     transaction.set_values(TOMBSTONES, stones)
     transaction.set_values(SETTINGS, wanted.settings)
     return Erased([(record.scope, record.id) for record in doomed], censored, staged)
+
+
+def _count_staged(transaction: Transaction, records: Sequence[Record]) -> int:
+    """How many of them have a vector of the next embedder; it goes when they do."""
+    if STAGED_NAME not in transaction.values(SETTINGS, (STAGED_NAME,)):
+        return 0
+    return len(transaction.values(STAGED, [record.seq for record in records]))
 
 
 def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:

@@ -21,9 +21,10 @@ from ...store import Erasure, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
 from ...text.chunks import units_of
+from ...upkeep.archive import Ownership
 from ...upkeep.service import Keeping
 from ...write.echoes import EchoGuard
-from .archives import expunge, records_in
+from .archives import expunge, name_foreign, records_in
 from .erasure_plan import Doom, Wish
 from .files import forms_of, remove, schema_copies, sidecar_folder, sidecars
 from .histories import OtherHistories
@@ -86,7 +87,7 @@ class Cleaning:
             entombed = mark is not None and (record.scope, mark) in marks
             return (record.scope, record.id) in known or wish.where.matches(record) or entombed
 
-        cleaned.counts["archived"], cleaned.notes = self._from_archives(is_doomed, now)
+        cleaned.counts["archived"], cleaned.notes = self._from_archives(is_doomed, wish.scope, now)
         for place in self._keeping.list_unnamed_archives():
             cleaned.notes.append(
                 f"the archive {place} was not asked, because only the file names it: open the memory with "
@@ -128,7 +129,9 @@ class Cleaning:
         for entry in entries:
             gone.update(entry.ids)
             self._clean_interrupted(entry)
-        self._from_archives(lambda record: (record.scope, record.id) in gone or self._is_over(record), now)
+        self._from_archives(
+            lambda record: (record.scope, record.id) in gone or self._is_over(record), None, now
+        )
         cleaned = Cleaned()
         scopes = {scope for scope, _ in gone}
         self._drop_caches(scopes, ())
@@ -208,12 +211,16 @@ class Cleaning:
                 found += [one for one in (file, *file.parent.glob(f"{file.stem}.*.tmp")) if one.exists()]
         return found
 
-    def _from_archives(self, is_doomed: Callable[[Record], bool], now: float) -> tuple[int, list[str]]:
-        total, notes = 0, []
+    def _from_archives(
+        self, is_doomed: Callable[[Record], bool], scope: Scope | None, now: float
+    ) -> tuple[int, list[str]]:
+        """`scope` is where something was forgotten: of it, pieces of other owners are named."""
+        total, notes, ours = 0, [], Ownership(self._parts.store)
         for archive in self._keeping.archives():
-            count, failures = expunge(archive, is_doomed, now=now)
+            count, failures = expunge(archive, is_doomed, ours, now=now)
             total += count
             notes += failures
+            notes += [] if scope is None else name_foreign(archive, scope, ours)
         return total, notes
 
     def _name_elsewhere(self) -> list[str]:

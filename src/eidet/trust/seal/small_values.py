@@ -87,7 +87,7 @@ def seal_tallies(values: Mapping[Any, Any], keys_for: KeysFor) -> dict[Day, Any]
 
 def seal_staged(vectors: Mapping[Any, Any], forms: Forms, keys_for: KeysFor) -> dict[int, bytes | None]:
     """Each under the key of its record, so that it can become the record's own as it is."""
-    there = {form.seq: form for form in forms(vectors)}
+    there = {form.seq: form for form in forms(seq for seq, vector in vectors.items() if vector is not None)}
     sealed: dict[int, bytes | None] = {}
     for seq, vector in vectors.items():
         form = there.get(seq)
