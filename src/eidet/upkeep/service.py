@@ -199,6 +199,7 @@ class Keeping:
         expect: int | None = None,
         by: str | None = None,
     ) -> list[Record]:
+        records = self._parts.key_ids.name_records(records)
         watch = self._parts.tombstones.over_returning(records)
         return put_records(self._parts, records, now=now, unique=unique, expect=expect, by=by, watch=watch)
 
@@ -257,7 +258,7 @@ class Keeping:
             case "consolidate":
                 episodes = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
                 for ask in consolidate(episodes, settings, self._parts.embedder.embed, now):
-                    if store.read(scope, [ask.record.id])[0] is None:
+                    if self._parts.key_ids.read(scope, [ask.record.id])[0] is None:
                         yield ask
             case "read_facts":
                 most = settings.fact_texts
@@ -266,7 +267,7 @@ class Keeping:
     def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
         messages = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)
         for session, talk in talks_of(verbs.scan(self._parts.store, messages, batch=PAGE)).items():
-            episode = self._parts.store.read(place.path, [episode_id(session)])[0]
+            episode = self._parts.key_ids.read(place.path, [episode_id(session)])[0]
             if because := due_for_episode(talk, episode, now, settings):
                 yield self._episode(place.path, session, because, now)
 

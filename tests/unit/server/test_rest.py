@@ -21,7 +21,7 @@ from tests.servers.served import Running, serve_in_thread
 
 from eidet import AsyncMemory, Memory
 from eidet.server.rest.once import DAY
-from eidet.store import verbs
+from eidet.store import SETTINGS, verbs
 
 ONE = {"memories": [{"text": "Ann lives in Lisbon", "id": "home"}]}
 
@@ -444,3 +444,19 @@ def test_the_lines_for_curl_in_the_guide_work(server: Running) -> None:
     assert ready == {"status": "ok"}
     assert stored["memories"][0]["text"] == recalled["hits"][0]["record"]["text"] == "Ann lives in Lisbon"
     assert sessions == {"sessions": []}
+
+
+@pytest.mark.parametrize("what", ["a fact", "a key", "an id"])
+def test_a_retry_does_not_bring_back_what_was_forgotten(
+    http: httpx.Client, server: Running, what: str
+) -> None:
+    """The mark of what was asked goes with its record; the key stays used."""
+    headers, memory = {"Idempotency-Key": f"forgotten {what}"}, server.memory.core
+    (stored,) = http.post("/v1/memories", json=ONCE[what], headers=headers).json()["memories"]
+    marked = [held for name, held in memory.parts.store.values(SETTINGS, prefix="lease:once:").items()]
+    memory.forget(stored["id"])
+    left = [held for name, held in memory.parts.store.values(SETTINGS, prefix="lease:once:").items()]
+    assert [held.partition(" ")[2].partition(".")[0] for held in left] == [""] * len(marked)
+    again = http.post("/v1/memories", json=ONCE[what], headers=headers)
+    assert again.status_code in (201, 409, 410), again.text
+    assert memory.count() == 0

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
+from math import inf
 from pathlib import Path
 
 from ...core.errors import EidetError, Refused, Unavailable
@@ -20,6 +21,7 @@ from ...parts import Parts
 from ...store import Erasure, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
+from ...store.verbs.values import ONCE_SECONDS
 from ...text.chunks import units_of
 from ...upkeep.archive import Ownership
 from ...upkeep.service import Keeping
@@ -98,6 +100,7 @@ class Cleaning:
             return cleaned
         texts = list(doom.said)
         self._clean_histories(cleaned, wish, marks, known)
+        self._drop_marks(cleaned, None if wish.wholesale else doom.gone)
         self._drop_caches(scopes, texts)
         with suppress(Unavailable):  # told already; what can be cleaned without the store is cleaned
             self._cleanse(cleaned, scopes)
@@ -120,6 +123,15 @@ class Cleaning:
         cleaned.counts["other_histories"] = histories.clean(wish.scope, marks, gone)
         cleaned.notes += histories.notes
 
+    def _drop_marks(self, cleaned: Cleaned, gone: Sequence[Record] | None) -> None:
+        """Of requests that may have stored what is gone; of all, where nobody knows what that was."""
+        born = [record.created for record in gone or ()] or [-inf, inf]
+        try:
+            verbs.drop_marks(self._parts.store, since=min(born) - ONCE_SECONDS, until=max(born))
+        except Unavailable as error:
+            cleaned.notes.append(f"marks of requests may tell what was asked: {error}")
+            cleaned.unfinished = True
+
     def finish(self, now: float, *, index: bool) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
         store = self._parts.store
@@ -129,10 +141,11 @@ class Cleaning:
         for entry in entries:
             gone.update(entry.ids)
             self._clean_interrupted(entry)
+        cleaned = Cleaned()
+        self._drop_marks(cleaned, None)
         self._from_archives(
             lambda record: (record.scope, record.id) in gone or self._is_over(record), None, now
         )
-        cleaned = Cleaned()
         scopes = {scope for scope, _ in gone}
         self._drop_caches(scopes, ())
         if index:
