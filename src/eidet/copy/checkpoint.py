@@ -13,7 +13,6 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..store import Store, verbs
-from ..store.key_ids import KeyIds
 from ..upkeep.archive import SETTING as ARCHIVES
 
 HELD_SECONDS = 10.0
@@ -78,7 +77,7 @@ class CopyLease:
 
 
 def carry_settings(source: Store, target: Store) -> None:
-    """Numbers that were given stay given, archives stay known, and records are found by their keys."""
+    """Numbers that were given stay given, and archives that may have to be cleaned stay known."""
     given = verbs.get_settings(source, NUMBERS).items()
     wanted = {}
     for name, value in given:
@@ -92,7 +91,6 @@ def carry_settings(source: Store, target: Store) -> None:
         wanted[HIDDEN_NAMES] = hidden
     if wanted:
         verbs.set_settings(target, wanted)
-    KeyIds(target).adopt(KeyIds(source).secrets())
 
 
 def notes_about(source: Store, guarded: bool, where: Where) -> tuple[str, ...]:

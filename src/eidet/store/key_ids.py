@@ -83,10 +83,10 @@ class KeyIds:
         if where.ids is not None and any(map(is_reference, where.ids)):
             where = replace(where, ids=tuple(id for one in where.ids for id in self.list_ids(one)))
         if where.every or where.some or where.never:
-            groups = {
-                name: tuple(map(self.resolve, getattr(where, name))) for name in ("every", "some", "never")
-            }
-            where = replace(where, **groups)
+            every, some, never = (
+                tuple(map(self.resolve, group)) for group in (where.every, where.some, where.never)
+            )
+            where = replace(where, every=every, some=some, never=never)
         return where
 
     def mark(self, content: bytes) -> str:

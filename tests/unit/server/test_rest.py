@@ -446,17 +446,17 @@ def test_the_lines_for_curl_in_the_guide_work(server: Running) -> None:
     assert sessions == {"sessions": []}
 
 
-@pytest.mark.parametrize("what", ["a fact", "a key", "an id"])
+@pytest.mark.parametrize("named", [{}, {"key": "the tea of Eve"}, {"id": "tea of Eve"}])
 def test_a_retry_does_not_bring_back_what_was_forgotten(
-    http: httpx.Client, server: Running, what: str
+    http: httpx.Client, server: Running, named: dict[str, str]
 ) -> None:
     """The mark of what was asked goes with its record; the key stays used."""
-    headers, memory = {"Idempotency-Key": f"forgotten {what}"}, server.memory.core
-    (stored,) = http.post("/v1/memories", json=ONCE[what], headers=headers).json()["memories"]
-    marked = [held for name, held in memory.parts.store.values(SETTINGS, prefix="lease:once:").items()]
+    headers, memory = {"Idempotency-Key": f"forgotten {named}"}, server.memory.core
+    body = {"memories": [{"text": f"Eve likes tea, as told by {named}", **named}]}
+    (stored,) = http.post("/v1/memories", json=body, headers=headers).json()["memories"]
     memory.forget(stored["id"])
-    left = [held for name, held in memory.parts.store.values(SETTINGS, prefix="lease:once:").items()]
-    assert [held.partition(" ")[2].partition(".")[0] for held in left] == [""] * len(marked)
-    again = http.post("/v1/memories", json=ONCE[what], headers=headers)
-    assert again.status_code in (201, 409, 410), again.text
-    assert memory.count() == 0
+    held = memory.parts.store.values(SETTINGS, prefix="lease:once:").values()
+    assert [one.partition(" ")[2].partition(".")[0] for one in held] == [""] * len(held)
+    again = http.post("/v1/memories", json=body, headers=headers)
+    assert (again.status_code, again.json()["type"]) == (410, "gone")
+    assert memory.get(stored["id"]) is None
