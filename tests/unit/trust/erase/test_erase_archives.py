@@ -145,13 +145,13 @@ def test_a_copy_of_a_database_leaves_the_archive_of_the_original(
     with open_at(postgres.url(postgres_database), archive) as memory:
         archive_secret(memory)
     with psycopg.connect(postgres.url(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {postgres_database}")  # type: ignore[arg-type]
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {postgres_database}")
     try:
         with open_at(postgres.url(name), archive) as copy:
             check_left_alone(forget(copy, "a scope"), archive, pieces(archive))
     finally:
         with psycopg.connect(postgres.url(), autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")  # type: ignore[arg-type]
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
     with open_at(postgres.url(postgres_database), archive) as memory:
         assert forget(memory, "a scope").counts["archived"] == 1
 

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 from tests.making import Clock
-from tests.servers.served import Running, free_port
+from tests.servers import free_port
+from tests.servers.served import Running
 from tests.unit.trust.erase.given import NOW, OTHER, bytes_beside
 
 from eidet import Memory, Settings
@@ -181,7 +182,11 @@ def post(memory: AsyncMemory) -> None:
 def test_nothing_that_is_left_lets_anybody_guess(place: str, how: str, way: str, tmp_path: Path) -> None:
     folder = tmp_path / "store"
     folder.mkdir()
-    given = {"embedder": "hashing:32", "clock": Clock(NOW, tick=0.01), "settings": Settings(sidecar_from=1)}
+    given: dict[str, Any] = {
+        "embedder": "hashing:32",
+        "clock": Clock(NOW, tick=0.01),
+        "settings": Settings(sidecar_from=1),
+    }
     given |= HOWS[how](folder)
     tell_everything(AsyncMemory(place, **given), tmp_path)
     there = find_guessable(dump_all(place, folder))

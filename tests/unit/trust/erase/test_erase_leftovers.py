@@ -196,7 +196,12 @@ def test_a_cache_with_something_gone_in_it_is_told(tmp_path: Path) -> None:
         assert [place.name for place in found.places if place.found] == ["caches of the index"]
 
 
-LABELS = {"who": "moneypenny", "session": "the bond session", "source": "from vesper", "agent": "agent 007"}
+LABELS: dict[str, Any] = {
+    "who": "moneypenny",
+    "session": "the bond session",
+    "source": "from vesper",
+    "agent": "agent 007",
+}
 
 
 def test_labels_of_what_is_gone_leave_the_cache_of_another_process(tmp_path: Path) -> None:
