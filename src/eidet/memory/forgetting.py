@@ -65,7 +65,7 @@ class Forgetting:
         from ..trust.erase import Forgotten
 
         place = Scope.of("default" if scope is None else scope)
-        doomed = select_doomed(ids, self._guarding.guard_filter(where), everything, scope).within(place)
+        doomed = self._select(ids, where, everything, scope).within(place)
         self._parts.flush()
         now = self._parts.clock()
         with acting(why=why):
@@ -86,8 +86,12 @@ class Forgetting:
         from ..trust.erase import wish_for
 
         place = Scope.of("default" if scope is None else scope)
-        chosen = select_doomed(ids, self._guarding.guard_filter(where), everything, scope)
+        chosen = self._select(ids, where, everything, scope)
         return wish_for(self._parts, chosen.within(place), place, chosen.ids, everything, for_good)
+
+    def _select(self, ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
+        chosen = select_doomed(ids, self._guarding.guard_filter(where), everything, scope)
+        return self._parts.key_ids.resolve(chosen)
 
     def clean_up(self, *, index: bool = True) -> None:
         """Finishes cleaning after what was forgotten, where it was interrupted or had to wait."""

@@ -29,7 +29,17 @@ from ..write.ingest import Ingest, embed_units
 from ..write.put import put_records
 from . import Ask, Change, Maintained, Write, works_of
 from .accesses import accesses, read_log
-from .archive import Archive, FolderArchive, archive_of, list_archives, list_unnamed, note_archive
+from .archive import (
+    OWNER,
+    Archive,
+    FolderArchive,
+    archive_of,
+    claim_pieces,
+    list_archives,
+    list_unnamed,
+    name_owner,
+    note_archive,
+)
 from .bounds import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .fit import Fitted, fit
@@ -133,6 +143,15 @@ class Keeping:
         known = [*list_archives(self._parts.store, chosen), *self._given]
         return list(filter(None, (archive_for(self._parts.store, source) for source in known)))
 
+    def claim(self, archive: Archive | str | Path | None) -> int:
+        """Makes the pieces of an archive this memory's own; how many were not."""
+        source = archive_of(archive or self._parts.settings.upkeep.archive)
+        if source is None:
+            raise BadInput("name the archive: claim_archive('folder'), or set upkeep.archive")
+        if not isinstance(source, FolderArchive) and source not in self._given:
+            self._given.append(source)
+        return claim_pieces(self._parts.store, source)
+
     def list_unnamed_archives(self) -> list[str]:
         """Buckets that only the store names: they are not asked, because a file may not choose that."""
         return list_unnamed(self._parts.store, self._parts.settings.upkeep.archive, self._given)
@@ -153,7 +172,7 @@ class Keeping:
             groups=partial(self._groups, settings=settings, llm=llm, now=now, dry_run=dry_run),
             answer=partial(self._write_text, settings=settings, llm=llm),
             archive=archive,
-            manifest=self._parts.manifest(now),
+            manifest=self._parts.manifest(now) | {OWNER: name_owner(self._parts.store)},
             epoch=epoch,
             follow=self._parts.follow,
             retention=self._parts.settings.retention,
@@ -168,6 +187,7 @@ class Keeping:
         expect: int | None = None,
         by: str | None = None,
     ) -> list[Record]:
+        records = self._parts.key_ids.name_records(records)
         watch = self._parts.tombstones.over_returning(records)
         return put_records(self._parts, records, now=now, unique=unique, expect=expect, by=by, watch=watch)
 
@@ -238,7 +258,7 @@ class Keeping:
             case "consolidate":
                 episodes = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
                 for ask in consolidate(episodes, settings, self._parts.embedder.embed, now):
-                    if store.read(scope, [ask.record.id])[0] is None:
+                    if self._parts.key_ids.read(scope, [ask.record.id])[0] is None:
                         yield ask
             case "read_facts":
                 most = settings.fact_texts
@@ -247,7 +267,7 @@ class Keeping:
     def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
         messages = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)
         for session, talk in talks_of(verbs.scan(self._parts.store, messages, batch=PAGE)).items():
-            episode = self._parts.store.read(place.path, [episode_id(session)])[0]
+            episode = self._parts.key_ids.read(place.path, [episode_id(session)])[0]
             if because := due_for_episode(talk, episode, now, settings):
                 yield self._episode(place.path, session, because, now)
 

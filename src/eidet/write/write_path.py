@@ -50,6 +50,7 @@ class WritePath:
         drafts, single = drafts_of(what, given)
         drafts, values = self._guarding.drafts(drafts)
         records = Ingest.of(self._parts).records(drafts, scope=scope, now=now)
+        records = self._parts.key_ids.name_records(records)
         if self._parts.settings.weigh:
             records = _weigh_records(drafts, records)
         records = self._echoes.mark(records, now)

@@ -191,6 +191,9 @@ class RedisStore:
 
     # The servers.
 
+    def tell_home(self) -> str:
+        return f"{self.address.shown} {self.address.prefix}"
+
     def health(self) -> dict[str, Any]:
         """How the line to the server does; asks nobody."""
         return self.retrier.health().as_dict()

@@ -51,7 +51,7 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
         doomed += found
         held += find_held(transaction, found)
         clear_tallies(transaction, wanted.where)
-    staged = _drop_staged(transaction, [*doomed, *(old for old, _ in wanted.anew)])
+    staged = _count_staged(transaction, [*doomed, *(old for old, _ in wanted.anew)])
     censored = delete_records(transaction, doomed, now, by, held=held)
     censored += replace_censored(transaction, wanted.anew, now, by)
     stones = dict.fromkeys(((stone.scope, stone.mark) for stone in wanted.stones), now)
@@ -60,14 +60,11 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
     return Erased([(record.scope, record.id) for record in doomed], censored, staged)
 
 
-def _drop_staged(transaction: Transaction, records: Sequence[Record]) -> int:
-    """The vectors that the next embedder made of them already; how many there were."""
+def _count_staged(transaction: Transaction, records: Sequence[Record]) -> int:
+    """How many of them have a vector of the next embedder; it goes when they do."""
     if STAGED_NAME not in transaction.values(SETTINGS, (STAGED_NAME,)):
         return 0
-    seqs = [record.seq for record in records]
-    there = transaction.values(STAGED, seqs)
-    transaction.set_values(STAGED, dict.fromkeys(seqs))
-    return len(there)
+    return len(transaction.values(STAGED, [record.seq for record in records]))
 
 
 def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:

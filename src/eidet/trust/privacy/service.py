@@ -203,7 +203,10 @@ class Guarding:
     def guard_filter(self, where: Where | None) -> Where | None:
         """A filter in the words of the records."""
         chosen = check_filter(where)
-        if chosen is None or self._asking is None:
+        if chosen is None:
+            return None
+        chosen = self._parts.key_ids.resolve(chosen)
+        if self._asking is None:
             return chosen
         from .fields import guard_where
 
