@@ -128,7 +128,7 @@ def test_a_missing_package_names_its_extra(name: str, monkeypatch: pytest.Monkey
 
 def test_without_the_llama_file_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens_exact, "find_spec", lambda _: None)
-    with pytest.raises(Misconfigured, match="pip install --force-reinstall wordllama"):
+    with pytest.raises(Misconfigured, match="pip install --force-reinstall wordllama=="):
         tokens_exact._llama_file()
 
 

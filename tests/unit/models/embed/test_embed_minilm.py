@@ -93,5 +93,5 @@ def test_a_file_with_other_bytes_is_corrupt(
     path.write_bytes(b"something else")
     with pytest.raises(Corrupt, match=r"of an unknown version.*--force-reinstall 'eidet\[minilm\]'"):
         part.read()
-    whole = replace(part, digests=(sha256(b"something else").hexdigest(),))
+    whole = replace(part, digest=sha256(b"something else").hexdigest())
     assert whole.read() == b"something else"
