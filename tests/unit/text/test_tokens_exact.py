@@ -19,10 +19,8 @@ from eidet.core.errors import Misconfigured, MissingExtra
 from eidet.text import tokens_exact
 from eidet.text.tokens import Estimate, TokenCounter, counter_of, cut
 
-with_splintr = pytest.mark.skipif(find_spec("splintr") is None, reason="needs pip install 'eidet[splintr]'")
-with_tiktoken = pytest.mark.skipif(
-    find_spec("tiktoken") is None, reason="needs pip install 'eidet[tiktoken]'"
-)
+with_splintr = pytest.mark.needs("splintr")
+with_tiktoken = pytest.mark.needs("tiktoken")
 
 ENGLISH = (
     "Hey Ann! Yesterday we finally moved into the workshop in Lisbon, and the first thing I did was to "

