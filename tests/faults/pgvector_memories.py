@@ -38,7 +38,7 @@ def fill(memory: Memory, numbers: Iterable[int]) -> None:
     memory.remember([text(number) for number in numbers], scope=SCOPE)
 
 
-def until(true: Callable[[], bool], seconds: float = 40.0) -> None:
+def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -96,7 +96,7 @@ def copy_slowly(url: str, pages: str) -> None:
     copying.Copy.add = added  # type: ignore[method-assign]
     memory = opened(url)
     memory.recall("parcel", scope=SCOPE)
-    until(lambda: not index_of(memory)["copying"], 60)
+    until(lambda: not index_of(memory)["copying"])
     sys.exit("nobody killed this process")
 
 

@@ -204,14 +204,20 @@ def test_a_trickle_does_not_hold_a_request_open(strict: Running) -> None:
     assert time.monotonic() - started < 5
 
 
-def test_a_client_that_does_not_read_is_let_go(strict: Running) -> None:
+@pytest.mark.parametrize("pause", [0.0, 0.25], ids=["at once", "looked at before its answer"])
+def test_a_client_that_does_not_read_is_let_go(
+    strict: Running, monkeypatch: pytest.MonkeyPatch, pause: float
+) -> None:
+    monkeypatch.setattr(patience, "SECONDS", 0.2)
     texts = [f"note {number}" for number in range(100)]
     strict.memory.core.remember(texts, meta={"padding": "x" * 100_000})
     with socket.socket() as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.connect(("127.0.0.1", strict.port))
         body = b'{"limit": 100}'
-        line.sendall(head(len(body), "/v1/find") + body)
+        line.sendall(head(len(body), "/v1/find"))
+        time.sleep(pause)
+        line.sendall(body)
         line.recv(1, socket.MSG_PEEK)  # the answer has begun
         until(lambda: strict.count_connections() == 0)
         told = read_all(line)
