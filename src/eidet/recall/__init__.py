@@ -28,7 +28,7 @@ from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from .answer_forms import read_wants
 from .clues import NO_WANTS, Clues
-from .fact_stage import AskedQuery, consult_facts
+from .fact_stage import AskedQuery, add_instructions, show_changes
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
 from .query import Query
@@ -111,8 +111,11 @@ class Recall:
             hits = explain_fields(hits, query.state, signals)
         elif query.understand and query.unit == "record" and query.recipe.echo > 0:
             clues = self._list_clues(query, asked, terms)
-            hits = look_again(hits, clues, Measures(found, signals))
-            hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
+            measures = Measures(found, signals)
+            hits = look_again(hits, clues, measures)
+            question = AskedQuery(query, asked, clues)
+            hits = show_changes(self, hits, question, measures, head)
+            hits = add_instructions(self, hits, question, found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)
