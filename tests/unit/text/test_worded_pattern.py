@@ -13,14 +13,14 @@ from eidet.recall import (
     missing_value,
     second_look,
     standing,
-    succession,
+    later_records,
     understand,
 )
 from eidet.text.worded_pattern import WordedPattern
 
 MODULES = (
     *(answer_forms, asked_moment, measures, missing_value),
-    *(second_look, standing, succession, understand),
+    *(second_look, standing, later_records, understand),
 )
 BESIDE = ("what", "did you suggest", "how many", "how much", "7", "Ann", "s", "costs less", "near (3, 4)")
 PHRASES = (
