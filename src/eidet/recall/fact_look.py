@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ..core.hit import Hit
@@ -37,7 +38,7 @@ def find_replaced(
         ]
         if not seqs:
             continue
-        newer = graphs.ask(path, lambda graph, seqs=seqs: _list_newer(graph, seqs, moment), head)
+        newer = graphs.ask(path, partial(_list_newer, seqs=seqs, moment=moment), head)
         records = read(path, list(newer.values())) if newer else ()
         for seq, record in zip(newer, records, strict=True):
             if record is not None and record.seq != seq:

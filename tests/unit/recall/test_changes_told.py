@@ -1,4 +1,4 @@
-"""A change that no rule of facts reads is recalled beside what it changes, where the present is asked about."""
+"""A change that no rule of facts reads is recalled beside what it changes, for a question about now."""
 
 from __future__ import annotations
 

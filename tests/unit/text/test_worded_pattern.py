@@ -9,11 +9,11 @@ import pytest
 from eidet.recall import (
     answer_forms,
     asked_moment,
+    later_records,
     measures,
     missing_value,
     second_look,
     standing,
-    later_records,
     understand,
 )
 from eidet.text.worded_pattern import WordedPattern
