@@ -23,7 +23,7 @@ from .understand import Understood
 if TYPE_CHECKING:
     from . import Query, Recall
 
-FURTHER: Final = 5  # later records that are read because they name what the best hit says
+FURTHER: Final = 3  # later records that are read because they name what the best hit says
 PROBED: Final = 50  # records that the index gives of those
 
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from ..core.hit import Hit
@@ -68,15 +69,10 @@ _DOUBT: Final = WordedPattern(
     r"|angeblich)\b"
 )
 # times and numbers are shared by chance
-_TIMES: Final = frozenset(
-    map(
-        term_id,
-        analyzer_of("en").terms(
-            "monday tuesday wednesday thursday friday saturday sunday january february march april june july "
-            "august september october november december day week month year hour minute morning evening "
-            "night time today tomorrow yesterday one two three four five six seven eight nine ten"
-        ),
-    )
+_TIMES: Final = (
+    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august "
+    "september october november december day week month year hour minute morning evening night time today "
+    "tomorrow yesterday one two three four five six seven eight nine ten"
 )
 _OWN: Final = re.compile(r"\b(?:my|our|his|her|their) (\w+)")
 _OWNED: Final = re.compile(r"(\w+)['\u2019]s\b")
@@ -101,7 +97,7 @@ class Lookup:
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
+class _Best:
     """The best hit as a question sees it.
 
     asked    the terms of the question that it has, and `names` those of them that are names
@@ -122,7 +118,7 @@ class Best:
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class _Later:
     """A later hit. `share` is the part of the value of the best one that it has."""
 
     hit: Hit
@@ -136,7 +132,7 @@ class Later:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class _Link:
     """A later record that speaks of the same.
 
     sure      whether it leaves no doubt that it replaces the other
@@ -165,31 +161,31 @@ def show_later(hits: list[Hit], clues: Clues, lookup: Lookup) -> list[Hit]:
     return hits
 
 
-def _find_replacing(hits: list[Hit], replaced: Mapping[int, Record]) -> Link | None:
+def _find_replacing(hits: list[Hit], replaced: Mapping[int, Record]) -> _Link | None:
     record = replaced.get(hits[0].record.seq)
     if record is None or _when(record) <= _when(hits[0].record):
         return None
-    return Link(_hit_of(record, hits), sure=True, first=True)
+    return _Link(_hit_of(record, hits), sure=True, first=True)
 
 
-def _find_link(hits: list[Hit], clues: Clues, lookup: Lookup) -> Link | None:
+def _find_link(hits: list[Hit], clues: Clues, lookup: Lookup) -> _Link | None:
     """The newest of the later records that surely speak of the same; else one of those that may."""
     best = _read_best(hits[0], clues, lookup)
     further, shares = lookup.find_later(best.record, best.value)
-    links: list[Link] = []
+    links: list[_Link] = []
     for hit in (*hits[1:COMPARED], *(_hit_of(record, hits) for record in further)):
         record = hit.record
         if _when(best.record) < _when(record) <= (lookup.asked, record.seq) and _is_statement(
             record, STATEMENT
         ):
             terms = frozenset(terms_in(record.terms))
-            later = Later(hit, terms, lookup.covered(record), shares.get(record.seq, 0.0))
+            later = _Later(hit, terms, lookup.covered(record), shares.get(record.seq, 0.0))
             if (link := _link(best, later, clues)) is not None:
                 links.append(link)
     return max(links, key=_prefer, default=None)
 
 
-def _prefer(link: Link) -> tuple[bool, bool, float, tuple[float, int]]:
+def _prefer(link: _Link) -> tuple[bool, bool, float, tuple[float, int]]:
     """Of those that go first, the newest is preferred; of the others, the one that shares the most."""
     strength = 0.0 if link.first else round(link.strength, 1)
     return link.sure, link.first, strength, _when(link.hit.record)
@@ -207,46 +203,53 @@ def _when(record: Record) -> tuple[float, int]:
     return record.occurred, record.seq
 
 
-def _read_best(hit: Hit, clues: Clues, lookup: Lookup) -> Best:
+@cache
+def _list_times() -> frozenset[int]:
+    return frozenset(map(term_id, analyzer_of("en").terms(_TIMES)))
+
+
+def _read_best(hit: Hit, clues: Clues, lookup: Lookup) -> _Best:
     terms = frozenset(terms_in(hit.record.terms))
     names = clues.names | clues.speakers
     who = hit.record.who
     said_by = frozenset(map(term_id, clues.analyzer.terms(who))) if who else frozenset[int]()
-    return Best(
+    return _Best(
         hit=hit,
         terms=terms,
         asked=terms & (clues.terms | names),
         names=terms & names,
-        value=terms - clues.terms - names - said_by - _TIMES,
+        value=terms - clues.terms - names - said_by - _list_times(),
         covered=lookup.covered(hit.record),
     )
 
 
-def _link(best: Best, later: Later, clues: Clues) -> Link | None:
+def _link(best: _Best, later: _Later, clues: Clues) -> _Link | None:
     """Whether a later record may speak of the same as the best one."""
-    if not best.names <= later.terms or _speaks_of_other(best, later, clues):
-        return None
     topic, text = best.asked - best.names, later.text
     held = _count_alike(later.terms, topic, clues.analyzer)
+    if not (held or later.share) or not best.names <= later.terms or _speaks_of_other(best, later, clues):
+        return None
     mostly = 3 * held >= 2 * len(topic) > 0  # "the blue bike" is not the red one
     covers = held == len(topic) > 0 and _answers_as_well(best, later, clues)
     named = _names_value(best, later, clues, about=bool(best.names) or 2 * held >= len(topic) > 0)
     left = _leaves_value(text, best, clues)
+    if not (mostly or covers or named or left):
+        return None
     changed = _CHANGE.search(text) is not None
-    if not (covers or named or left or (changed and mostly)):
+    if not (covers or named or left or changed):
         return None
     strength = later.share + later.covered
     if _DOUBT.search(text):
-        return Link(later.hit, sure=False, first=False, strength=strength)
+        return _Link(later.hit, sure=False, first=False, strength=strength)
     sure = (covers and changed) or (left and (mostly or not held))
     tells = changed or has_answer_form(text, clues.wants)
     behind = log_odds(best.hit.score) - log_odds(later.hit.score)
     first = (covers and behind < CLOSE) or (changed and mostly)
     first = first or (tells and behind < FAR and (mostly or (named and bool(best.names))))
-    return Link(later.hit, sure=sure, first=sure or first, strength=strength)
+    return _Link(later.hit, sure=sure, first=sure or first, strength=strength)
 
 
-def _answers_as_well(best: Best, later: Later, clues: Clues) -> bool:
+def _answers_as_well(best: _Best, later: _Later, clues: Clues) -> bool:
     """Whether it covers as much of the question, more than a word of it, and is of another talk."""
     if best.record.session is not None and best.record.session == later.hit.record.session:
         return False
@@ -254,7 +257,7 @@ def _answers_as_well(best: Best, later: Later, clues: Clues) -> bool:
     return much and later.covered >= AS_WELL * best.covered
 
 
-def _names_value(best: Best, later: Later, clues: Clues, *, about: bool) -> bool:
+def _names_value(best: _Best, later: _Later, clues: Clues, *, about: bool) -> bool:
     """Whether it has most of the old value; or a word of it, and is about the same or has the same name."""
     if later.share >= MOST:
         return True
@@ -263,13 +266,13 @@ def _names_value(best: Best, later: Later, clues: Clues, *, about: bool) -> bool
     return about or _shares_name(best, later, clues)
 
 
-def _shares_name(best: Best, later: Later, clues: Clues) -> bool:
+def _shares_name(best: _Best, later: _Later, clues: Clues) -> bool:
     """Whether both have a name that the question has not."""
     names = frozenset(map(term_id, clues.analyzer.terms(" ".join(list_names(best.record.text)))))
     return not (names & best.value).isdisjoint(later.terms)
 
 
-def _speaks_of_other(best: Best, later: Later, clues: Clues) -> bool:
+def _speaks_of_other(best: _Best, later: _Later, clues: Clues) -> bool:
     """Whether a later record is somebody else's, or about what belongs to who is asked about."""
     one, other = best.record.who, later.hit.record.who
     if not best.names:
@@ -282,10 +285,9 @@ def _speaks_of_other(best: Best, later: Later, clues: Clues) -> bool:
     return False
 
 
-def _leaves_value(text: str, best: Best, clues: Clues) -> bool:
+def _leaves_value(text: str, best: _Best, clues: Clues) -> bool:
     """Whether a text names the old value as what was left behind, and not by somebody else."""
-    found = _LEFT.search(text)
-    if found is None:
+    if (found := _LEFT.search(text)) is None:
         return False
     left = set(map(term_id, clues.analyzer.terms(found[1])))
     held = best.terms - best.names if _names_answer(clues.wants.low) else best.value
@@ -321,7 +323,7 @@ def _mark_replaced(hit: Hit, by: Record | None) -> Hit:
     return replace(add_words(hit, words, first=True), superseded_by=by.id)
 
 
-def _put_first(hits: list[Hit], link: Link) -> list[Hit]:
+def _put_first(hits: list[Hit], link: _Link) -> list[Hit]:
     """The later record in the first place, and what it replaced behind it."""
     older, newer = hits[0], link.hit
     rest = [hit for hit in hits[1:] if hit.id != newer.id]
@@ -332,7 +334,7 @@ def _put_first(hits: list[Hit], link: Link) -> list[Hit]:
     return _let_fall([first, second, *rest])
 
 
-def _show_both(hits: list[Hit], link: Link) -> list[Hit]:
+def _show_both(hits: list[Hit], link: _Link) -> list[Hit]:
     """Both in the first places, each with the day of the other; the later one first if it answers as well."""
     older, newer = hits[0], link.hit
     rest = [hit for hit in hits[1:] if hit.id != newer.id]
@@ -353,7 +355,7 @@ def _show_earlier(hits: list[Hit], clues: Clues, lookup: Lookup) -> list[Hit]:
             continue
         older = _read_best(hit, clues, lookup)
         share = len(older.value & terms) / max(len(older.value), 1)
-        link = _link(older, Later(newer, terms, covered, share), clues)
+        link = _link(older, _Later(newer, terms, covered, share), clues)
         if link is None or not _is_statement(hit.record, LONG):
             continue
         if link.sure:
