@@ -1,8 +1,9 @@
 """Changes as people tell them, and later records that change nothing: what recall is tested with.
 
 Each is (what was said first, what was said later, a question about the present). `CHANGES` and `UNCHANGED`
-were written before the pair test; `CHANGES_UNSEEN` and `UNCHANGED_UNSEEN` after it, and no rule was fitted
-to them.
+were at hand when the comparison was made. `CHANGES_UNSEEN` and `UNCHANGED_UNSEEN` were written afterwards;
+when first asked, 21 of 22 changes came among three, 6 had a score above .6 without being sure, and 10 of 11
+facts stayed first. Two rules were mended then: a best hit that is the later one, and "my brother sold his".
 """
 
 from __future__ import annotations
