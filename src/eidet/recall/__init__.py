@@ -31,7 +31,7 @@ from .answer_forms import read_wants
 from .asked_session import read_sessions
 from .asked_time import keep_time
 from .clues import NO_WANTS, Clues
-from .fact_stage import AskedQuery, consult_facts
+from .fact_stage import AskedQuery, add_instructions, show_changes
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
 from .query import Query
@@ -114,9 +114,12 @@ class Recall:
             hits = explain_fields(hits, query.state, signals)
         elif query.understand and query.unit == "record" and query.recipe.echo > 0:
             clues = self._list_clues(query, asked, terms)
-            hits = look_again(hits, clues, Measures(found, signals))
-            if asked.session is None:  # what was said then is asked for, whether it holds or not
-                hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
+            measures = Measures(found, signals)
+            hits = look_again(hits, clues, measures)
+            if asked.session is None:  # else what was said then is asked for, whether it holds or not
+                question = AskedQuery(query, asked, clues)
+                hits = show_changes(self, hits, question, measures, head)
+                hits = add_instructions(self, hits, question, found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)

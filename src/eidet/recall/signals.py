@@ -26,7 +26,8 @@ SEVERAL: Final = 0.375  # of its weight the context keeps when several answers a
 SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
 OTHER_YEAR: Final = 0.6  # of "in May": May of a year that is not the last
 NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is meant
-TOPIC: Final = 0.5  # from this match on, the form of an answer counts in full
+TOPIC: Final = 0.5  # from this match on, the time and the form of an answer count in full
+KNOWN: Final = 0.6  # of a question's words, or of those that the best record has, for what is about it
 FEW: Final = 30  # candidates among which the least is no measure of what does not fit
 VAGUE: Final = 0.5  # what speaks of a month, where a day is meant
 COUNTED: Final = 2.0  # times its weight what is asked for has where that is a session: as much as a day
@@ -96,10 +97,25 @@ def signals_of(
     if recipe.part > 0 and (part := _find_parts(found, line)) is not None:
         shares["part"] = part
     shares |= _about(found, asked, recipe, now, zone)
+    fit = np.minimum(1.0, shares.get("context", base) / TOPIC)
+    if "date" in shares and not asked.only_time:
+        shares["date"] = shares["date"] * _fit_subject(found, fit)
     if "form" in shares:
-        shares["form"] = shares["form"] * np.minimum(1.0, shares.get("context", base) / TOPIC)
+        shares["form"] = shares["form"] * fit
     weights = _weights(shares, asked, found, recipe, unit)
     return Signals({**shares, **values}, shares, weights, terms, len(asked.identifiers), asked.only_time)
+
+
+def _fit_subject(found: Candidates, fit: Floats) -> Floats:
+    """How much a time counts for each: less where another record has far more of the question's words."""
+    covered = found.traits.aligned
+    if covered is None:
+        return fit
+    best = float(np.maximum.reduce(covered, initial=0.0))
+    if best < KNOWN:
+        return fit
+    subject: Floats = np.minimum(fit, covered / (KNOWN * best))
+    return subject
 
 
 def _line_up(found: Candidates) -> TurnLine:
