@@ -186,10 +186,16 @@ def test_a_file_is_created_once_and_no_edit_is_lost(reopen: Reopen) -> None:
         EidetMemoryTool(memory).call({"command": "create", "path": "/memories/log.txt", "file_text": "0\n"})
 
         def work(number: int) -> int:
-            log = {"command": "insert", "path": "/memories/log.txt", "insert_line": 1, "insert_text": str(number)}
+            log = {
+                "command": "insert",
+                "path": "/memories/log.txt",
+                "insert_line": 1,
+                "insert_text": str(number),
+            }
             tools[number].call(log)
             made = [
-                run(tools[number], {"command": "create", "path": path, "file_text": f"{number}"}) for path in paths
+                run(tools[number], {"command": "create", "path": path, "file_text": f"{number}"})
+                for path in paths
             ]
             return sum(answer == "done" for answer, _ in made)
 
