@@ -12,7 +12,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from ...graph.fact import Entity, Fact
-from ..serving import Grant, Reads, Writes
+from ..serving import Decides, Grant, Reads, Writes
 from .bodies import Label, RequestBody, SourceTrust, Time
 from .replies import StoredMemory, tell_record
 from .respond import answer, errors
@@ -290,16 +290,19 @@ async def add(body: NewFact, grant: Writes) -> Response:
         if fields[name] is None:
             del fields[name]
     fact = await grant.memory.facts.add(**fields, scope=grant.single)
+    if not grant.reads:  # what was said, and nothing that other memories say of it
+        said = {name: getattr(body, name) for name in ("subject", "relation", "object", "negated")}
+        fact = Fact(id=fact.id, scope=fact.scope, **said)
     return await answer(grant.serving, fact.to_dict)
 
 
-async def resolve(body: FactId, grant: Writes) -> Response:
+async def resolve(body: FactId, grant: Decides) -> Response:
     """Decides a contradiction: the fact with this id stays, its rivals never held. `undo` undoes it."""
     stored = await grant.memory.facts.resolve(body.id, scope=grant.single, because=body.because)
     return await answer(grant.serving, lambda: tell_record(stored))
 
 
-async def retract(body: FactId, grant: Writes) -> Response:
+async def retract(body: FactId, grant: Decides) -> Response:
     """Takes a fact back; the texts that say so stay."""
     stored = await grant.memory.facts.retract(body.id, scope=grant.single, because=body.because)
     return await answer(grant.serving, lambda: tell_record(stored))
