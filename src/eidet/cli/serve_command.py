@@ -156,7 +156,7 @@ def api(
         typer.Option("--scopes", metavar="SCOPE", help="A scope and all below; ** is all. Repeatable."),
     ],
     rights: Annotated[
-        list[str], typer.Option("--rights", metavar="RIGHT", help="read, write, forget, admin, agents. Repeatable.")
+        list[str], typer.Option("--rights", metavar="RIGHT", help="Of read, write, forget, admin, agents.")
     ],
     keys: KeysFile = KEYS_FILE,
 ) -> None:

@@ -68,7 +68,7 @@ FACTS: Final = (
     Row("POST", "/v1/facts/why", (READ,), {"id": "{id}#0"}),
     Row("POST", "/v1/facts/export", (READ,), {"format": "mermaid"}),
     Row("POST", "/v1/facts/decisions", (READ,)),
-    Row("POST", "/v1/facts/add", (WRITE,), {"subject": "Ann", "relation": "likes", "object": "tea"}),
+    Row("POST", "/v1/facts/add", (WRITE, READ), {"subject": "Ann", "relation": "likes", "object": "tea"}),
     Row("POST", "/v1/facts/merge", (WRITE, READ), {"entity": "Ann", "others": ["Anna"]}),
     Row("POST", "/v1/facts/split", (WRITE, READ), {"entity": "Ann", "sources": ["{id}"], "name": "B"}),
     Row("POST", "/v1/facts/undo", (WRITE, READ), {"id": "{id}"}),

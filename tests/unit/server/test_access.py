@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -259,14 +260,13 @@ def test_a_host_that_can_be_read_in_two_ways_is_refused(named: Running, host: st
 @pytest.mark.parametrize("second", ["localhost", "evil.example", ""])
 def test_a_second_host_is_refused(named: Running, second: str) -> None:
     for hosts in (("127.0.0.1", second), (second, "127.0.0.1")):
-        asked = HTTPConnection("127.0.0.1", named.port, timeout=20)
-        asked.putrequest("GET", "/v1/health/live", skip_host=True)
-        for host in hosts:
-            asked.putheader("Host", host)
-        asked.endheaders()
-        answer = asked.getresponse()
-        assert (answer.status, json.load(answer)["type"]) == (400, "bad_host")
-        asked.close()
+        with closing(HTTPConnection("127.0.0.1", named.port, timeout=20)) as asked:
+            asked.putrequest("GET", "/v1/health/live", skip_host=True)
+            for host in hosts:
+                asked.putheader("Host", host)
+            asked.endheaders()
+            answer = asked.getresponse()
+            assert (answer.status, json.load(answer)["type"]) == (400, "bad_host")
 
 
 @pytest.mark.parametrize(

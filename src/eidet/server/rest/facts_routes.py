@@ -12,7 +12,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from ...graph.fact import Entity, Fact
-from ..serving import Decides, Grant, Reads, Writes
+from ..serving import Decides, Grant, Reads
 from .bodies import Label, RequestBody, SourceTrust, Time
 from .replies import StoredMemory, tell_record
 from .respond import answer, errors
@@ -283,16 +283,13 @@ async def instructions(body: InstructionsBody, grant: Reads) -> Response:
     return await answer_facts(grant, await grant.memory.facts.instructions(**dict(body), scope=grant.scope))
 
 
-async def add(body: NewFact, grant: Writes) -> Response:
-    """States a fact."""
+async def add(body: NewFact, grant: Decides) -> Response:
+    """States a fact. The answer tells what the memory makes of it, so this needs the right read as well."""
     fields = dict(body)
     for name in ("who", "session", "agent", "occurred", "trust"):
         if fields[name] is None:
             del fields[name]
     fact = await grant.memory.facts.add(**fields, scope=grant.single)
-    if not grant.reads:  # what was said, and nothing that other memories say of it
-        said = {name: getattr(body, name) for name in ("subject", "relation", "object", "negated")}
-        fact = Fact(id=fact.id, scope=fact.scope, **said)
     return await answer(grant.serving, fact.to_dict)
 
 
