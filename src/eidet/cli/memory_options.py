@@ -100,7 +100,7 @@ class Which:
 
     @property
     def one_scope(self) -> str:
-        return self.scope or Scope().path
+        return Scope().path if self.scope is None else self.scope
 
     def reach(self, below: bool) -> Scope:
         """What --scope and --below name: a scope, or one with all below it."""

@@ -13,13 +13,13 @@ from ...core.errors import Corrupt
 from ..errors import Problem
 from ..progress_stream import MEDIA_TYPE, Report, run_and_tell, stream_work
 from ..rest.admin_routes import make_file, read_pieces, receive_upload
-from ..serving import Administers, Grant
+from ..serving import Administers, Exports, Grant
 
 router = APIRouter(prefix="/v1/dashboard", include_in_schema=False)
 
 
 @router.post("/export")
-async def export_scope(grant: Administers) -> StreamingResponse:
+async def export_scope(grant: Exports) -> StreamingResponse:
     """Progress line by line; the line with the result says how large the file is, which then follows."""
     file = await grant.memory.threads.run(make_file)
     return StreamingResponse(tell_export(grant, file), media_type=MEDIA_TYPE)

@@ -13,10 +13,18 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...core.errors import Corrupt
-from ...core.scope import ALL
+from ...core.scope import ALL, Scope
 from ..access import Caller
 from ..errors import Problem
-from ..serving import AdministersAnywhere, AdministersWidely, Reads, ReadsAnywhere, ReadsWidely, Serving
+from ..serving import (
+    AdministersAnywhere,
+    AdministersWidely,
+    ExportsWidely,
+    Reads,
+    ReadsAnywhere,
+    ReadsWidely,
+    Serving,
+)
 from .drafts import check_records
 from .replies import CountReply, ScopesReply, SessionsReply
 from .respond import answer, errors
@@ -86,6 +94,8 @@ async def scopes(
     cursor: Annotated[str | None, Query(max_length=1000, description="From the page before.")] = None,
 ) -> Response:
     """The scopes that hold memories, with how many, as far as the key reaches."""
+    if under is not None:
+        Scope.exactly(under)
     counts: dict[str, int] = {}
     for prefix in _reachable(grant.caller, under):
         counts |= await grant.memory.scopes(prefix)
@@ -132,13 +142,15 @@ async def stats(grant: ReadsWidely) -> Response:
 
 
 async def health(grant: AdministersAnywhere) -> Response:
-    """How the servers do that the memory stands on: stores, index, embedder."""
+    """How the servers do that the memory stands on; a key of some scopes learns the state, no more."""
     found = await grant.memory.admin.health()
+    if not grant.caller.sees_all:
+        found = {"state": found["state"]}
     return await answer(grant.serving, lambda: found)
 
 
 async def export(
-    grant: AdministersWidely,
+    grant: ExportsWidely,
     plain: Annotated[bool, Query(description="Open what a sealed memory keeps sealed.")] = False,
 ) -> Response:
     """Every memory of the scope as JSON lines, losslessly; `**` means all scopes."""

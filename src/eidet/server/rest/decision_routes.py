@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from ..serving import Reads, Writes
+from ..serving import Decides, Reads
 from .bodies import Id, RequestBody
 from .facts_routes import (
     EntityBody,
@@ -141,7 +141,7 @@ async def decisions(grant: Reads) -> Response:
     return await answer(grant.serving, lambda: {"decisions": tell_records(found)}, size=len(found))
 
 
-async def merge(body: MergeBody, grant: Writes) -> Response:
+async def merge(body: MergeBody, grant: Decides) -> Response:
     """Says that several names mean one entity."""
     stored = await grant.memory.facts.merge(
         body.entity, *body.others, scope=grant.single, because=body.because
@@ -149,13 +149,13 @@ async def merge(body: MergeBody, grant: Writes) -> Response:
     return await answer(grant.serving, lambda: tell_record(stored))
 
 
-async def split(body: SplitBody, grant: Writes) -> Response:
+async def split(body: SplitBody, grant: Decides) -> Response:
     """Says that what some memories tell is of another one of the same name."""
     stored = await grant.memory.facts.split(**dict(body), scope=grant.single)
     return await answer(grant.serving, lambda: tell_record(stored))
 
 
-async def undo(body: DecisionId, grant: Writes) -> Response:
+async def undo(body: DecisionId, grant: Decides) -> Response:
     """Takes a decision back: a merge, a split, a resolution or a retraction."""
     await grant.memory.facts.undo(body.id, scope=grant.single)
     return await answer(grant.serving, lambda: {"id": body.id})

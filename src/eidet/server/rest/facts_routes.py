@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from ...graph.fact import Entity, Fact
-from ..serving import Grant, Reads, Writes
+from ..serving import Decides, Grant, Reads
 from .bodies import Label, RequestBody, SourceTrust, Time
 from .leaving import LeavableRoute
 from .replies import StoredMemory, tell_record
@@ -299,8 +299,8 @@ async def instructions(body: InstructionsBody, grant: Reads) -> Response:
     return await answer_facts(grant, await grant.memory.facts.instructions(**dict(body), scope=grant.scope))
 
 
-async def add(body: NewFact, grant: Writes) -> Response:
-    """States a fact."""
+async def add(body: NewFact, grant: Decides) -> Response:
+    """States a fact. The answer tells what the memory makes of it, so this needs the right read as well."""
     fields = dict(body)
     for name in ("who", "session", "agent", "occurred", "trust"):
         if fields[name] is None:
@@ -309,13 +309,13 @@ async def add(body: NewFact, grant: Writes) -> Response:
     return await answer(grant.serving, fact.to_dict)
 
 
-async def resolve(body: FactId, grant: Writes) -> Response:
+async def resolve(body: FactId, grant: Decides) -> Response:
     """Decides a contradiction: the fact with this id stays, its rivals never held. `undo` undoes it."""
     stored = await grant.memory.facts.resolve(body.id, scope=grant.single, because=body.because)
     return await answer(grant.serving, lambda: tell_record(stored))
 
 
-async def retract(body: FactId, grant: Writes) -> Response:
+async def retract(body: FactId, grant: Decides) -> Response:
     """Takes a fact back; the texts that say so stay."""
     stored = await grant.memory.facts.retract(body.id, scope=grant.single, because=body.because)
     return await answer(grant.serving, lambda: tell_record(stored))

@@ -8,26 +8,33 @@ so that no retry brings it back.
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from hashlib import blake2b
 from typing import Annotated, Any, Final
 
 from fastapi import Header
 
+from ...aio import AsyncMemory
 from ...core.draft import Draft
+from ...core.errors import EidetError
 from ...core.record import Record, key_id
 from ...parts import Parts
 from ...store import verbs
 from ...store.verbs.values import ONCE, ONCE_SECONDS
-from ..errors import Problem
+from ..errors import LOG, Problem
 from ..serving import Grant, Serving
 
 DAY: Final = ONCE_SECONDS  # how long a key is remembered
 PREFIX: Final = ONCE
+PARTS: Final = [f"{number:02x}" for number in range(256)]  # how the names of keys begin
+PAUSE: Final = 15.0  # seconds between two parts: all of them in about an hour
 
 IdempotencyKey = Annotated[
     str | None,
@@ -141,9 +148,24 @@ async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAtte
 
 
 @asynccontextmanager
-async def clear_old_keys(serving: Serving) -> AsyncIterator[None]:
-    """Removes keys that are older than a day, whenever a server starts."""
-    store, clock = serving.memory.parts.store, serving.memory.parts.clock
-    if store.writable:
-        await serving.memory.threads.run(lambda: verbs.clear_leases(store, PREFIX, now=clock()))
-    yield
+async def clear_old_keys(serving: Serving, pause: float = PAUSE) -> AsyncIterator[None]:
+    """Removes keys that are older than a day, as long as the server runs: a part of them every `pause`."""
+    clearing = None
+    if serving.memory.parts.store.writable:
+        clearing = asyncio.create_task(_keep_clearing(serving.memory, pause))
+    try:
+        yield
+    finally:
+        if clearing is not None:
+            clearing.cancel()
+            await asyncio.wait([clearing])
+
+
+async def _keep_clearing(memory: AsyncMemory, pause: float) -> None:
+    store, clock = memory.parts.store, memory.parts.clock
+    for part in itertools.cycle(PARTS):
+        try:
+            await memory.threads.run(partial(verbs.clear_leases, store, PREFIX + part, now=clock()))
+        except EidetError as error:  # the store may be away; the next round comes
+            LOG.warning("old idempotency keys could not be removed: %s", error)
+        await asyncio.sleep(pause)
