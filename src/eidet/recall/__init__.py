@@ -35,6 +35,7 @@ from .query import Query
 from .query_rules import count_to_read, least_for, list_losses, read_end, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
+from .same_text import put_same_first
 from .second_look import Measures, look_again
 from .signals import Signals, signals_of
 from .stage_clock import StageClock
@@ -114,6 +115,8 @@ class Recall:
             hits = look_again(hits, clues, Measures(found, signals))
             hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
             clock.lap("facts")
+        if query.state is None and query.vector is None and query.unit == "record":
+            hits = put_same_first(hits, query.text, asked, self.analyzer)
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)
         best = [hit for hit in hits[: query.limit] if hit.score >= least]
@@ -201,6 +204,7 @@ class Recall:
             read_end(query, asked),
             self._read_ids(asked.names),
             asked.expects,
+            asked.asks,
         )
 
     def _read_ids(self, names: tuple[str, ...]) -> frozenset[int]:

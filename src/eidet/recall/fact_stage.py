@@ -63,7 +63,7 @@ def _read_visible(recall: Recall, query: Query, path: str, seqs: list[int]) -> l
 def _read_query(recall: Recall, question: AskedQuery) -> FactQuery:
     query, understood, clues = question
     return read_fact_query(
-        query.text,
+        query.words,
         asked=query.asked,
         now=query.now,
         language=recall.analyzer.language,
@@ -95,7 +95,7 @@ def _add_standing(
 ) -> list[Hit]:
     """What the user wants whenever such a thing is asked, behind what was found."""
     moments = Moments(view=View(now=query.now), at=query.asked)
-    ask = partial(list_wishes, moments=moments, requested=is_request(query.text))
+    ask = partial(list_wishes, moments=moments, requested=is_request(query.words))
     wishes = graphs.ask(query.scope.path, ask, head)
     if not wishes.instructions and not wishes.preferences:
         return hits
