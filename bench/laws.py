@@ -23,7 +23,7 @@ import re
 import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def ask_whether(text: str) -> str | None:
     return f"{verb.capitalize()} {subject} {rest}?"
 
 
-VARIANTS = {
+VARIANTS: dict[str, Callable[[str], str]] = {
     "case": str.lower,
     "signs": lambda text: " ".join(word.strip(_ENDS) or word for word in text.split()),
     "spaces": lambda text: "  " + text.replace(" ", "   ") + " \n",
