@@ -98,7 +98,7 @@ def add_instructions(
     if graphs.ask(query.scope.path, _states_nothing, head):
         return hits
     moments = Moments(view=View(now=query.now), at=query.asked)
-    ask = partial(list_wishes, moments=moments, requested=is_request(query.text))
+    ask = partial(list_wishes, moments=moments, requested=is_request(query.words))
     wishes = graphs.ask(query.scope.path, ask, head)
     if not wishes.instructions and not wishes.preferences:
         return hits

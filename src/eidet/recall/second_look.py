@@ -128,7 +128,7 @@ def _put_knowing_first(hits: list[Hit], clues: Clues) -> list[Hit]:
     knowing: list[Hit] = []
     others: list[Hit] = []
     for hit in hits:
-        if _asks(hit.record) and _asks_the_same(hit.record, clues):
+        if clues.asks and _asks(hit.record) and _asks_the_same(hit.record, clues):
             others.append(add_words(hit, "asks the same"))
         elif _knows_nothing(hit.record):
             others.append(add_words(hit, "says that it does not know"))

@@ -73,7 +73,7 @@ def signals_of(
     """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
     line = found.traits.line or _line_up(found)
     talk = line.read_talk(recipe.talk_terms)
-    echo = _find_echoes(found, recipe, terms)
+    echo = _find_echoes(found, recipe, terms) if asked.asks else None
     dense = _scale_arm(found.dense, found.spans["dense"], echo)
     words = _words(found, echo)
     base = _base(dense, words, found, recipe)
@@ -124,14 +124,14 @@ def _line_up(found: Candidates) -> TurnLine:
 
 
 def _find_echoes(found: Candidates, recipe: Recipe, terms: int) -> NDArray[np.bool_] | None:
-    """Records that say no more than the question does; None where there are none."""
+    """Stored questions that say no more than the one that is asked; None where there are none."""
     covered, length = found.traits.aligned, found.traits.length
     if recipe.echo <= 0 or covered is None or not terms:
         return None
     if np.maximum.reduce(covered, initial=0.0) <= ECHOED:
         return None
     asks = (found.traits.flags & QUESTION) > 0
-    same = (covered > ECHOED) & (length <= terms + asks)
+    same = asks & (covered > ECHOED) & (length <= terms + 1)
     if same.any():
         return same
     return None
