@@ -27,7 +27,7 @@ SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
 OTHER_YEAR: Final = 0.6  # of "in May": May of a year that is not the last
 NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is meant
 TOPIC: Final = 0.5  # from this match on, the time and the form of an answer count in full
-KNOWN: Final = 0.6  # of a question's words, or of those that the best record has, for what is about it
+KNOWN: Final = 0.6  # of the words that the best record has of the question, for what is about it
 FEW: Final = 30  # candidates among which the least is no measure of what does not fit
 VAGUE: Final = 0.5  # what speaks of a month, where a day is meant
 COUNTED: Final = 2.0  # times its weight what is asked for has where that is a session: as much as a day
@@ -112,7 +112,7 @@ def _fit_subject(found: Candidates, fit: Floats) -> Floats:
     if covered is None:
         return fit
     best = float(np.maximum.reduce(covered, initial=0.0))
-    if best < KNOWN:
+    if best <= 0:
         return fit
     subject: Floats = np.minimum(fit, covered / (KNOWN * best))
     return subject
