@@ -85,7 +85,16 @@ def remove_partial(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def check_key_file(path: Path) -> None:
-    """Raises `Misconfigured` if anybody but the owner may read or change a key."""
-    if os.name == "posix" and path.stat().st_mode & OTHERS:
-        raise Misconfigured(f"others may read or change the key file {path}: chmod 600 {path}")
+def read_key_file(path: str | Path, whose: str) -> bytes:
+    """Reads a file that holds a secret; `whose` names it in messages, such as "the master key".
+
+    Raises `Misconfigured` if it cannot be read, or if anybody but the owner may read or change it.
+    """
+    file = Path(path).expanduser()
+    try:
+        if os.name == "posix" and file.stat().st_mode & OTHERS:
+            raise Misconfigured(f"others may read or change the key file {file}: chmod 600 {file}")
+        return file.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: no file can have that name
+        reason = getattr(error, "strerror", None) or error
+        raise Misconfigured(f"{whose} cannot be read: {file}: {reason}") from error
