@@ -247,7 +247,7 @@ def irish_pps(compact: str) -> bool:
 
 
 def czech_number(digits: str) -> bool:
-    """The last digit is the rest by 11, or 0 for 10; months of women carry 50, those of crowded days 20 more."""
+    """The last digit is the rest by 11, or 0 for 10; months of women carry 50, others may carry 20."""
     month = int(digits[2:4]) % 50 % 20
     born = f"{digits[:2]}{month:02}{digits[4:6]}"
     return int(digits[:9]) % 11 % 10 == int(digits[9]) and is_day(born, "ymd")
