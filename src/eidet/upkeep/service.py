@@ -78,13 +78,14 @@ class MergeProgress:
 class Keeping:
     """Plans and makes the changes that keep the records of a memory in order."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
         self._parts = parts
+        self._guard = guard
         self._turn = threading.Lock()  # one upkeep at a time in this process
         self._compared: dict[str, MergeProgress] = {}  # by scope
         self._given: list[Archive] = []  # archives that are no folders
         self.ledger: Ledger = Ledger()
-        self._readings = FactReadings(parts, self.ledger)
+        self._readings = FactReadings(parts, self.ledger, guard)
 
     def maintain(
         self,
@@ -275,7 +276,8 @@ class Keeping:
             data=data if ask.what == "summarise" else None,
             trust=max(map(trust_in, ask.sources), key=list(Trust).index, default=ask.record.trust),
         )
-        ready = Ingest.of(self._parts).derive([worded.but(state=worded.state.but(worded_by=outcome.by))])[0]
+        kept = self._guard(worded.but(state=worded.state.but(worded_by=outcome.by)))
+        ready = Ingest.of(self._parts).derive([kept])[0]
         return Write(what=ask.what, record=ready, because=ask.because)
 
     def _by_rules(self, ask: Ask, settings: Upkeep) -> str:
