@@ -7,9 +7,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import index
 from typing import Protocol, runtime_checkable
 
-from ..core.errors import BadInput
+from ..core.errors import BadInput, Misconfigured
+from ..core.plugins import translate_errors
 from .words import SPACELESS, Memo
 
 
@@ -67,9 +69,22 @@ class Words:
         return math.ceil(len(text.split()) * self.factor)
 
 
-@dataclass(frozen=True, slots=True)
-class _Called:
-    count: Callable[[str], int]
+class _Foreign:
+    """A counter of the user: what it raises or gives amiss is told with its name."""
+
+    def __init__(self, count: Callable[[str], int], name: str) -> None:
+        self._count = count
+        self._name = name
+
+    def count(self, text: str) -> int:
+        with translate_errors(self._name):
+            tokens = self._count(text)
+        try:
+            return index(tokens)
+        except TypeError:
+            raise Misconfigured(
+                f"{self._name} gave {tokens!r:.80} for a text; it has to give a number"
+            ) from None
 
 
 def counter_of(spec: TokenCounter | Callable[[str], int] | str | None = None) -> TokenCounter:
@@ -83,10 +98,11 @@ def counter_of(spec: TokenCounter | Callable[[str], int] | str | None = None) ->
         return Estimate()
     if isinstance(spec, str):
         return _counter_named(spec)
-    if isinstance(spec, TokenCounter):
+    if isinstance(spec, Estimate | Words | _Foreign):
         return spec
-    if callable(spec):
-        return _Called(spec)
+    count = spec.count if isinstance(spec, TokenCounter) else spec
+    if callable(count):
+        return _Foreign(count, f"token counter {getattr(spec, '__qualname__', type(spec).__qualname__)!r}")
     raise BadInput(f"a token counter has a count method or is a function, {type(spec).__name__} is neither")
 
 
