@@ -82,9 +82,8 @@ class _Foreign:
         try:
             return index(tokens)
         except TypeError:
-            raise Misconfigured(
-                f"{self._name} gave {tokens!r:.80} for a text; it has to give a number"
-            ) from None
+            wrong = f"{self._name} gave {tokens!r:.80} for a text; it has to give a number"
+            raise Misconfigured(wrong) from None
 
 
 def counter_of(spec: TokenCounter | Callable[[str], int] | str | None = None) -> TokenCounter:

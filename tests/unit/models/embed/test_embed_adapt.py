@@ -226,7 +226,7 @@ def test_a_callable_that_takes_neither_a_list_nor_a_text_is_told() -> None:
     def strange(one: str, two: str) -> list[float]:
         return [1.0]
 
-    with pytest.raises(Unavailable, match="strange' raised TypeError: .*two"):
+    with pytest.raises(Unavailable, match=r"strange' raised TypeError: .*two"):
         adapt(strange).embed(["a"])
 
 
