@@ -16,6 +16,8 @@ from ...core.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .erasing import (
         StoreReader,
+        count_ends,
+        ended_since,
         erase,
         find_derived,
         find_derived_in,
@@ -59,6 +61,8 @@ else:
         {
             "erasing": (
                 "StoreReader",
+                "count_ends",
+                "ended_since",
                 "erase",
                 "find_derived",
                 "find_derived_in",
@@ -112,10 +116,12 @@ __all__ = [
     "clear_leases",
     "compact",
     "count",
+    "count_ends",
     "count_kinds",
     "count_scopes",
     "delete_unchanged",
     "delete_where",
+    "ended_since",
     "erase",
     "find_derived",
     "find_derived_in",

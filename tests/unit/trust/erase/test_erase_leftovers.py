@@ -14,7 +14,7 @@ from tests.forked import run_program
 from tests.making import Clock
 from tests.unit.trust.erase.given import OTHER, SECRET
 
-from eidet import Memory, Settings, Where
+from eidet import Memory, Settings, Unavailable, Where
 from eidet.compat.numbers import next_number
 from eidet.core.errors import Conflict
 from eidet.models.embed.hashing import Hashing
@@ -80,7 +80,7 @@ def test_vectors_staged_for_another_embedder_go_too(memory: Memory) -> None:
     memory.remember(SECRET, id="x")
     for number in range(300):
         memory.remember(f"{OTHER} {number}", id=str(number))
-    with pytest.raises(ConnectionError):
+    with pytest.raises(Unavailable, match="the line is down"):
         memory.admin.reembed(Stops())
     staged = memory.parts.store.values(STAGED)
     (record,) = memory.parts.store.read("default", ["x"])
