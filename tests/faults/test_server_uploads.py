@@ -11,6 +11,7 @@ from tests.servers.served import ServerProcess
 
 from eidet import Client, Memory
 
+COUNT = 200
 SECRET = "the blue heron nests at Lower Mill"
 
 
@@ -53,7 +54,8 @@ def test_a_server_removes_what_one_that_was_killed_had_left(tmp_path: Path) -> N
     folder = tmp_path / "temporary"
     folder.mkdir()
     with Memory(tmp_path / "a.db", embedder="hashing:64") as memory:
-        memory.remember([f"{SECRET} {number} " + "and the reeds are high " * 400 for number in range(1500)])
+        for number in range(COUNT):
+            memory.remember(f"{SECRET} {number}", meta={"padding": "x" * 50_000})
     first = ServerProcess(str(tmp_path / "a.db"), tmp_path, env=[f"TMPDIR={folder}"])
     first.start()
     with socket.socket() as line:
@@ -70,7 +72,7 @@ def test_a_server_removes_what_one_that_was_killed_had_left(tmp_path: Path) -> N
     try:
         until(lambda: not holds_secret(folder))
         with Client(second.url) as client:
-            assert client.export(tmp_path / "all.jsonl") == 1500
+            assert client.export(tmp_path / "all.jsonl") == COUNT
         assert not holds_secret(folder)
     finally:
         second.stop()
