@@ -18,10 +18,9 @@ File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 
 def add_to(app: typer.Typer) -> None:
-    for run in (load, rebuild):
+    for run in (load, rebuild, doctor):
         command(app, CARE)(run)
-    for run in (reembed, doctor):
-        command(app, CARE, scoped=False)(run)
+    command(app, CARE, scoped=False)(reembed)
 
 
 def load(

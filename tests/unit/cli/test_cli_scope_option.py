@@ -15,7 +15,6 @@ from eidet.memory import Memory
 
 WHOLE_MEMORY = (  # commands that concern the whole memory: no scope could narrow them
     ("reembed", "--embedder", "hashing:64"),
-    ("doctor",),
     ("verify-receipt", "receipt.json"),
     ("forget-value", "Ann"),
     ("serve",),
@@ -25,7 +24,7 @@ WHOLE_MEMORY = (  # commands that concern the whole memory: no scope could narro
 )
 SCOPED = {
     *("remember", "recall", "context", "find", "show", "history", "scopes", "sessions", "stats"),
-    *("forget", "verify-forgotten", "import", "export", "load", "rebuild", "mcp"),
+    *("forget", "verify-forgotten", "import", "export", "load", "rebuild", "doctor", "mcp"),
     *("review", "quarantine", "approve", "reveal"),
     *("maintain", "detail", "restore", "pin", "unpin", "hold", "release", "end-session", "unarchive", "fit"),
     *("facts about", "facts timeline", "facts match", "facts entities", "facts why"),
