@@ -96,7 +96,7 @@ def _from_text(key: str, environment: Mapping[str, str]) -> bytes:
     return _bytes_of(key, "the key")
 
 
-def _from_file(path: str) -> bytes:
+def _from_file(path: str | Path) -> bytes:
     content = read_key_file(path, "the master key")
     if len(content) == KEY_BYTES:
         return content
