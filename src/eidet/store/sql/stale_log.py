@@ -22,6 +22,8 @@ MAGIC: Final = (0x377F0682, 0x377F0683)
 HEADER: Final = struct.Struct(">8I")
 FRAME: Final = struct.Struct(">6I")
 SALT_IN_INDEX: Final = 32  # places in the header of the index, which is in the machine's own order
+SLACK_SECONDS: Final = 2.0  # files that are copied together get their times one after the other …
+COPY_SPEED: Final = 20e6  # … at so many bytes a second or more
 COPIED: Final = 96
 COPIED_ATTEMPTED: Final = 128
 
@@ -78,8 +80,16 @@ def _is_foreign(path: Path, log: Path, index: Path) -> bool:
         if copied is None:
             return False
         if copied == (0, 0):
-            return path.stat().st_mtime_ns > max(log.stat().st_mtime_ns, index.stat().st_mtime_ns)
+            return (
+                _written(path)
+                > max(_written(log), _written(index)) + SLACK_SECONDS + path.stat().st_size / COPY_SPEED
+            )
         return not all(_is_copied(database, file, size, frames, copied[0]))
+
+
+def _written(path: Path) -> float:
+    """When a file was last written."""
+    return path.stat().st_mtime
 
 
 def _count_of(header: bytes) -> int:
