@@ -4,7 +4,7 @@ SQLite does not ask. Whoever restores `agent.db` and leaves the `agent.db-wal` o
 of both, or the old state back. What can be told from outside, before SQLite opens the file:
 
 - The index of the log (`-shm`) says how far the log was copied into the database. Nothing else writes the
-  database meanwhile: if nothing was copied, it is no newer than its log, and what was copied is in it.
+  database meanwhile: if nothing was copied, it is hardly newer than its log, and what was copied is in it.
 - Each frame of page 1 carries the database's count of changes, which never falls.
 """
 
@@ -42,7 +42,8 @@ def check_log(path: Path) -> None:
     try:
         if log.stat().st_size <= HEADER.size or not path.stat().st_size:
             return
-        foreign = _is_foreign(path, log, index)
+        before = _states(path, log, index)
+        foreign = _is_foreign(path, log, index) and _states(path, log, index) == before  # else it is in use
     except OSError:  # it went, or cannot be read: SQLite will say
         return
     if foreign:
@@ -51,6 +52,14 @@ def check_log(path: Path) -> None:
             f"before? Nothing was changed. To keep {path.name} as it is now, delete {log.name} and "
             f"{index.name}; to keep what was there before, put the former {path.name} back"
         )
+
+
+def _states(path: Path, log: Path, index: Path) -> tuple[object, ...]:
+    """Differs once somebody has written to the files."""
+    found = [(file.stat().st_size, file.stat().st_mtime_ns) for file in (path, log)]
+    with log.open("rb") as file:
+        salt, _ = _read_header(file)
+    return (*found, salt, _read_index(index, salt))
 
 
 def read_pages(path: Path, size: int) -> Iterator[tuple[int, bytes]]:
