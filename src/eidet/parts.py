@@ -343,12 +343,14 @@ class Parts:
         self.settings = replace(self.settings, language=language)
 
     def manifest(self, now: float) -> dict[str, Any]:
-        """What an export or an archive says of how its vectors and terms were made."""
+        """What an export or an archive says of how its vectors and terms were made, and of its store."""
         return {
             "embedder": self.embedder.name,
             "width": self.embedder.width,
             "analyzer": self.analyzer.name,
             "exported": now,
+            "store": self.store.identity,
+            "ends": verbs.count_ends(self.store),
         }
 
     def flush(self) -> None:

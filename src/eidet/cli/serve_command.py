@@ -25,7 +25,7 @@ KEYS_FILE = Path("eidet-keys.toml")
 
 
 def add_to(app: typer.Typer) -> None:
-    command(app, START)(serve)
+    command(app, START, scoped=False)(serve)
 
 
 def serve(

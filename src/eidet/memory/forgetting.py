@@ -45,7 +45,7 @@ class Forgetting:
     def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:
         """Deletes for good; tombstones keep it from coming back."""
         now = self._parts.clock()
-        with acting(why=why) as actor:  # so that the audit log tells it, too
+        with acting(why=self._guarding.guard_reason(why)) as actor:  # so that the audit log tells it, too
             gone = self.erasing.forget(wish, now=now, by=by, why=actor.why, key=key)
         if gone and not wish.ends:
             self._tally(wish.scope, int(gone), now)
@@ -68,7 +68,7 @@ class Forgetting:
         doomed = self._select(ids, where, everything, scope).within(place)
         self._parts.flush()
         now = self._parts.clock()
-        with acting(why=why):
+        with acting(why=self._guarding.guard_reason(why)):
             gone = len(verbs.delete_where(self._parts.store, doomed, now=now, by=by))
         if gone and not everything:
             self._tally(place, gone, now)

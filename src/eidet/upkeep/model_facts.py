@@ -6,7 +6,7 @@ revised text no longer states it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from ..core.record import Kind, Record, Trust, key_id
@@ -54,8 +54,9 @@ def phrase_statement(statement: Statement, record: Record) -> str:
 class FactReadings:
     """Plans what to store of what a model reads, and knows how far it came in each scope."""
 
-    def __init__(self, parts: Parts, ledger: Ledger) -> None:
+    def __init__(self, parts: Parts, ledger: Ledger, guard: Callable[[Record], Record]) -> None:
         self._parts = parts
+        self._guard = guard
         self._ledger = ledger
         self._reached: dict[str, int] = {}  # by scope: the last seq whose facts were planned
 
@@ -128,7 +129,7 @@ class FactReadings:
         there = {fact.id for fact in before}
         for id, fact in facts.items():
             if id not in there:
-                (ready,) = Ingest.of(self._parts).derive([fact])
+                (ready,) = Ingest.of(self._parts).derive([self._guard(fact)])
                 yield Write(what=WORK, record=ready, because=f"a model found it in {record.id}")
         for fact in before:
             if fact.id not in facts:

@@ -15,7 +15,7 @@ from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.where import Condition, Where
 from ..graph.scope_graph import ScopeGraph, View
-from ..models.embed import Vectors, gives_same_bytes
+from ..models.embed import Vectors, embed_checked, gives_same_bytes
 from ..models.llm import LLM, Answer, Request, llm_of
 from ..models.llm.consult import consult_or_fall_back
 from ..models.llm.ledger import Ledger
@@ -76,13 +76,14 @@ class Chore:
 class Keeping:
     """Plans and makes the changes that keep the records of a memory in order."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
         self._parts = parts
+        self._guard = guard
         self._turn = threading.Lock()  # one upkeep at a time in this process
         self._compared: dict[str, tuple[Head, float]] = {}  # by scope: what was compared
         self._given: list[Archive] = []  # archives that are no folders
         self.ledger: Ledger = Ledger()
-        self._readings = FactReadings(parts, self.ledger)
+        self._readings = FactReadings(parts, self.ledger, guard)
 
     def maintain(
         self,
@@ -210,7 +211,7 @@ class Keeping:
         embedder = self._parts.embedder
         return Forms(
             embed=partial(embed_units, embedder),
-            gist=partial(_gist, embed=embedder.embed, tokens=settings.gist_tokens),
+            gist=partial(_gist, embed=partial(embed_checked, embedder), tokens=settings.gist_tokens),
             embedder=embedder.name,
             width=embedder.width,
             repeats=gives_same_bytes(embedder),
@@ -257,7 +258,7 @@ class Keeping:
                 yield from self._episodes(place, settings, now)
             case "consolidate":
                 episodes = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
-                for ask in consolidate(episodes, settings, self._parts.embedder.embed, now):
+                for ask in consolidate(episodes, settings, self._embed, now):
                     if self._parts.key_ids.read(scope, [ask.record.id])[0] is None:
                         yield ask
             case "read_facts":
@@ -295,14 +296,18 @@ class Keeping:
             data=data if ask.what == "summarise" else None,
             trust=max(map(trust_in, ask.sources), key=list(Trust).index, default=ask.record.trust),
         )
-        ready = Ingest.of(self._parts).derive([worded.but(state=worded.state.but(worded_by=outcome.by))])[0]
+        kept = self._guard(worded.but(state=worded.state.but(worded_by=outcome.by)))
+        ready = Ingest.of(self._parts).derive([kept])[0]
         return Write(what=ask.what, record=ready, because=ask.because)
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        return embed_checked(self._parts.embedder, texts)
 
     def _by_rules(self, ask: Ask, settings: Upkeep) -> str:
         if ask.rules:
             return ask.rules
         passages = [Passage(text=r.text, who=r.who, day=f"{r.when:%Y-%m-%d}") for r in ask.sources]
-        made = summarise(passages, self._parts.embedder.embed, settings.episode_tokens).text
+        made = summarise(passages, self._embed, settings.episode_tokens).text
         return made or ask.sources[0].text or ask.record.session or "nothing was said"
 
     def retention(self, scope: Scope | None, now: float) -> list[Standing]:

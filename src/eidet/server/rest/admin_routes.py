@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
@@ -28,6 +26,7 @@ from ..serving import (
 from .drafts import check_records
 from .replies import CountReply, ScopesReply, SessionsReply
 from .respond import answer, errors
+from .temporary_files import make_file, receive_upload
 
 TAGS: Final[list[Any]] = ["memory"]
 PIECE: Final = 1 << 16
@@ -167,13 +166,6 @@ async def export(
     )
 
 
-def make_file() -> Path:
-    """A file that only this server can read; whoever uses it removes it."""
-    handle, name = tempfile.mkstemp(prefix="eidet-", suffix=".jsonl")
-    os.close(handle)
-    return Path(name)
-
-
 async def read_pieces(serving: Serving, file: Path) -> AsyncIterator[bytes]:
     """What is in a file, which is removed then."""
     run = serving.memory.threads.run
@@ -195,26 +187,12 @@ async def load(
 
     If one line is damaged, nothing is loaded.
     """
-    file = await receive_upload(request, grant.serving)
+    upload = await receive_upload(request, grant.serving)
     try:
-        count = await grant.memory.load(file, scope=grant.scope, unverified=unverified)
+        count = await grant.memory.load(upload.path, scope=grant.scope, unverified=unverified)
     except Corrupt as error:
-        message = str(error).replace(str(file), "the upload")
+        message = str(error).replace(str(upload.path), "the upload")
         raise Problem(422, "damaged_export", message, field="body") from None
     finally:
-        await grant.memory.threads.run(lambda: file.unlink(missing_ok=True))
+        await grant.memory.threads.run(upload.remove)
     return await answer(grant.serving, lambda: {"count": count})
-
-
-async def receive_upload(request: Request, serving: Serving) -> Path:
-    """The body of a request in a file of its own, which the caller removes."""
-    run = serving.memory.threads.run
-    file = await run(make_file)
-    try:
-        with await run(lambda: file.open("wb")) as target:
-            async for piece in request.stream():
-                await run(lambda: target.write(piece))  # noqa: B023  # awaited before the next piece comes
-    except BaseException:
-        file.unlink(missing_ok=True)
-        raise
-    return file

@@ -16,6 +16,8 @@ from ...core.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .erasing import (
         StoreReader,
+        count_ends,
+        ended_since,
         erase,
         find_derived,
         find_derived_in,
@@ -60,6 +62,8 @@ else:
         {
             "erasing": (
                 "StoreReader",
+                "count_ends",
+                "ended_since",
                 "erase",
                 "find_derived",
                 "find_derived_in",
@@ -114,11 +118,13 @@ __all__ = [
     "clear_leases",
     "compact",
     "count",
+    "count_ends",
     "count_kinds",
     "count_scopes",
     "delete_unchanged",
     "delete_where",
     "drop_marks",
+    "ended_since",
     "erase",
     "find_derived",
     "find_derived_in",

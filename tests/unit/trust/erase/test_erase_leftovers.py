@@ -14,7 +14,7 @@ from tests.forked import run_program
 from tests.making import Clock
 from tests.unit.trust.erase.given import OTHER, SECRET
 
-from eidet import Memory, Settings, Where
+from eidet import Memory, Settings, Unavailable, Where
 from eidet.compat.numbers import next_number
 from eidet.core.errors import Conflict
 from eidet.models.embed.hashing import Hashing
@@ -108,7 +108,7 @@ WAYS: dict[str, Callable[[Memory], object]] = {
 def test_no_vector_stays_staged_for_what_is_gone(memory: Memory, way: str) -> None:
     memory.remember(SECRET, id="x", scope="a", ttl=5_000)
     memory.remember([f"{OTHER} {number}" for number in range(300)], scope="b")
-    with pytest.raises(ConnectionError):
+    with pytest.raises(Unavailable, match="the line is down"):
         memory.admin.reembed(Stops())
     staged = memory.parts.store.values(STAGED)
     (record,) = memory.parts.store.read("a", ["x"])
