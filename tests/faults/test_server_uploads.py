@@ -6,8 +6,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.faults.pgvector_memories import until
 from tests.servers.served import ServerProcess
+from tests.timing import until
 
 from eidet import Client, Memory
 

@@ -70,7 +70,7 @@ class Words:
 
 
 class _Foreign:
-    """A counter of the user. Names it where it raises or gives no number; rounds up, as many divide by four."""
+    """A counter of the user, named where it raises or gives no number. Rounds up: many divide by four."""
 
     def __init__(self, count: Callable[[str], float], name: str) -> None:
         self._count = count
