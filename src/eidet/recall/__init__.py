@@ -121,7 +121,12 @@ class Recall:
         trace = None
         if query.explain:
             trace = self._trace(
-                query, terms, found, ranked, clock, asked.notes() + notes + self._lacks(found, records)
+                query,
+                terms,
+                found,
+                ranked,
+                clock,
+                (*asked.notes(), *notes, *list_losses(found, records), *self._missing),
             )
         return Hits(best, trace, query.scope.path)
 
@@ -184,10 +189,6 @@ class Recall:
             notes = ("the query has no word to look for", *self._missing)
             trace = Trace(query=query.text, notes=notes, scope=query.scope.path)
         return Hits([], trace, query.scope.path)
-
-    def _lacks(self, found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
-        """What the answer does without, in words."""
-        return (*list_losses(found, records), *self._missing)
 
     @property
     def _missing(self) -> tuple[str, ...]:

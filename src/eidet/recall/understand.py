@@ -220,15 +220,11 @@ def _read_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
     Without a year, a question about the past means the last such day; another one may mean the next.
     """
     read = dates_in(text, now, language=language, past=not looks_ahead(text))
-    found = tuple(one for one in read if one.confidence >= SURE)
-    if not found and asks_upcoming(text, (), now.toordinal()) and _asks_time_only(text, ()):
-        return (_open_future(now.toordinal()),)
+    found, today = tuple(one for one in read if one.confidence >= SURE), now.toordinal()
+    if not found and asks_upcoming(text, (), today) and _asks_time_only(text, ()):
+        # "what is coming up?" means from today on
+        return (Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span"),)
     return found + read_other_ways(found)
-
-
-def _open_future(today: int) -> Dated:
-    """The time of "what is coming up?": from today on."""
-    return Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span")
 
 
 def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
