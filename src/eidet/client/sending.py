@@ -80,19 +80,19 @@ class Sending:
         check_header(self.key, "the key")
         return {"Authorization": f"Bearer {self.key}"}
 
-    @property
-    def pauses(self) -> dict[str, Any]:
-        """What stamina is told: pauses grow until the time is over."""
-        return {
-            "attempts": None,
-            "timeout": self.timeout,
-            "wait_initial": FIRST_PAUSE,
-            "wait_max": LONGEST_PAUSE,
-            "wait_jitter": FIRST_PAUSE,
-        }
-
-    def decide(self, request: WireRequest) -> Callable[[Exception], float | bool]:
-        return partial(_choose_pause, request, time.monotonic() + self.timeout)
+    def retry(
+        self, caller: Callable[..., Any], send: Callable[[WireRequest], Any], request: WireRequest
+    ) -> Any:
+        """What `send` gives, by one of stamina's callers: with growing pauses until the time is over."""
+        call = caller(
+            attempts=None,
+            timeout=self.timeout,
+            wait_initial=FIRST_PAUSE,
+            wait_max=LONGEST_PAUSE,
+            wait_jitter=FIRST_PAUSE,
+        )
+        decide = partial(_choose_pause, request, time.monotonic() + self.timeout)
+        return call(decide, partial(send, request))
 
 
 def _choose_pause(request: WireRequest, ends: float, error: Exception) -> float | bool:
@@ -121,7 +121,8 @@ class Sender:
 
     def __init__(self, sending: Sending) -> None:
         self.sending = sending
-        driver, self._stamina = load_drivers()
+        driver, stamina = load_drivers()
+        self._caller = stamina.RetryingCaller
         self._http: httpx.Client = driver.Client(
             base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
         )
@@ -134,13 +135,10 @@ class Sender:
             except StopIteration as end:
                 return end.value  # type: ignore[no-any-return]
             try:
-                resume = partial(steps.send, self._ask(request))
+                answer = self.sending.retry(self._caller, self._send, request)
+                resume = partial(steps.send, answer)
             except EidetError as error:
                 resume = partial(steps.throw, error)
-
-    def _ask(self, request: WireRequest) -> Any:
-        call = self._stamina.RetryingCaller(**self.sending.pauses)
-        return call(self.sending.decide(request), partial(self._send, request))
 
     def _send(self, request: WireRequest) -> Any:
         with (
@@ -164,7 +162,8 @@ class AsyncSender:
 
     def __init__(self, sending: Sending) -> None:
         self.sending = sending
-        driver, self._stamina = load_drivers()
+        driver, stamina = load_drivers()
+        self._caller = stamina.AsyncRetryingCaller
         self._http: httpx.AsyncClient = driver.AsyncClient(
             base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
         )
@@ -177,13 +176,10 @@ class AsyncSender:
             except StopIteration as end:
                 return end.value  # type: ignore[no-any-return]
             try:
-                resume = partial(steps.send, await self._ask(request))
+                answer = await self.sending.retry(self._caller, self._send, request)
+                resume = partial(steps.send, answer)
             except EidetError as error:
                 resume = partial(steps.throw, error)
-
-    async def _ask(self, request: WireRequest) -> Any:
-        call = self._stamina.AsyncRetryingCaller(**self.sending.pauses)
-        return await call(self.sending.decide(request), partial(self._send, request))
 
     async def _send(self, request: WireRequest) -> Any:
         with translate_errors(self.sending.name):
