@@ -29,7 +29,7 @@ ROOT = BENCH.parent
 RESULTS = BENCH / "peers.json"
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SIZES = (1_000, 10_000, 100_000)
-EMBEDDER = ("numpy>=2,<3", "tokenizers>=0.20,<1", "wordllama==0.4.0.post1", "PyStemmer", "simsimd>=6.2,<7")
+EMBEDDER = ("numpy>=2,<3", "tokenizers>=0.20,<1", "wordllama==0.2.2.post0", "PyStemmer", "simsimd>=6.2,<7")
 EXTENSIONS = (
     "import sqlite3, sys; sqlite3.Connection.enable_load_extension; assert sys.version_info >= (3, 11)"
 )

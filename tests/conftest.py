@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.making import rounds
+from tests.needs import leave_out_what_cannot_run
 from tests.ran import unproved
 
 # The same examples in every run, however busy the machine is; EIDET_TEST_ROUNDS=full makes more of them.
@@ -99,6 +100,11 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
         raise AssertionError(f"{item.nodeid} leaves behind: {'; '.join(left)}")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_out_what_cannot_run(config, items)
+
+
 RAN: dict[str, set[str]] = {}  # test, without its parameters -> how its runs ended
 
 
@@ -106,6 +112,10 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when == "call" or report.outcome != "passed":
         absent = report.outcome == "skipped" and "pip install" in str(report.longrepr)
         RAN.setdefault(report.nodeid.partition("[")[0], set()).add("absent" if absent else report.outcome)
+    for name, tests in report.user_properties:
+        if name == "absent":
+            for test in tests:  # type: ignore[attr-defined]
+                RAN.setdefault(test.partition("[")[0], set()).add("absent")
 
 
 @pytest.hookimpl(trylast=True)

@@ -11,6 +11,15 @@ import pytest
 T = TypeVar("T")
 
 ATTEMPTS = 6
+PATIENCE = 120.0  # seconds; only what never happens takes as long
+
+
+def until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
+    """Waits until something is so."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.005)
 
 
 def within(seconds: float, do: Callable[[], T]) -> T:

@@ -26,6 +26,7 @@ from .index.follower import MANY, Follower
 from .index.state_columns import StateColumns
 from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, Watch, verbs
+from .store.key_ids import KeyIds
 from .store.tombstones import Marker, secret_of
 from .store.traits import missing_of, path_of, secret_keeper
 from .store.usage import Usage
@@ -222,6 +223,7 @@ class Parts:
         self.audit = audit
         self.binding: Binding = Binding(store, embedder, settings)
         self.tombstones: TombstoneWatch = TombstoneWatch(store)
+        self.key_ids: KeyIds = KeyIds(store)
         self.usage: Usage = Usage(store, settings)
         self.foreground: Foreground = Foreground()
         self.state_columns: StateColumns = StateColumns(memory_mb=max(settings.index_memory_mb // 8, 1))
@@ -341,12 +343,14 @@ class Parts:
         self.settings = replace(self.settings, language=language)
 
     def manifest(self, now: float) -> dict[str, Any]:
-        """What an export or an archive says of how its vectors and terms were made."""
+        """What an export or an archive says of how its vectors and terms were made, and of its store."""
         return {
             "embedder": self.embedder.name,
             "width": self.embedder.width,
             "analyzer": self.analyzer.name,
             "exported": now,
+            "store": self.store.identity,
+            "ends": verbs.count_ends(self.store),
         }
 
     def flush(self) -> None:

@@ -88,23 +88,21 @@ class TestCachedInAFile(EmbedderContract):
         return Cached(WordLlama(), path=self.path)
 
 
+@pytest.mark.needs("sentence-transformers")
 class TestSentenceTransformers(EmbedderContract):
     closeness = 1e-4
 
     def make(self) -> Embedder:
-        pytest.importorskip(
-            "sentence_transformers", reason="needs: pip install 'eidet[sentence-transformers]' and its model"
-        )
         from eidet.models.embed.sentence_transformers import SentenceTransformers
 
         return SentenceTransformers()
 
 
+@pytest.mark.needs("fastembed")
 class TestFastEmbed(EmbedderContract):
     closeness = 1e-4
 
     def make(self) -> Embedder:
-        pytest.importorskip("fastembed", reason="needs: pip install 'eidet[fastembed]' and its model")
         from eidet.models.embed.fastembed import FastEmbed
 
         return FastEmbed()

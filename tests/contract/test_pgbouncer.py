@@ -17,6 +17,8 @@ from eidet.store import Store, verbs
 from eidet.store.contract import StoreContract
 from eidet.store.sql.postgres import PostgresStore
 
+pytestmark = pytest.mark.needs("pgbouncer")
+
 
 def pooled(postgres: Postgres, folder: Path, mode: str, size: int) -> Iterator[PgBouncer]:
     pooler = PgBouncer(folder, postgres.port, mode, size=size).start()

@@ -44,10 +44,10 @@ class VectorContract(IndexContract):
         assert told["database"]["calls"] > 2
 
 
+@pytest.mark.needs("qdrant")
 class TestQdrant(VectorContract):
     @pytest.fixture(autouse=True)
     def server(self) -> Iterator[None]:
-        pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
         from qdrant_client import QdrantClient
 
         self.client = QdrantClient(":memory:")

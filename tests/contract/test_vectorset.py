@@ -21,6 +21,8 @@ from eidet.store.redis.address import address_of
 from eidet.store.redis.client import RedisClient
 from eidet.store.redis.key_names import Keys
 
+pytestmark = pytest.mark.needs("redis8")
+
 
 class TestVectorSets(VectorContract):
     """Numbers of 32 bits: the laws ask for exact cosines."""

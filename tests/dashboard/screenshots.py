@@ -51,6 +51,8 @@ def plan_upkeep(visit: Visit) -> None:
 
 JONAS: Final = {"q": "Where does Jonas live?"}
 SHOTS: Final = (
+    Shot("overview", "overview", {}),
+    Shot("overview-narrow", "overview", {}, None, NARROW, "dark"),
     Shot("why", "why", {"q": "What happened with batch H-77/9485?"}),
     Shot("why-not", "why", JONAS, ask_why_not),
     Shot("memories", "memories", {}, open_price),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
-from tests.dashboard.site import END, MARA, Visit
+import pytest
+from tests.dashboard.site import END, MARA, Visit, serve
 
 from eidet import Memory
 from eidet.eval import read_cases
+from eidet.server.keys_file import add_key
 
 Visiting = Callable[..., Visit]
 Own = tuple[str, Path]
@@ -17,6 +21,80 @@ Own = tuple[str, Path]
 
 def open_memory(file: Path) -> Memory:
     return Memory(file, clock=lambda: END, audit=file.parent / "audit.log")
+
+
+def test_the_dashboard_opens_with_an_overview(own_site: Own, visiting: Visiting) -> None:
+    base, file = own_site
+    visit = visiting(base)
+    visit.page.goto(base)
+    visit.wait()
+    page = visit.page
+    assert page.locator("h1").inner_text() == "Overview"
+    visit.go("overview")
+    figures = page.locator(".figures").inner_text()
+    with open_memory(file) as memory:
+        newest = memory.find(scope=MARA, order="-created", limit=1)[0]
+        assert f"{memory.count(scope=MARA)}\n" in figures
+        waiting = len(memory.trust.review(scope=MARA)) + len(memory.facts.contradictions(scope=MARA))
+    assert waiting > 0
+    assert f"Waiting\n{waiting}\n" in figures
+    assert newest.text in page.locator(".lines .row-open").first.inner_text()
+    assert "questions asked" in str(page.locator("figure svg").get_attribute("aria-label"))
+    page.get_by_role("button", name="Look").first.click()
+    visit.until("document.querySelector('h1').innerText === 'Health'")
+
+
+def test_a_memory_is_added_with_the_keyboard(own_site: Own, visiting: Visiting) -> None:
+    base, file = own_site
+    visit = visiting(base)
+    visit.go("overview")
+    page = visit.page
+    page.get_by_label("Text").focus()
+    for words in ("Mara sails on Sundays", "desk", "episode"):
+        page.keyboard.type(words)
+        page.keyboard.press("Tab")
+        if words == "Mara sails on Sundays":
+            page.keyboard.press("Control+a")
+    page.get_by_label("Happened").fill("2026-11-01T09:30")
+    page.get_by_label("Happened").press("Enter")
+    page.get_by_text("Stored in desk.").wait_for()
+    visit.until("document.activeElement.tagName === 'TEXTAREA' && !document.activeElement.value")
+    with open_memory(file) as memory:
+        (stored,) = memory.find(scope="desk")
+    assert (stored.text, stored.kind) == ("Mara sails on Sundays", "episode")
+    assert datetime.fromtimestamp(stored.occurred) == datetime(2026, 11, 1, 9, 30)  # noqa: DTZ001, DTZ006
+    page.get_by_label("Text").fill("Mara sails on Mondays")
+    page.get_by_label("Text").press("Control+Enter")
+    visit.until("!document.querySelector('textarea').value")
+    page.get_by_role("textbox", name="Scope").fill("a//b")
+    visit.expected = ("422",)
+    page.get_by_label("Text").fill("nowhere")
+    page.get_by_role("button", name="Remember").click()
+    page.get_by_role("alert").wait_for()
+
+
+@pytest.mark.parametrize("rights", [("read",), ("write",), ("read", "write")])
+def test_the_overview_keeps_to_the_rights_of_a_key(
+    rights: tuple[str, ...], example: Path, tmp_path: Path, visiting: Visiting
+) -> None:
+    file = Path(shutil.copy(example, tmp_path / "example.db"))
+    key = add_key(tmp_path / "keys.toml", "page", ["tidewater"], rights)
+    with serve(file, keys=tmp_path / "keys.toml") as base:
+        visit = visiting(base)
+        visit.expected = ("401",)
+        visit.page.goto(base)
+        visit.page.get_by_role("textbox", name="Key").fill(key)
+        visit.page.keyboard.press("Enter")
+        visit.page.get_by_role("heading", name="Add a memory").wait_for()
+        words = visit.page.locator("main").inner_text()
+        assert ("This key may not write." in words) == ("write" not in rights)
+        assert ("Came lately" in words) == ("read" in rights)
+        if "write" in rights:
+            visit.page.get_by_label("Text").fill("Mara sails on Sundays")
+            visit.page.get_by_role("button", name="Remember").click()
+            visit.page.get_by_text("Stored in tidewater").wait_for()
+        visit.check()
+        visit.page.goto("about:blank")
 
 
 def test_a_question_is_explained_and_what_is_missed_is_found_out(site: str, visiting: Visiting) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.needs import each
 from tests.servers.milvus import milvus_lite
 from tests.servers.pinecone import Pinecone
 from tests.servers.weaviate import Weaviate
@@ -39,11 +40,10 @@ def address(name: str, stack: ExitStack, folder: Path) -> str:
     if name == "milvus":
         stack.enter_context(milvus_lite(folder))
         return f"milvus+file://{folder}/ours.db?{HOW}"
-    pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
     return f"qdrant://:memory:?{HOW}"
 
 
-@pytest.fixture(params=["pinecone", "weaviate", "milvus", "qdrant"])
+@pytest.fixture(params=each(["pinecone", "weaviate", "milvus", "qdrant"]))
 def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     with ExitStack() as stack:
         yield address(request.param, stack, tmp_path)

@@ -500,22 +500,6 @@ def test_what_was_archived_is_found_by_what_is_forgotten_later(tmp_path: Path) -
     assert files_with(WORD, tmp_path / "archive") == []
 
 
-# Numbers.
-
-
-def test_numbers_go_on_from_those_of_an_earlier_version_whose_names_go(tmp_path: Path) -> None:
-    from eidet.store import SETTINGS, verbs
-
-    with Memory(tmp_path / "m.db", key=KEY, embedder="hashing") as memory:
-        old = f"number of messages in default of {SESSION}"
-        verbs.set_settings(memory.parts.store, {old: "7"})
-        enhanced = EnhancedAgentMemory(memory=memory, session_id=SESSION)
-        enhanced.add_message("user", SAID)
-        enhanced.add_message("user", SAID)
-        assert enhanced.working.get("msg_7") == enhanced.working.get("msg_8") == f"user: {SAID}"
-        assert not [name for name in memory.parts.store.values(SETTINGS) if WORD in name]
-
-
 # What is asked must be able to be asked.
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.pgvector_memories import until
 from tests.servers.postgres import Postgres
+from tests.timing import until
 
 
 @dataclass

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
 import pytest
 from tests.faults.children import tell
+from tests.timing import until
 
 from eidet import Memory
 from eidet.core.settings import Settings
@@ -36,13 +37,6 @@ def text(number: int | str) -> str:
 
 def fill(memory: Memory, numbers: Iterable[int]) -> None:
     memory.remember([text(number) for number in numbers], scope=SCOPE)
-
-
-def until(true: Callable[[], bool], seconds: float = 40.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def index_of(memory: Memory) -> dict[str, Any]:
@@ -96,7 +90,7 @@ def copy_slowly(url: str, pages: str) -> None:
     copying.Copy.add = added  # type: ignore[method-assign]
     memory = opened(url)
     memory.recall("parcel", scope=SCOPE)
-    until(lambda: not index_of(memory)["copying"], 60)
+    until(lambda: not index_of(memory)["copying"])
     sys.exit("nobody killed this process")
 
 

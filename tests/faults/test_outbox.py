@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.faults.nursery import Nursery
 from tests.faults.tiers import Pair, Switch, come_and_go
-from tests.timing import within
+from tests.timing import until, within
 from tests.unit.testing.altered import Altered
 
 from eidet.core.errors import Misconfigured, Unavailable
@@ -262,9 +262,7 @@ def test_what_waits_is_delivered_while_nobody_asks(tmp_path: Path) -> None:
     short.off = True
     verbs.put(store, [fact("x")], now=NOW)
     short.off = False
-    ends = time.monotonic() + 40
-    while files(tmp_path, "long.db-outbox") and time.monotonic() < ends:
-        time.sleep(0.05)
+    until(lambda: not files(tmp_path, "long.db-outbox"))
     assert short.read("a", ["x"])[0] is not None
     assert store.health()["outbox"]["waiting"] == 0
     store.close()
@@ -411,9 +409,7 @@ class TestABlackHole:
             time.sleep(0.02)
         assert short.asked <= 2 + (time.monotonic() - started) / short.seconds
         short.off = False
-        ends = time.monotonic() + 40
-        while len(store.find(ALL)) < 2 and time.monotonic() < ends:
-            time.sleep(0.02)
+        until(lambda: len(store.find(ALL)) >= 2)
         assert {r.id for r in store.find(ALL)} == {"s", "l"}
 
     def test_writes_go_to_the_outbox_at_once(

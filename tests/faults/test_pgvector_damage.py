@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.faults.pgvector_memories import until
 from tests.servers.fixtures import TEMPLATE
 from tests.servers.postgres import Postgres
+from tests.timing import until
 
 from eidet.core.errors import Misconfigured
 from eidet.core.scope import Scope

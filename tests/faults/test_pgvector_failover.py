@@ -18,9 +18,9 @@ from tests.faults.pgvector_memories import (
     fill,
     opened,
     text,
-    until,
 )
 from tests.servers.postgres import Postgres
+from tests.timing import until
 
 from eidet import Memory
 

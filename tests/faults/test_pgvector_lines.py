@@ -17,7 +17,7 @@ from tests.faults.nursery import Nursery
 from tests.faults.pgvector_memories import FROM, SCOPE, await_served, check_complete, fill, opened, text
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
-from tests.timing import ATTEMPTS, raised_within
+from tests.timing import ATTEMPTS, raised_within, until
 
 from eidet import Memory
 from eidet.core.errors import Unavailable
@@ -188,11 +188,11 @@ def test_recalls_and_writes_go_on_over_a_server_that_is_killed(postgres: Postgre
         try:
             work = [pool.submit(recall_until, ended, memory, n) for n in range(3)]
             work.append(pool.submit(remember_until, ended, memory, told))
-            memories.until(lambda: len(told) > 30)
+            until(lambda: len(told) > 30)
             postgres.kill()
             postgres.start()
             before = len(told)
-            memories.until(lambda: len(told) > before + 30 or any(done.done() for done in work), 40)
+            until(lambda: len(told) > before + 30 or any(done.done() for done in work))
         finally:
             ended.set()
         for done in work:

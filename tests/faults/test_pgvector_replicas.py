@@ -22,10 +22,10 @@ from tests.faults.pgvector_memories import (
     index_of,
     opened,
     text,
-    until,
 )
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
+from tests.timing import until
 
 from eidet import Memory
 from eidet.core.errors import Misconfigured

@@ -14,9 +14,9 @@ import pytest
 from tests.faults import postgres_children
 from tests.faults.nursery import Nursery
 from tests.faults.pairs import Pair, ask, paired
-from tests.faults.pgvector_memories import until
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
+from tests.timing import until
 
 from eidet import Memory, Settings
 from eidet.core.errors import EidetError

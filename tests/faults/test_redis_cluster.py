@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.servers.valkey import Cluster, Valkey
+from tests.timing import until
 from tests.unit.store.test_redis_ways import rights
 
 from eidet import Memory
@@ -246,7 +247,7 @@ def failed_over(cluster: Cluster, options: str, *, returns: bool) -> tuple[set[s
     store = RedisStore(f"{cluster.url}?prefix={prefix}&deadline=15{options}")
     scope = "loaded"
     load = Load(store, scope)
-    time.sleep(0.5)
+    until(lambda: len(load.told) > 10)
     victim = primary_of(cluster, Keys(prefix).base(scope) + "m")
     before, since = len(load.told), store.head().seq
     cut_off(cluster, victim)
@@ -257,9 +258,7 @@ def failed_over(cluster: Cluster, options: str, *, returns: bool) -> tuple[set[s
         for node in cluster.nodes:
             node.ask("CONFIG", "SET", "masterauth", "")
         victim.start()  # by now as a replica, which the new primary needs to acknowledge anything
-    deadline = time.monotonic() + 60
-    while load.longest < 0.5 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: load.longest >= 0.5)
     time.sleep(0.3)
     load.end()
     assert len(load.told) > before, load.refused[-1:]

@@ -131,8 +131,8 @@ def test_many_threads_write_and_ask_while_the_line_comes_and_goes(line: tuple[Pr
     assert memory.admin.check() == []
 
 
+@pytest.mark.needs("qdrant")
 def test_a_client_of_qdrant_without_a_server_is_unavailable_in_time() -> None:
-    pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
     silent = Proxy(9)  # nobody listens there
     url = f"qdrant+http://127.0.0.1:{silent.port}?small=0&ship_rows=1&background=no&deadline={DEADLINE}"
     memory = Memory(embedder=Hashing(WIDTH), settings=Settings(index=url))

@@ -24,10 +24,12 @@ from eidet.store.redis.address import address_of
 from eidet.store.redis.client import RedisClient
 from eidet.store.redis.key_names import Keys, slot_of
 
+pytestmark = pytest.mark.needs("redis8")
+
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    first = Redis8(tmp_path_factory.mktemp("first")).start()  # skips where there is none
+    first = Redis8(tmp_path_factory.mktemp("first")).start()
     first.stop()
     cluster = Cluster(
         tmp_path_factory.mktemp("cluster8"), 3, "--repl-diskless-sync-delay", "0", of=Redis8

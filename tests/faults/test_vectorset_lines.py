@@ -27,6 +27,8 @@ from eidet.store.redis.address import address_of
 from eidet.store.redis.client import RedisClient
 from eidet.store.redis.key_names import Keys
 
+pytestmark = pytest.mark.needs("redis8")
+
 WIDTH = 16
 DEADLINE = 0.6
 AT_ONCE = "small=0&ship_rows=1&background=no"

@@ -13,6 +13,8 @@ from tests.servers.sentinel import Watched
 from tests.unit.index.vectordb.test_vectorset_scopes import held
 from tests.unit.store.test_redis_address import certificate
 
+pytestmark = pytest.mark.needs("redis8")
+
 
 @pytest.fixture
 def secure(tmp_path: Path) -> Iterator[tuple[Redis8, str]]:

@@ -116,6 +116,7 @@ VERBS: dict[str, Verb] = {
     "reveal": lambda c, _: c.memory.trust.reveal("no pseudonym"),
     "forget_value": lambda c, _: c.memory.trust.forget_value("ann@example.org"),
     "end_session": lambda c, _: c.memory.upkeep.end_session("today", **c.how.get("end_session", {})),
+    "claim_archive": lambda c, _: c.memory.upkeep.claim_archive(c.how.get("archive", c.file("archive"))),
     "unarchive": lambda c, _: c.memory.upkeep.unarchive(c.how.get("archive", c.file("archive"))),
     "fit": _fit,
     "flush": lambda c, _: c.memory.admin.flush(),

@@ -16,12 +16,10 @@ from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 from eidet.text.words import tokens
 from eidet.upkeep.clusters import clusters
 from eidet.upkeep.curve import DAY, Curve, half_life, strength, strength_of_uses
-from eidet.upkeep.echo import Echoes, EchoLimits
+from eidet.upkeep.echo import Echoes, EchoLimits, spell_symbols
 from eidet.upkeep.importance import Weights, action_importance, importance, move_score, state_importance
 from eidet.upkeep.informativeness import telling
-from eidet.upkeep.same_or_update import Likeness, relation
 from eidet.upkeep.summary import Passage, gist, summarise
-from eidet.upkeep.symbols import spell_symbols
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(150))
 seldom = settings(derandomize=True, deadline=None, max_examples=examples(60))
@@ -256,31 +254,10 @@ def test_a_gist_is_the_text_or_within_its_budget(
         assert told == text
 
 
-# Likeness
+# Groups
 
 WORDS = "Ann|Bob|lives|moved|likes|is|not|no longer|in|to|at|Lisbon|Porto|4|5|the|tea|coffee|she|I|will|was|."
 words = st.lists(st.sampled_from(WORDS.split("|")), max_size=9).map(" ".join)
-
-
-@often
-@given(texts | words)
-def test_a_text_is_the_same_as_itself(text: str) -> None:
-    assert relation(text, text).relation is Likeness.SAME
-    assert relation(text, f"  {text}\n").relation is Likeness.SAME
-
-
-@often
-@given(texts | words, texts | words)
-def test_being_the_same_is_mutual(one: str, other: str) -> None:
-    there, back = relation(one, other).relation, relation(other, one).relation
-    assert (there is Likeness.SAME) == (back is Likeness.SAME)
-
-
-@often
-@given(st.sampled_from(["lives in", "works at", "likes", "moved to"]), st.integers(0, 99), st.integers(0, 99))
-def test_other_numbers_are_never_the_same(verb: str, one: int, other: int) -> None:
-    judged = relation(f"Ann {verb} {one}", f"Ann {verb} {other}").relation
-    assert (judged is Likeness.SAME) == (one == other)
 
 
 @seldom

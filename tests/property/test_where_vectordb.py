@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.making import examples
+from tests.needs import each
 from tests.servers.milvus import milvus_lite
 from tests.strategies import records, wheres
 
@@ -28,7 +29,6 @@ WIDTH, NOW = 8, 1.2  # between the times at which the records of our strategies 
 
 
 def _qdrant(stack: ExitStack, folder: Path) -> Database:
-    pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
     from qdrant_client import QdrantClient
 
     from eidet.index.vectordb.qdrant import QdrantDatabase
@@ -48,7 +48,7 @@ def _milvus(stack: ExitStack, folder: Path) -> Database:
 ENGINES: dict[str, Callable[[ExitStack, Path], Database]] = {"qdrant": _qdrant, "milvus": _milvus}
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+@pytest.fixture(scope="module", params=each(ENGINES))
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     with ExitStack() as stack:
         yield ENGINES[request.param](stack, tmp_path_factory.mktemp(request.param))

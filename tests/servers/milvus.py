@@ -7,14 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 
 @contextmanager
 def milvus_lite(folder: Path) -> Iterator[Any]:
-    """A client of an engine of its own; the test is skipped where it is not installed."""
-    for package in ("pymilvus", "milvus_lite"):
-        pytest.importorskip(package, reason=f"needs {package}: pip install 'eidet[test-heavy]'")
+    """A client of an engine of its own."""
     from pymilvus import MilvusClient
 
     client = MilvusClient(uri=str(folder / "lite.db"), timeout=20)

@@ -6,8 +6,6 @@ import shutil
 import socket
 from pathlib import Path
 
-import pytest
-
 from . import Child, free_port
 
 CONFIG = """[databases]
@@ -25,11 +23,11 @@ server_idle_timeout = 1
 """
 
 
-def binary() -> str:
-    found = shutil.which("pgbouncer", path="/usr/sbin:/usr/local/bin:/usr/bin:/opt/homebrew/bin")
-    if found is None:
-        pytest.skip("needs PgBouncer: apt-get install pgbouncer")
-    return found
+WANTED = "needs PgBouncer: apt-get install pgbouncer"
+
+
+def find() -> str | None:
+    return shutil.which("pgbouncer", path="/usr/sbin:/usr/local/bin:/usr/bin:/opt/homebrew/bin")
 
 
 class PgBouncer:
@@ -40,7 +38,7 @@ class PgBouncer:
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "pgbouncer.ini"
         file.write_text(CONFIG.format(server=server, port=self.port, mode=mode, size=size, more=more))
-        self._child = Child([binary(), file], folder / "log", as_user=True)
+        self._child = Child([find() or WANTED, file], folder / "log", as_user=True)
 
     def start(self) -> PgBouncer:
         self._child.start()

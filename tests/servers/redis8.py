@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Self
-
-import pytest
 
 from .valkey import Valkey
 
@@ -15,18 +12,12 @@ VARIABLE = "EIDET_TEST_REDIS8"
 WANTED = f"needs a Redis with vector sets: export {VARIABLE}=$(.ci/redis8 FOLDER) gets one on Debian"
 
 
+def find() -> str | None:
+    return os.environ.get(VARIABLE) or shutil.which("redis-server")
+
+
 class Redis8(Valkey):
-    """One server. The test is skipped where there is none that knows VADD."""
+    """One server. Tests that start one are marked with what they need, or use the fixture `redis8`."""
 
     def binary(self) -> Path:
-        found = os.environ.get(VARIABLE) or shutil.which("redis-server")
-        if found is None:
-            pytest.skip(WANTED)
-        return Path(found)
-
-    def start(self) -> Self:
-        super().start()
-        if b"unknown command" in self.ask("VADD"):
-            self.stop()
-            pytest.skip(WANTED)
-        return self
+        return Path(find() or WANTED)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
+
+from tests.timing import until
 
 from . import Child, free_port
 from .valkey import Valkey
@@ -18,7 +18,7 @@ class Watched:
     def __init__(self, folder: Path, of: type[Valkey] = Valkey) -> None:
         self.primary = of(folder / "first").start()
         self.replica = of(folder / "second", "--replicaof", "127.0.0.1", str(self.primary.port)).start()
-        _await(lambda: self.primary.ask("WAIT", "1", "100") == b":1")
+        until(lambda: self.primary.ask("WAIT", "1", "100") == b":1")
         self.port = free_port()
         config = folder / "sentinel.conf"
         config.write_text(
@@ -38,15 +38,8 @@ class Watched:
 
     def await_replica(self, key: str, seconds: float = 15.0) -> None:
         """Until the replica has a key; the sentinel has heard of the replica when it was started."""
-        _await(lambda: self.replica.ask("EXISTS", key) == b":1", seconds)
+        until(lambda: self.replica.ask("EXISTS", key) == b":1", seconds)
 
     def stop(self) -> None:
         for one in (self._sentinel, self.primary, self.replica):
             one.stop()
-
-
-def _await(ready: Callable[[], bool], seconds: float = 15.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < deadline, "the replica has not followed"
-        time.sleep(0.02)

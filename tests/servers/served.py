@@ -79,9 +79,11 @@ class Running:
 
 
 @contextlib.contextmanager
-def serve_in_thread(place: object = None, **settings: Any) -> Iterator[Running]:
+def serve_in_thread(
+    place: object = None, *, embedder: str = "hashing:64", **settings: Any
+) -> Iterator[Running]:
     """A memory on a server; both are closed at the end."""
-    memory = AsyncMemory(place, embedder="hashing:64")  # type: ignore[arg-type]
+    memory = AsyncMemory(place, embedder=embedder)  # type: ignore[arg-type]
     running = Running(memory, ServerSettings(port=free_port(), **settings))
     running.start()
     try:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import tomllib
 import zipfile
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 
@@ -21,11 +22,11 @@ OWN = {".py", ".lua", ".sql", ".css", ".js", ".html", ".svg", ".typed"}  # suffi
 
 
 def load_script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / ".ci" / f"{name}.py")
+    loader = SourceFileLoader(Path(name).stem, str(ROOT / ".ci" / name))
+    spec = spec_from_loader(loader.name, loader)
     assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
+    made = module_from_spec(spec)
+    loader.exec_module(made)
     return made
 
 
@@ -98,7 +99,7 @@ def wheel(tmp_path: Path) -> Path:
 
 
 def test_the_bill_of_materials_lists_what_is_required_and_what_is_vendored(wheel: Path) -> None:
-    bill = load_script("make_sbom").make_bill(wheel)
+    bill = load_script("make_sbom.py").make_bill(wheel)
     package = bill["metadata"]["component"]
     assert (package["name"], package["version"]) == ("eidet", "9.9.9")
     assert [(one["name"], one["version"]) for one in package["components"]] == [
@@ -116,6 +117,29 @@ def test_the_bill_of_materials_lists_what_is_required_and_what_is_vendored(wheel
     assert required["version"] == pytest.__version__
     assert required["licenses"] == [{"license": {"name": "MIT"}}]
     assert bill["dependencies"] == [{"ref": "pkg:pypi/eidet@9.9.9", "dependsOn": [required["bom-ref"]]}]
+
+
+def test_a_package_without_a_wheel_for_a_machine_is_named() -> None:
+    script = load_script("wheels")
+    packages = [
+        {"name": "pure", "version": "1", "wheels": [{"url": "https://at/pure-1-py3-none-any.whl"}]},
+        {"name": "old", "version": "2", "wheels": [{"url": "https://at/old-2-cp313-cp313-win_amd64.whl"}]},
+        {"name": "stable", "version": "3", "wheels": [{"url": "https://at/s-3-cp39-abi3-win_amd64.whl"}]},
+        {"name": "other", "version": "4", "marker": "sys_platform != 'win32'"},
+    ]
+    assert script.list_missing(packages, "3.13", "Windows x86-64") == []
+    assert script.list_missing(packages, "3.14", "Windows x86-64") == ["old 2"]
+    assert script.list_missing(packages, "3.13", "macOS 12 arm64") == ["old 2", "stable 3", "other 4"]
+
+
+def test_the_pythons_that_are_named_are_those_whose_wheels_are_asked_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pythons = load_script("wheels").PYTHONS
+    named = [one.rpartition(" :: ")[2] for one in project["classifiers"] if ":: Python :: 3" in one]
+    assert tuple(named) == pythons
+    assert project["requires-python"] == f">={pythons[0]}"
+    for page in ("README.md", "docs/start/install.md", "docs/operate/versions.md"):
+        assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / page).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)

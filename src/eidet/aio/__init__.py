@@ -84,6 +84,7 @@ class AsyncUpkeep(Hopping[UpkeepNamespace]):
     retention: ClassVar = hop(UpkeepNamespace.retention)
     end_session: ClassVar = hop(UpkeepNamespace.end_session)
     unarchive: ClassVar = hop(UpkeepNamespace.unarchive)
+    claim_archive: ClassVar = hop(UpkeepNamespace.claim_archive)
     fit: ClassVar = hop(UpkeepNamespace.fit)
     detail: ClassVar = hop(UpkeepNamespace.detail)
     restore: ClassVar = hop(UpkeepNamespace.restore)

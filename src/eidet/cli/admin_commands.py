@@ -10,7 +10,7 @@ import typer
 
 from ..core.errors import BadInput
 from .json_output import emit, emit_or_tell
-from .memory_options import Which, command
+from .memory_options import Below, Which, command
 from .panels import CARE
 from .show import progress_bar
 
@@ -18,13 +18,15 @@ File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 
 def add_to(app: typer.Typer) -> None:
-    for run in (load, rebuild, reembed, doctor):
+    for run in (load, rebuild, doctor):
         command(app, CARE)(run)
+    command(app, CARE, scoped=False)(reembed)
 
 
 def load(
     on: Which,
     file: File,
+    below: Below = False,
     unverified: Annotated[
         bool,
         typer.Option(
@@ -32,13 +34,16 @@ def load(
         ),
     ] = False,
 ) -> None:
-    """Read an export into the scopes its records name.
+    """Read an export into the scopes its records name; with --scope, only the records of that one.
 
     A damaged file changes nothing.
     """
+    scope = on.reach_or_all(below)
     with on.open_memory(creates=True) as memory, progress_bar("loading") as tell:
-        count = memory.load(file, unverified=unverified, progress=tell)
-    emit_or_tell(on.json, {"loaded": count}, f"loaded {count:,} records from {file}")
+        count = memory.load(file, scope=scope, unverified=unverified, progress=tell)
+    emit_or_tell(
+        on.json, {"loaded": count}, f"loaded {count:,} records of {scope or 'every scope'} from {file}"
+    )
 
 
 def rebuild(on: Which) -> None:

@@ -60,7 +60,7 @@ def of_records(metrics: Mapping[str, float], settings: Settings) -> Iterator[Che
         "duplicates",
         repeated,
         repeated > REPEATED,
-        f"{repeated:.1%} of the facts and documents repeat another one word for word",
+        f"{repeated:.1%} of the facts and documents repeat another one word for word and in every detail",
         "they were stored with keep_duplicates or under different ids; forget those you do not need",
     )
     never = metrics.get("eidet_memory_never_recalled_ratio", 0.0)

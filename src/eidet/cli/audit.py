@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..trust.audit.verify import Verified
 
 SHOWN_IDS: Final = 3
+ANY: Final = 2**63  # changes before a log was added: whoever takes a head now accepts what it says
 
 Log = Annotated[
     Path | None,
@@ -62,6 +63,10 @@ def verify(
     before: Annotated[
         Path | None, typer.Option(metavar="PATH", help="The log that was moved away when this one began.")
     ] = None,
+    attached: Annotated[
+        int | None,
+        typer.Option(metavar="CHANGES", help="How many changes the memory had when the log was added to it."),
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Check whether any entry was altered, removed, inserted or moved, and which line.
@@ -77,7 +82,9 @@ def verify(
             store = stack.enter_context(closing(open_store(at, read_settings_here())))
         known = None if kept is None else _head(kept)
         log = _choose_log(path)
-        found = verified(log, key=_key(key, key_file), head=known, store=store, before=before)
+        found = verified(
+            log, key=_key(key, key_file), head=known, store=store, before=before, attached=attached
+        )
     if json:
         emit(asdict(found) | {"path": str(found.path), "ok": found.ok, "head": str(found.head)})
     else:
@@ -224,7 +231,7 @@ def head(path: Log = None, key: Key = None, key_file: KeyFile = None) -> None:
     """Print the number and hash of the newest entry, to keep elsewhere for `audit verify --head`."""
     from ..trust.audit.verify import verify as verified
 
-    found = verified(_choose_log(path), key=_key(key, key_file))
+    found = verified(_choose_log(path), key=_key(key, key_file), attached=ANY)
     if not found.ok:
         raise BadInput(f"{found.path} is not as it was written; `eidet audit verify` shows where")
     typer.echo(str(found.head))

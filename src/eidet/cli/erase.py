@@ -28,8 +28,9 @@ SHOWN: Final = 50  # records of a dry run that are shown one by one
 
 
 def add_to(app: typer.Typer) -> None:
-    for run in (forget, verify_forgotten, verify_receipt):
+    for run in (forget, verify_forgotten):
         command(app, FORGET)(run)
+    command(app, FORGET, scoped=False)(verify_receipt)
 
 
 def forget(

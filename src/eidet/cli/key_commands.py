@@ -29,11 +29,12 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmat
 def add_to(app: typer.Typer) -> None:
     keys = typer.Typer(no_args_is_help=True, help="Keys of a sealed memory, and of callers of `eidet serve`.")
     keys.command()(new)
-    for run in (rotate, check, shred):
-        command(keys, INSIDE)(run)
+    command(keys, INSIDE)(rotate)
+    for run in (check, shred):
+        command(keys, INSIDE, scoped=False)(run)
     add_keys_to(keys)
     app.add_typer(keys, name="keys", rich_help_panel=TRUST)
-    command(app, TRUST)(seal)
+    command(app, TRUST, scoped=False)(seal)
 
 
 def new(

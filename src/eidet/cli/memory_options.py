@@ -100,7 +100,7 @@ class Which:
 
     @property
     def one_scope(self) -> str:
-        return self.scope or Scope().path
+        return Scope().path if self.scope is None else self.scope
 
     def reach(self, below: bool) -> Scope:
         """What --scope and --below name: a scope, or one with all below it."""
@@ -181,20 +181,25 @@ class Which:
 
 
 def command(
-    app: typer.Typer, panel: str, *, name: str | None = None
+    app: typer.Typer, panel: str, *, name: str | None = None, scoped: bool = True
 ) -> Callable[[Callable[Concatenate[Which, P], None]], Callable[Concatenate[Which, P], None]]:
-    """Makes a function a command: its first argument is filled from the options of `Which`."""
+    """Makes a function a command: its first argument is filled from the options of `Which`.
+
+    A command that is not `scoped` concerns the whole memory, and does not take --scope.
+    """
 
     def add(run: Callable[Concatenate[Which, P], None]) -> Callable[Concatenate[Which, P], None]:
-        app.command(name, cls=PlainCommand, rich_help_panel=panel)(_with_options(run))
+        app.command(name, cls=PlainCommand, rich_help_panel=panel)(_with_options(run, scoped))
         return run
 
     return add
 
 
-def _with_options(run: Callable[..., None]) -> Callable[..., None]:
+def _with_options(run: Callable[..., None], scoped: bool) -> Callable[..., None]:
     _, *own = inspect.signature(run, eval_str=True).parameters.values()
-    shared = inspect.signature(Which, eval_str=True).parameters
+    shared = dict(inspect.signature(Which, eval_str=True).parameters)
+    if not scoped:
+        del shared["scope"]
 
     @wraps(run)
     def start(**given: Any) -> None:

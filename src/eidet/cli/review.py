@@ -16,8 +16,9 @@ from .upkeep_commands import By, Id, tell_changed
 
 
 def add_to(app: typer.Typer) -> None:
-    for run in (review, quarantine, approve, reveal, forget_value):
+    for run in (review, quarantine, approve, reveal):
         command(app, TRUST)(run)
+    command(app, TRUST, scoped=False)(forget_value)
 
 
 def review(

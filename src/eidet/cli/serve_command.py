@@ -25,7 +25,7 @@ KEYS_FILE = Path("eidet-keys.toml")
 
 
 def add_to(app: typer.Typer) -> None:
-    command(app, START)(serve)
+    command(app, START, scoped=False)(serve)
 
 
 def serve(
@@ -67,6 +67,12 @@ def serve(
     slow_recall: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="Log recalls that take longer; 0 logs none.")
     ] = 1.0,
+    mcp_idle: Annotated[
+        float, typer.Option(min=1, metavar="SECONDS", help="A session of MCP that is idle so long ends.")
+    ] = 1800.0,
+    mcp_sessions: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Sessions of MCP that a worker keeps at most.")
+    ] = 1000,
     graph_tools: Annotated[
         bool,
         typer.Option("--graph-tools", help="MCP: also the tools of the reference knowledge-graph server."),
@@ -93,6 +99,8 @@ def serve(
         proxies=tuple(proxy or ()),
         upload_bytes=upload_mb * MEGABYTE,
         public_url=public_url,
+        mcp_idle_seconds=mcp_idle,
+        mcp_sessions=mcp_sessions,
         graph_tools=graph_tools,
         log_json=log_json,
         log_content=log_content,
@@ -148,7 +156,7 @@ def api(
         typer.Option("--scopes", metavar="SCOPE", help="A scope and all below; ** is all. Repeatable."),
     ],
     rights: Annotated[
-        list[str], typer.Option("--rights", metavar="RIGHT", help="read, write, forget, admin. Repeatable.")
+        list[str], typer.Option("--rights", metavar="RIGHT", help="Of read, write, forget, admin, agents.")
     ],
     keys: KeysFile = KEYS_FILE,
 ) -> None:

@@ -151,8 +151,17 @@ def unarchive(
     since: Annotated[str | None, typer.Option(help="Only what was created at this time or later.")] = None,
     until: Annotated[str | None, typer.Option(help="Only what was created at this time or earlier.")] = None,
     listing: Annotated[bool, typer.Option("--list", help="Only list its content.")] = False,
+    claim: Annotated[
+        bool,
+        typer.Option("--claim", help="Only make it this memory's own, after its file was moved or restored."),
+    ] = False,
 ) -> None:
     """Bring forgotten memories back from an archive."""
+    if claim:
+        with on.open_memory() as memory:
+            count = memory.upkeep.claim_archive(folder)
+        emit_or_tell(on.json, {"claimed": count}, f"claimed {count:,} pieces of {folder}")
+        return
     if listing:
         _tell_pieces(on, folder)
         return

@@ -24,6 +24,7 @@ UPKEEP: Final[dict[str, str]] = {
     "retention": _run("retention show"),
     "end_session": _run("end-session SESSION"),
     "unarchive": _run("unarchive FOLDER"),
+    "claim_archive": _run("unarchive FOLDER --claim"),
     "fit": _run("fit"),
     "detail": _run("detail ID"),
     "restore": _run("restore ID") + ", and so does a record in the dashboard",

@@ -118,11 +118,11 @@ def feedback(given: Arguments) -> Steps[None]:
     about, scope = given["about"], given["scope"]
     body: dict[str, Any] = {"useful": given["useful"], "by": given["by"]}
     if isinstance(about, Hit):
-        body["id"], scope = about.id, scope or about.record.scope
+        body["id"], scope = about.id, about.record.scope if scope is None else scope
     elif isinstance(about, str):
         body["id"] = clean_text(about, "an id")
     elif isinstance(about, Hits | Trace | Context):
-        scope = scope or about.scope
+        scope = about.scope if scope is None else scope
     else:
         raise BadInput(
             f"feedback is about a Hit, Hits, a Trace, a Context or an id, not {type(about).__name__}"

@@ -1,7 +1,7 @@
 """Numbers that are given once: across threads, processes and restarts, whatever is forgotten meanwhile.
 
 A series may be named after a session, and settings are readable even in a sealed file. So the store
-keeps a hash of the name, as it does of keys.
+keeps a keyed hash of the name, as it does of keys.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from ..core.errors import Unavailable
-from ..core.record import key_id
 from ..memory import Memory
-from ..store import SETTINGS, Store, Transaction, verbs
+from ..store import SETTINGS, Store, verbs
 
 HELD_SECONDS: Final = 10.0  # a process that dies between reading and writing keeps others waiting so long
 PAUSE_SECONDS: Final = 0.002
@@ -27,22 +25,13 @@ _here = threading.Lock()  # threads of one process need not wait for each other 
 def next_number(memory: Memory, series: str, *, least: int = 0) -> int:
     """The next number of a series, `least` or more, and never the same again on this store."""
     store = memory.parts.store  # no verb gives numbers, and a record would be found
-    setting, former = f"number of {key_id(series)}", f"number of {series}"
+    key_ids, name = memory.parts.key_ids, series.encode()
+    setting = f"number of {key_ids.mark(name)}"
     with _here, _hold_lease(store, setting):
-        known = store.values(SETTINGS, (setting, former))
-        number = max(least, *(int(value) for value in known.values()), 0)
+        given = store.values(SETTINGS, [f"number of {mark}" for mark in key_ids.list_marks(name)])
+        number = max(least, *map(int, given.values()), 0)
         verbs.set_settings(store, {setting: str(number + 1)})
-        if former in known:  # an earlier version kept the name in plain
-            store.write(_RemoveSettings((former, f"lease:{former}")))
     return number
-
-
-@dataclass(frozen=True, slots=True)
-class _RemoveSettings:
-    names: tuple[str, ...]
-
-    def __call__(self, transaction: Transaction) -> None:
-        transaction.set_values(SETTINGS, dict.fromkeys(self.names))
 
 
 @contextmanager

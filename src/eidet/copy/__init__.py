@@ -143,6 +143,7 @@ class _Copy:
         self._total = verbs.count(self._source.store, self._where) * (1 + verify)
         self._carry(since, upto)
         carry_settings(self._source.store, self._target.store)
+        self._target.key_ids.adopt(self._source.key_ids.secrets())  # records keep their ids, and their keys
         forgotten = 0
         if 0 < since < upto:
             forgotten = follow(*self._ends, self._where.scope, self._now)

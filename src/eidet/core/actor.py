@@ -14,11 +14,16 @@ from .value_classes import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acting:
-    """What is known of whoever acts. `reasons` says of single ids why they are changed."""
+    """What is known of whoever acts. `reasons` says of single ids why they are changed.
+
+    `agent` signs what is remembered and names no agent. `bound` refuses the name of any other agent.
+    """
 
     by: str | None = None
     source: str | None = None
     why: str | None = None
+    agent: str | None = None
+    bound: bool = False
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -46,7 +51,7 @@ def acting(*, by: str | None = None, source: str | None = None, why: str | None 
 
 @contextmanager
 def acting_as(actor: Acting) -> Iterator[None]:
-    """Acts as somebody who was captured before: a job may run in the thread of somebody else."""
+    """Acts as this actor alone: a job may run in the thread of somebody else."""
     token = _acting.set(actor)
     try:
         yield

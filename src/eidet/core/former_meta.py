@@ -15,7 +15,7 @@ from .validate import Json
 BY_UPKEEP: Final = "upkeep"  # the source of records that upkeep made
 NAMES: Final = (
     *("pinned", "hold", "ttl", "poison", "quarantine", "reviewed", "merged", "echo_of"),
-    *("updates", "updated_by", "weighed", "used_before_move", "pii", "by"),
+    *("weighed", "used_before_move", "pii", "by"),
 )
 
 
@@ -57,8 +57,6 @@ def _read(name: str, value: Json, origin: Origin) -> tuple[str, Any]:
         if origin.source != BY_UPKEEP:
             raise Misshapen("only upkeep noted who worded a record")
         return "worded_by", read_field("worded_by", value)
-    if name == "updates" and value not in origin.derived_from:
-        raise Misshapen("upkeep derives a record from the one that it updates")
     if name == "merged":
         return name, read_field(name, [_part(part, origin) for part in _read_list(value)])
     return name, read_field(name, value)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field
+from datetime import datetime
 from textwrap import shorten
-from typing import Any, overload
+from typing import Any, Final, overload
 
 from .record import Record
 from .value_classes import dataclass
+
+MOST_DAYS: Final = 5  # that `Hit.why` names of a record that was said more than once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +83,18 @@ class Hit:
         """The explanation as one line: `mentions 48213; from 4 May 2026, the day asked for; by Ann`.
 
         With `numbers`, what each signal gave: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon)`. What gave
-        less than half a hundredth is left out.
+        less than half a hundredth is left out. A record that others were merged into says when it was said.
         """
-        return self.reasons().say(numbers=numbers)
+        why = self.reasons().say(numbers=numbers)
+        return f"{why}; {_describe_times(self.record.times)}" if self.record.state.merged else why
+
+
+def _describe_times(times: Sequence[datetime]) -> str:
+    """Each day once, in order; of more than a few only the first and the last."""
+    days = list(dict.fromkeys(f"{time.day} {time:%B %Y}" for time in times))
+    if len(days) > MOST_DAYS:
+        days = [days[0], "…", days[-1]]
+    return f"said {len(times)} times: {', '.join(days)}"
 
 
 def _part(signal: Signal, matched: Sequence[str]) -> str:

@@ -58,12 +58,35 @@ def name_partial(path: Path) -> Path:
 
     The name tells the machine and the process. What killed processes of this machine left there is removed.
     """
-    stem = f"{path.name[:NAME_CHARS]}.{zlib.crc32(platform.node().encode()):08x}"
-    for left in path.parent.glob(f"{glob.escape(stem)}-*.partial"):
-        process = left.name[len(stem) + 1 :].partition("-")[0]
-        if process.isdecimal() and not _is_running(int(process)):
+    remove_leftovers(path.parent, path.name[:NAME_CHARS])
+    return path.with_name(f"{machine_prefix(path.name[:NAME_CHARS])}{os.urandom(4).hex()}.partial")
+
+
+def machine_prefix(stem: str) -> str:
+    """How the names of unfinished files begin that this process makes."""
+    return f"{_machine_stem(stem)}-{os.getpid()}-"
+
+
+def _machine_stem(stem: str) -> str:
+    return f"{stem}.{zlib.crc32(platform.node().encode()):08x}"
+
+
+def remove_leftovers(folder: Path, stem: str, *, before: float = 0.0) -> None:
+    """Removes unfinished files of processes of this machine that no longer run.
+
+    A new process may have the number of an old one: what is older than `before` is not its own.
+    """
+    begin = _machine_stem(stem)
+    for left in folder.glob(f"{glob.escape(begin)}-*"):
+        process = left.name[len(begin) + 1 :].partition("-")[0]
+        if process.isdecimal() and (not _is_running(int(process)) or _is_older(left, int(process), before)):
             remove_partial(left)
-    return path.with_name(f"{stem}-{os.getpid()}-{os.urandom(4).hex()}.partial")
+
+
+def _is_older(left: Path, process: int, before: float) -> bool:
+    with suppress(OSError):
+        return process == os.getpid() and left.stat().st_mtime < before
+    return False
 
 
 def _is_running(process: int) -> bool:
@@ -85,7 +108,16 @@ def remove_partial(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def check_key_file(path: Path) -> None:
-    """Raises `Misconfigured` if anybody but the owner may read or change a key."""
-    if os.name == "posix" and path.stat().st_mode & OTHERS:
-        raise Misconfigured(f"others may read or change the key file {path}: chmod 600 {path}")
+def read_key_file(path: str | Path, whose: str) -> bytes:
+    """Reads a file that holds a secret; `whose` names it in messages, such as "the master key".
+
+    Raises `Misconfigured` if it cannot be read, or if anybody but the owner may read or change it.
+    """
+    file = Path(path).expanduser()
+    try:
+        if os.name == "posix" and file.stat().st_mode & OTHERS:
+            raise Misconfigured(f"others may read or change the key file {file}: chmod 600 {file}")
+        return file.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: no file can have that name
+        reason = getattr(error, "strerror", None) or error
+        raise Misconfigured(f"{whose} cannot be read: {file}: {reason}") from error

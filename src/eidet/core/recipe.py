@@ -23,7 +23,7 @@ class Recipe:
     date        happened at, or speaks of, the time that is asked about
     form        has what is asked for: a time, a number, a name
     reply       answers another speaker's matching question
-    echo        says no more than the query does (counts against it)
+    echo        asks no more than the question that is asked (counts against it)
     part        is a long document whose best part has few of the words (counts against it)
     question    is itself a question, which seldom answers one (counts against it)
     asked       is of the session, kind or place, or has the phrase, that the query names

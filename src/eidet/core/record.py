@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from array import array
 from collections.abc import Iterable, Mapping
@@ -20,6 +21,7 @@ from .validate import Json, dump_json
 from .value_classes import dataclass
 
 Place = tuple[float, ...]
+_REFERENCE: Final = re.compile("k[0-9a-f]{24}")
 
 
 class Kind(StrEnum):
@@ -131,6 +133,12 @@ class Record:
     def when(self) -> datetime:
         """When it happened, as an aware UTC datetime."""
         return datetime.fromtimestamp(self.occurred, UTC)
+
+    @property
+    def times(self) -> tuple[datetime, ...]:
+        """When it was said, the earliest first: its own time, and one for each record merged into it."""
+        said = sorted((self.occurred, *(part.occurred for part in self.state.merged)))
+        return tuple(datetime.fromtimestamp(at, UTC) for at in said)
 
     def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
         """The record as plain values for JSON: times are ISO 8601 in UTC, internal bytes are left out.
@@ -259,5 +267,10 @@ def content_digest(text: str, data: Json) -> bytes:
 
 
 def key_id(key: str) -> str:
-    """The id of a record that the caller names by a key of their own."""
+    """A reference to the record with a key: verbs take it wherever they take an id. It is never stored."""
     return "k" + blake2b(key.encode(), digest_size=12).hexdigest()
+
+
+def is_reference(id: str) -> bool:
+    """Whether `key_id` made it."""
+    return len(id) == 25 and _REFERENCE.fullmatch(id) is not None

@@ -190,6 +190,8 @@ SETTING_RULES: Final[Mapping[str, SettingRule]] = {
     "stale_days": Whole(1, int(LONGEST)),
     "weigh": Flag(),
     "facts": Flag(),
+    "fact_steps": COUNT,
+    "fact_seconds": TIME,
     "echo_guard": Flag(),
     "access_log": OrNone(Text()),
     "guard": CheckedElsewhere("the guard"),

@@ -41,7 +41,7 @@ class Upkeep:
     spacing_gain: float = 1.0  # forgetting curve: by how much a use lengthens the half-life
     importance_gain: float = 4.0  # forgetting curve: by how much importance lengthens it
     shape: float = 1.0  # forgetting curve: how fast its tail falls; `eidet fit` finds all four
-    alike: float = 0.85  # cosine from which two facts are compared: the same, or an update?
+    alike: float = 0.85  # cosine that two facts with the same words must have to become one
     session_idle_hours: float | None = 6.0  # a session silent for this long has ended
     episode_messages: int | None = 50  # this many new messages of an open session make an episode
     episode_tokens: int = 200  # the length of an episode's summary
@@ -120,6 +120,8 @@ class Settings:
     stale_days: int = 90  # memories unused for this long count as stale in metrics and `eidet doctor`
     weigh: bool = False  # estimate importance from the text where you give none; about 0.1 ms a text
     facts: bool = True  # read facts out of facts and messages when they are stored; about 0.1 ms a text
+    fact_steps: int = 1_000_000  # facts that one question of `memory.facts` may look at
+    fact_seconds: float = 5.0  # how long one question of `memory.facts` may take
     echo_guard: bool = False  # detect texts that only repeat what was just recalled
     access_log: str | None = None  # a file that records every use, for `eidet fit`
     guard: Any = None  # personal data: a Policy, or an action such as "redact"; None: off

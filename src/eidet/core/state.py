@@ -86,8 +86,6 @@ class State:
     reviewed: Review | None = None
     merged: tuple[MergedPart, ...] = ()
     echo_of: str | None = None  # the id of the record that it only repeats
-    updates: str | None = None
-    updated_by: str | None = None
     weighed: bool = False  # its importance is Eidet's to change
     used_before_move: int = 0
     worded_by: str | None = None  # `rules`, or what else worded a record that upkeep made
@@ -258,8 +256,6 @@ _READ: Final[dict[str, Callable[[Json], Any]]] = {
     "reviewed": lambda value: read_part(Review, value),
     "merged": _read_merged,
     "echo_of": _text,
-    "updates": _text,
-    "updated_by": _text,
     "weighed": _true,
     "used_before_move": _count,
     "worded_by": _text,

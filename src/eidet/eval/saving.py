@@ -14,7 +14,7 @@ from .cases import Question
 
 
 def save_question(file: Path, scope: str, records: Iterable[Record], question: Question) -> int:
-    """Adds a question to the file, which gets the scope's records as they are now; how many questions.
+    """Adds a question to the file, with the scope's records as they are now; how many the scope has.
 
     The same question saved again replaces its earlier gold. The file is replaced as a whole, so that a
     reader never sees half of it. Only its owner may read it.
@@ -33,7 +33,7 @@ def save_question(file: Path, scope: str, records: Iterable[Record], question: Q
             lines.append(line)
     lines.append(_question_line(question, scope))
     write_private(file, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
-    return sum(line["type"] == "question" for line in lines)
+    return sum(line["type"] == "question" and line["scope"] == scope for line in lines)
 
 
 def _other_lines(file: Path, scope: str, text: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -192,7 +192,7 @@ class _Carrier:
     def _carry_scope(self, scope: str, items: Sequence[ReadyItem]) -> None:
         wanted: list[ReadyItem] = []
         kinds: list[str] = []
-        there = self._memory.parts.store.read(scope, [item.record.id for item in items])
+        there = self._memory.parts.key_ids.read(scope, [item.record.id for item in items])
         for item, old in zip(items, there, strict=True):
             kind = self._compare(item, old)
             if kind in ("created", "changed"):
@@ -207,7 +207,7 @@ class _Carrier:
 
     def _compare(self, item: ReadyItem, old: Record | None) -> str:
         """What is to be done with an item, and as what it counts."""
-        if old is None and is_entombed(self._memory.parts, _as_it_was(item)):
+        if old is None and self._is_entombed(_as_it_was(item)):
             self._note(item, ENTOMBED)
             return "entombed"
         if old is None:
@@ -221,6 +221,10 @@ class _Carrier:
             return "changed"
         self._note(item, CONFLICT)
         return "conflicts"
+
+    def _is_entombed(self, record: Record) -> bool:
+        ids = self._memory.parts.key_ids.list_ids(record.id)
+        return any(is_entombed(self._memory.parts, record.but(id=id)) for id in ids)
 
     def _store(self, scope: str, items: Sequence[ReadyItem], kinds: Sequence[str]) -> None:
         drafts = [item.draft for item in items]

@@ -78,7 +78,7 @@ class Asking:
     def _list_contradictions(self, graph: ScopeGraph, view: View) -> list[Contradiction]:
         found: list[Contradiction] = []
         for subject, relation in sorted(graph.list_groups()):
-            rivals = [one for one in graph.trace(subject, relation, view) if is_disputed(one)]
+            rivals = [one for one in graph.trace(subject, relation, view) if one.is_disputed]
             if rivals:
                 name = graph.identities.names.name_of(subject)
                 facts = tuple(self.make_facts(graph, rivals))
@@ -178,10 +178,6 @@ def _list_admitted(graph: ScopeGraph, moments: Moments) -> list[Interval]:
             if moments.admits(interval):
                 found.append(interval)
     return found
-
-
-def is_disputed(interval: Interval) -> bool:
-    return interval.end is None and any(rival.end is None for rival in interval.rivals)
 
 
 def make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fact:

@@ -54,7 +54,7 @@ def list_rivals(asking: Asking, fact: Fact, view: View) -> list[Fact]:
         interval = _find_interval(asking, graph, fact.id, view)
         if interval is None:
             return []
-        return asking.make_facts(graph, [rival for rival in interval.rivals if rival.end is None])
+        return asking.make_facts(graph, interval.rivals)
 
     return asking.graphs.ask(fact.scope, find)
 

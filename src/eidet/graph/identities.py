@@ -215,13 +215,11 @@ class Identities:
         for first, second in self._links.values():
             for one in self._meanings(first):
                 for other in self._meanings(second):
-                    joined = groups.get(one, {one}) | groups.get(other, {other})
-                    for node in joined:
-                        groups[node] = joined
-        for node, group in groups.items():
+                    _join(groups, one, other)
+        assert self._parents is not None
+        for group in {id(group): group for group in groups.values()}.values():
             root = _choose_root(group)
-            assert self._parents is not None
-            self._parents[node] = root
+            self._parents |= dict.fromkeys(group, root)
             self._groups[root] = sorted(group)
 
     def _meanings(self, who: Signature | str) -> list[Node]:
@@ -242,6 +240,17 @@ def _node_of_role(signature: Signature, namesakes: Namesakes) -> Node:
     if len(namesakes) == 1:
         return f"{PERSON}:{signature.name}"
     return f"{PERSON}:{signature.name}/{signature.role}/{signature.owner}"
+
+
+def _join(groups: dict[Node, set[Node]], one: Node, other: Node) -> None:
+    """Makes one group of two: the members of the smaller one move."""
+    large, small = groups.setdefault(one, {one}), groups.setdefault(other, {other})
+    if large is small:
+        return
+    if len(large) < len(small):
+        large, small = small, large
+    large |= small
+    groups |= dict.fromkeys(small, large)
 
 
 def _choose_root(group: Iterable[Node]) -> Node:

@@ -166,6 +166,7 @@ class Reasoner:
 
     def _list_step(self, subject: Node, step: str, relation: str, depth: int) -> list[Interval]:
         """A rule that needs the relation it makes looks only at what is stated."""
+        steps: list[Interval]
         if step == relation:
             steps = self._graph.trace(subject, step, self._view)
         else:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ..core.errors import BadInput
 from ..core.value_classes import dataclass
+from .assertion import Assertion
 from .entity_names import Node
 from .fact import Fact
 from .inference import Reasoner
@@ -60,7 +61,7 @@ def read_patterns(patterns: Iterable[Sequence[str | None]]) -> list[TriplePatter
 
 
 class PatternJoin:
-    """Finds all ways in which patterns hold in one graph. The pattern that is bound most goes first."""
+    """Finds all ways in which patterns hold in one graph. The one with the fewest candidates goes first."""
 
     def __init__(self, graph: ScopeGraph, moments: Moments, *, infer: bool) -> None:
         self._graph, self._moments, self._infer = graph, moments, infer
@@ -87,31 +88,35 @@ class PatternJoin:
         rest = dict(left)
         del rest[number]
         for interval in self._list_candidates(left[number], bindings):
+            self._moments.view.spend(1)
             more = self._bind(left[number], interval, bindings)
             if more is not None:
                 yield from self._join(rest, more, {**chosen, number: interval})
 
     def _choose(self, left: dict[int, TriplePattern], bindings: Bindings) -> int:
-        """The number of the pattern that is bound most, the first of equals."""
+        """The number of the pattern that has the fewest candidates, the first of equals."""
         if len(left) == 1:
             return next(iter(left))
-        return max(left, key=lambda one: (self._weigh(left[one], bindings), -one))
+        self._moments.view.spend(len(left))
+        return min(left, key=lambda one: (self._estimate(left[one], bindings), one))
 
-    def _weigh(self, pattern: TriplePattern, bindings: Bindings) -> int:
-        """How few candidates a pattern may have, by what is bound of it."""
-        weight = 0
-        if self._is_bound(pattern.subject, bindings):
-            weight += 4
-        if self._is_bound(pattern.object, bindings):
-            weight += 3
-        if self._is_bound(pattern.relation, bindings):
-            weight += 2
-        return weight
+    def _estimate(self, pattern: TriplePattern, bindings: Bindings) -> int:
+        """About how many statements a pattern may have to look at, by what is bound of it."""
+        index, nodes = self._graph.index, (pattern.subject, pattern.object)
+        subjects, objects = (self._find(part, bindings) for part in nodes)
+        counts = [index.size]
+        if subjects is not None:
+            counts.append(self._count(subjects, index.list_said_of))
+        if objects is not None:
+            counts.append(self._count(objects, index.list_naming))
+        relation = self._find_relation(pattern, bindings)
+        if relation is not None and subjects is None and objects is None:
+            counts.append(len(index.by_relation.get(relation, ())))
+        return min(counts)
 
-    def _is_bound(self, part: str | None, bindings: Bindings) -> bool:
-        if part is None:
-            return False
-        return not part.startswith(VARIABLE) or part in bindings
+    def _count(self, nodes: list[Node], statements: Callable[[int], list[Assertion]]) -> int:
+        members = self._graph.identities.members_of
+        return sum(len(statements(number)) for node in nodes for number in members(node))
 
     def _find(self, part: str | None, bindings: Bindings) -> list[Node] | None:
         """The nodes that a part may be; None if it may be any."""
@@ -128,13 +133,17 @@ class PatternJoin:
     def _list_candidates(self, pattern: TriplePattern, bindings: Bindings) -> Iterator[Interval]:
         subjects = self._find(pattern.subject, bindings)
         objects = self._find(pattern.object, bindings)
-        relation = pattern.relation
-        if relation is not None and relation.startswith(VARIABLE):
-            relation = bindings.get(relation)
+        relation = self._find_relation(pattern, bindings)
         for interval in self._list_intervals(subjects, relation, objects):
             fits = objects is None or interval.object in objects
             if fits and not interval.negated and self._moments.admits(interval):
                 yield interval
+
+    def _find_relation(self, pattern: TriplePattern, bindings: Bindings) -> str | None:
+        relation = pattern.relation
+        if relation is not None and relation.startswith(VARIABLE):
+            return bindings.get(relation)
+        return relation
 
     def _list_intervals(
         self, subjects: list[Node] | None, relation: str | None, objects: list[Node] | None

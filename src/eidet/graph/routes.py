@@ -47,7 +47,7 @@ def list_paths(
             far.widen()
         meeting = near.ways.keys() & far.ways.keys()
         if meeting:
-            return _join_ways(near, far, sorted(meeting))
+            return _join_ways(near, far, sorted(meeting), moments)
         if not near.front or not far.front:
             return []
     return []
@@ -81,17 +81,22 @@ class _Reach:
         found: list[tuple[Interval, ...]] = []
         for before, interval in self.ways[node]:
             for way in self.trace_back(before):
+                self._moments.view.spend(1)
                 found.append((*way, interval))
         return found
 
 
-def _join_ways(near: _Reach, far: _Reach, meeting: list[Node]) -> list[tuple[Interval, ...]]:
+def _join_ways(
+    near: _Reach, far: _Reach, meeting: list[Node], moments: Moments
+) -> list[tuple[Interval, ...]]:
     least = min(near.depths[node] + far.depths[node] for node in meeting)
     found: list[tuple[Interval, ...]] = []
     for node in meeting:
         if near.depths[node] + far.depths[node] > least:
             continue
+        ways_on = far.trace_back(node)
         for way in near.trace_back(node):
-            for rest in far.trace_back(node):
+            moments.view.spend(len(ways_on))
+            for rest in ways_on:
                 found.append((*way, *reversed(rest)))
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import field
 from functools import lru_cache
 
 from ..core.value_classes import dataclass
@@ -11,6 +12,7 @@ from ..store import Entry, Head
 from ..text.facts import Relation, relation_of
 from ..text.facts.statement import Statement
 from .assertion import Assertion, Stated
+from .budget import Budget
 from .entity_names import Node
 from .identities import Identities
 from .statements_index import StatementsIndex
@@ -22,12 +24,17 @@ from .validity import Interval, list_effects, trace_validity
 class View:
     """From where facts are seen: what is known by `known_at` (None: all), what has not expired at `now`.
 
-    With `quarantined`, records that wait for a review count, too.
+    With `quarantined`, records that wait for a review count, too. What is looked at is paid from `budget`.
     """
 
     now: float
     known_at: float | None = None
     quarantined: bool = False
+    budget: Budget | None = field(default=None, compare=False, repr=False)
+
+    def spend(self, steps: int) -> None:
+        if self.budget is not None:
+            self.budget.spend(steps)
 
     def sees(self, assertion: Assertion) -> bool:
         source = assertion.source
@@ -55,6 +62,21 @@ class Moments:
         return self.at is None or interval.holds_at(self.at)
 
 
+class Traced(list[Interval]):
+    """The intervals of one subject and one relation, which can be found by what is said."""
+
+    _found: dict[Hashable, list[Interval]] | None = None
+
+    def find(self, said: Assertion | tuple[Node, bool]) -> list[Interval]:
+        """Those that a statement is part of, or that have a value and are denied or not."""
+        if self._found is None:
+            self._found = defaultdict(list)
+            for interval in self:
+                for key in (*interval.said, (interval.object, interval.negated)):
+                    self._found[key].append(interval)
+        return self._found.get(said, [])
+
+
 @lru_cache(maxsize=4096)
 def find_relation(name: str) -> Relation:
     return relation_of(name)
@@ -70,7 +92,7 @@ class ScopeGraph:
         self.identities: Identities = self.index.identities
         self.decisions: dict[int, StoredDecision] = {}
         self._expiring = 0  # sources that will expire: with them, answers depend on the time
-        self._answers: dict[tuple[Node, str], list[Interval]] = {}
+        self._answers: dict[tuple[Node, str], Traced] = {}
         self._ends: dict[tuple[str, bool], list[Node]] = {}  # by relation; of subjects, or of objects
         self._rejected: dict[tuple[Node, str], list[StoredDecision]] | None = None
         self._special: list[tuple[Node, str]] | None = None
@@ -139,15 +161,15 @@ class ScopeGraph:
 
     # what held when
 
-    def trace(self, subject: Node, relation: str, view: View) -> list[Interval]:
+    def trace(self, subject: Node, relation: str, view: View) -> Traced:
         """The intervals of one subject and one relation, the earliest first."""
         plain = view.known_at is None and not view.quarantined and not self._expiring
-        if not plain:
-            return self._trace(subject, relation, view)
-        key = (subject, relation)
-        known = self._answers.get(key)
+        known = self._answers.get((subject, relation)) if plain else None
         if known is None:
-            known = self._answers[key] = self._trace(subject, relation, view)
+            known = Traced(self._trace(subject, relation, view))
+            if plain:
+                self._answers[subject, relation] = known
+        view.spend(1 + len(known))
         return known
 
     def _trace(self, subject: Node, relation: str, view: View) -> list[Interval]:
@@ -164,6 +186,7 @@ class ScopeGraph:
         pairs: list[tuple[Node, Assertion]] = []
         root_of, name = self.identities.root_of, relation.name
         for number in self.identities.members_of(subject):
+            view.spend(len(self.index.list_said_of(number)))
             for assertion in self.index.list_said_of(number):
                 if assertion.relation == name and view.sees(assertion):
                     pairs.append((root_of(assertion.object), assertion))
@@ -247,6 +270,7 @@ class ScopeGraph:
         """All in which an entity is the object."""
         groups: dict[tuple[Node, str], None] = {}
         for number in self.identities.members_of(thing):
+            view.spend(len(self.index.list_naming(number)))
             for assertion in self.index.list_naming(number):
                 if relation is None or assertion.relation == relation:
                     groups[self.identities.root_of(assertion.subject), assertion.relation] = None
@@ -297,7 +321,5 @@ class ScopeGraph:
             return found
         for assertion in source.assertions:
             subject = self.identities.root_of(assertion.subject)
-            for interval in self.trace(subject, assertion.relation, view):
-                if assertion in interval.said and interval not in found:
-                    found.append(interval)
-        return found
+            found += self.trace(subject, assertion.relation, view).find(assertion)
+        return list(dict.fromkeys(found))

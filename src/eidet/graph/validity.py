@@ -21,12 +21,15 @@ class Interval:
     """A time in which a value held, with all that says so."""
 
     __slots__ = (
+        "_members",
         "closer",
         "end",
+        "firmness",
         "negated",
         "object",
+        "opponents",
+        "rank",
         "relation",
-        "rivals",
         "said",
         "start",
         "subject",
@@ -41,18 +44,29 @@ class Interval:
         self.start: float | None = start
         self.end: float | None = None
         self.said: list[Assertion] = [first]
+        self.rank: int = first.source.rank  # how far its most trusted source is trusted
+        self.firmness: float = first.confidence  # of its surest statement
+        self._members: set[Assertion] = set()  # of `said`, once there are several
         self.closer: Assertion | None = None  # the statement that ended it
         self.successor: Interval | None = None  # what took its place
-        self.rivals: list[Interval] = []  # what it cannot hold together with
+        self.opponents: tuple[Sequence[Interval], ...] = ()  # groups that may be shared; see `rivals`
 
     @property
     def first(self) -> Assertion:
         return self.said[0]
 
     @property
-    def rank(self) -> int:
-        """How far its most trusted source is trusted."""
-        return max(assertion.source.rank for assertion in self.said)
+    def rivals(self) -> list[Interval]:
+        """What it cannot hold together with, while both are open and nothing decides."""
+        return [one for group in self.opponents for one in group if one is not self]
+
+    @property
+    def is_disputed(self) -> bool:
+        return bool(self.opponents)
+
+    @property
+    def is_firm(self) -> bool:
+        return self.firmness >= FIRM
 
     @property
     def confidence(self) -> float:
@@ -86,9 +100,16 @@ class Interval:
     def close(self, at: float, closer: Assertion, successor: Interval | None = None) -> None:
         self.end, self.closer, self.successor = at, closer, successor
 
+    def includes(self, assertion: Assertion) -> bool:
+        return assertion in self._members if self._members else assertion in self.said
+
     def add(self, assertion: Assertion) -> None:
-        if assertion not in self.said:
+        if not self.includes(assertion):
+            self._members = self._members or set(self.said)
+            self._members.add(assertion)
             self.said.append(assertion)
+            self.rank = max(self.rank, assertion.source.rank)
+            self.firmness = max(self.firmness, assertion.confidence)
 
 
 class EffectKind(IntEnum):
@@ -163,12 +184,111 @@ def _order(effect: Effect) -> tuple[float, int, float, int, str, float]:
     return effect.order
 
 
+_Sources = dict[int, dict[Node, Interval]]  # by the seq of the record that first said it, and by value
+
+
+class _OpenValues:
+    """The open intervals of one course. It finds what a statement decides without looking at all others.
+
+    What is asserted is grouped by trust, firmness, start and source: `_is_decided` asks for no more, and
+    nearly always decides for a whole group at once.
+    """
+
+    def __init__(self) -> None:
+        self._by_key: dict[tuple[Node, bool], Interval] = {}
+        self._groups: dict[tuple[int, bool], dict[float | None, _Sources]] = {}
+        self._firm = 0
+
+    def get(self, value: Node, *, negated: bool) -> Interval | None:
+        return self._by_key.get((value, negated))
+
+    def put(self, interval: Interval) -> None:
+        self._by_key[interval.object, interval.negated] = interval
+        if not interval.negated:
+            self._firm += interval.is_firm
+            starts = self._groups.setdefault((interval.rank, interval.is_firm), {})
+            sources = starts.setdefault(interval.start, {})
+            sources.setdefault(interval.first.source.seq, {})[interval.object] = interval
+
+    def remove(self, interval: Interval) -> None:
+        del self._by_key[interval.object, interval.negated]
+        if not interval.negated:
+            self._firm -= interval.is_firm
+            starts = self._groups[interval.rank, interval.is_firm]
+            sources = starts[interval.start]
+            values = sources[interval.first.source.seq]
+            del values[interval.object]
+            if not values:
+                del sources[interval.first.source.seq]
+            if not sources:
+                del starts[interval.start]
+
+    def add(self, interval: Interval, assertion: Assertion) -> None:
+        """Adds a statement to an interval, which may be open or not."""
+        is_open = self.get(interval.object, negated=interval.negated) is interval
+        if is_open:
+            self.remove(interval)
+        interval.add(assertion)
+        if is_open:
+            self.put(interval)
+
+    def has_rivals(self, interval: Interval, *, is_single: bool) -> bool:
+        """Whether something firm is open that a firm interval cannot hold together with."""
+        if not interval.is_firm:
+            return False
+        opposite = self.get(interval.object, negated=not interval.negated)
+        if opposite is not None and opposite.is_firm:
+            return True
+        return is_single and not interval.negated and self._firm > 1
+
+    def list_decided(self, effect: Effect) -> list[Interval]:
+        """What is asserted of other values, and ended by a firm effect."""
+        rank, at, seq = effect.assertion.source.rank, effect.at, effect.assertion.source.seq
+        found: list[Interval] = []
+        for (trusted, is_firm), starts in self._groups.items():
+            if rank >= trusted:  # all, but for what other records state firmly for the same moment
+                for start, sources in starts.items():
+                    for values in _list_sources(sources, seq, start == at and is_firm):
+                        found += values.values()
+            elif not is_firm:  # nothing, but for guesses of other records for the same moment
+                for source, values in starts.get(at, {}).items():
+                    if source != seq:
+                        found += values.values()
+        return [interval for interval in found if interval.object != effect.value]
+
+    def find_earliest(self, before: float) -> Interval | None:
+        """Of what is asserted and began before a moment, the first."""
+        found: Interval | None = None
+        for starts in self._groups.values():
+            for start, sources in starts.items():
+                if start is not None and start < before:
+                    before, found = start, next(iter(next(iter(sources.values())).values()))
+        return found
+
+    def set_opponents(self, *, is_single: bool) -> None:
+        """Tells open intervals what they cannot hold together with: what is firm, and what denies it."""
+        firm = [one for one in self._by_key.values() if one.is_firm]
+        values = [one for one in firm if not one.negated]
+        for interval in firm:
+            opposite = self.get(interval.object, negated=not interval.negated)
+            denied = (opposite,) if opposite is not None and opposite.is_firm else ()
+            others = values if is_single and not interval.negated and len(values) > 1 else ()
+            interval.opponents = tuple(group for group in (others, denied) if group)
+
+
+def _list_sources(sources: _Sources, seq: int, only: bool) -> Iterable[dict[Node, Interval]]:
+    """All of them, or only that of one record."""
+    if not only:
+        return sources.values()
+    return (sources[seq],) if seq in sources else ()
+
+
 class _Course:
     """Goes through effects in their order, and knows what is open."""
 
     def __init__(self, *, is_single: bool) -> None:
         self._is_single = is_single
-        self._open: dict[tuple[Node, bool], Interval] = {}
+        self._open = _OpenValues()
         self._last: dict[Node, Interval] = {}
         self._unbegun: list[Interval] = []
         self.intervals: list[Interval] = []
@@ -180,56 +300,48 @@ class _Course:
             self._begin(effect, negated=effect.act is EffectKind.DENY)
 
     def _begin(self, effect: Effect, *, negated: bool) -> None:
-        key = (effect.value, negated)
-        there = self._open.get(key)
+        there = self._open.get(effect.value, negated=negated)
         if there is not None:
-            there.add(effect.assertion)
-            if there.rivals or effect.assertion.confidence >= FIRM > _firmest(there.said[:-1]):
-                self._displace(effect, there)  # what was a guess, or disputed, is said for sure now
+            self._say_again(effect, there)
             return
         new = Interval(effect.value, effect.at, effect.assertion, negated=negated)
         self._displace(effect, new)
-        self._open[key] = new
+        self._open.put(new)
         self.intervals.append(new)
         if not negated:
             self._last[effect.value] = new
 
+    def _say_again(self, effect: Effect, there: Interval) -> None:
+        """What was a guess, or disputed, may be said for sure now."""
+        was_firm, is_disputed = there.is_firm, self._open.has_rivals(there, is_single=self._is_single)
+        self._open.add(there, effect.assertion)
+        if is_disputed or (there.is_firm and not was_firm):
+            self._displace(effect, there)
+
     def _displace(self, effect: Effect, new: Interval) -> None:
-        """Closes what cannot hold beside a new interval, or leaves both open as rivals."""
+        """Closes what cannot hold beside a new interval, as far as that is decided."""
         if effect.assertion.confidence < FIRM:
             return
-        for key, there in self._list_excluded(new):
-            if _is_decided(effect, there):
-                there.close(effect.at, effect.assertion, new)
-                del self._open[key]
-            elif _firmest(there.said) >= FIRM:
-                new.rivals.append(there)
-                there.rivals.append(new)
-
-    def _list_excluded(self, new: Interval) -> list[tuple[tuple[Node, bool], Interval]]:
-        """What is open and cannot hold beside a new interval: its opposite and, of one value, all others."""
-        opposite = (new.object, not new.negated)
+        opposite = self._open.get(new.object, negated=not new.negated)
+        decided = [] if opposite is None or not _is_decided(effect, opposite) else [opposite]
         if self._is_single and not new.negated:
-            excluded = []
-            for key, there in self._open.items():
-                if key == opposite or (there.object != new.object and not there.negated):
-                    excluded.append((key, there))
-            return excluded
-        denied = self._open.get(opposite)
-        return [] if denied is None else [(opposite, denied)]
+            decided += self._open.list_decided(effect)
+        for there in decided:
+            there.close(effect.at, effect.assertion, new)
+            self._open.remove(there)
 
     def _end(self, effect: Effect) -> None:
         assertion = effect.assertion
-        there = self._open.get((effect.value, assertion.negated))
+        there = self._open.get(effect.value, negated=assertion.negated)
         if there is not None:
-            if assertion in there.said or assertion.source.rank >= there.rank:
-                there.add(assertion)
+            if there.includes(assertion) or assertion.source.rank >= there.rank:
+                self._open.add(there, assertion)
+                self._open.remove(there)
                 there.close(effect.at, assertion)
-                del self._open[effect.value, assertion.negated]
             return
         before = self._last.get(effect.value)
         if before is not None:  # it is over already
-            before.add(assertion)
+            self._open.add(before, assertion)
             return
         self._end_unbegun(effect)
 
@@ -239,23 +351,17 @@ class _Course:
         new.close(effect.at, effect.assertion)
         self._last[effect.value] = new
         self._unbegun.append(new)
-        if not self._is_single:
-            return
-        for there in self._open.values():
-            if not there.negated and there.start is not None and there.start < (new.end or effect.at):
-                new.end, new.successor = there.start, there
+        successor = self._open.find_earliest(effect.at) if self._is_single else None
+        if successor is not None:
+            new.end, new.successor = successor.start, successor
 
     def finish(self) -> list[Interval]:
+        self._open.set_opponents(is_single=self._is_single)
         return self._unbegun + self.intervals
 
 
 def _is_decided(effect: Effect, there: Interval) -> bool:
     """A later statement decides, unless it is trusted less; of one text, the later sentence."""
-    first = there.first
-    if there.start == effect.at and first.source is not effect.assertion.source:
-        return _firmest(there.said) < FIRM
+    if there.start == effect.at and there.first.source is not effect.assertion.source:
+        return not there.is_firm
     return effect.assertion.source.rank >= there.rank
-
-
-def _firmest(assertions: Sequence[Assertion]) -> float:
-    return max((assertion.confidence for assertion in assertions), default=0.0)

@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 from ..core.draft import Draft
@@ -52,10 +53,8 @@ class MemoryFiles:
         return _text_of(record)
 
     def is_folder(self, path: str) -> bool:
-        if path == ROOT:
-            return True
         record = self._record(path)
-        return record is not None and _is_folder(record)
+        return path == ROOT or (record is not None and _is_folder(record))
 
     def exists(self, path: str) -> bool:
         return path == ROOT or self._record(path) is not None
@@ -118,12 +117,10 @@ class MemoryFiles:
         return [path for path, _ in self.list_entries(folder)]
 
     def list_entries(self, folder: str) -> list[tuple[str, Record]]:
-        found: dict[str, Record] = {}
-        for record in walk(self.memory, _FILE, self.scope, order="created"):
-            path = str(record.meta["path"])
-            if path.startswith(folder.rstrip("/") + "/"):
-                found[path] = record
-        return sorted(found.items())
+        records = walk(self.memory, _FILE, self.scope, order="created")
+        found = {str(record.meta["path"]): record for record in records}
+        inside = folder.rstrip("/") + "/"
+        return [(path, found[path]) for path in sorted(found) if path.startswith(inside)]
 
     def clear(self) -> None:
         self.memory.forget(where=_FILE, scope=self.scope, for_good=False)
@@ -181,12 +178,13 @@ class MemoryCommands:
 
     def _view_folder(self, path: str, named: str) -> str:
         lines = [f"{_FOLDER_SIZE}\t{named}"]
-        entries = []
-        for inner, record in self.files.list_entries(path):
-            parts = tuple(inner.removeprefix(path + "/").split("/"))
-            if len(parts) <= DEEPEST and not any(part.startswith(".") for part in parts):
-                entries.append((parts, record))
-        for parts, record in sorted(entries, key=_parts_of):
+        entries = {
+            tuple(inner.removeprefix(path + "/").split("/")): record
+            for inner, record in self.files.list_entries(path)
+        }
+        for parts, record in sorted(entries.items(), key=itemgetter(0)):
+            if len(parts) > DEEPEST or any(part.startswith(".") for part in parts):
+                continue
             shown = "/".join(parts)
             if _is_folder(record):
                 lines.append(f"{_FOLDER_SIZE}\t{named}/{shown}/")
@@ -242,10 +240,8 @@ class MemoryCommands:
             if lines[-1] == "":
                 lines.pop()
             if not 0 <= command.insert_line <= len(lines):
-                raise ToolError(
-                    f"Invalid `insert_line` parameter: {command.insert_line}. "
-                    f"It should be within the range [0, {len(lines)}]."
-                )
+                wrong = f"Invalid `insert_line` parameter: {command.insert_line}. "
+                raise ToolError(wrong + f"It should be within the range [0, {len(lines)}].")
             lines.insert(command.insert_line, command.insert_text.rstrip("\n"))
             return "\n".join(lines).removesuffix("\n") + "\n"
 
@@ -398,10 +394,6 @@ def _lines_with(text: str, wanted: str) -> list[int]:
         lines.append(text.count("\n", 0, at) + 1)
         at = text.find(wanted, at + 1)
     return lines
-
-
-def _parts_of(entry: tuple[tuple[str, ...], Record]) -> tuple[str, ...]:
-    return entry[0]
 
 
 def _absence(named: str) -> ToolError:

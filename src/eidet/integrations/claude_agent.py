@@ -93,10 +93,9 @@ class EidetSessionStore:
 
     def _without_known(self, scope: str, key: Mapping[str, str], entries: Sequence[Any]) -> list[Any]:
         ids = [_id_of(key, entry) for entry in entries]
-        known = set()
-        for record in self.memory.get([id for id in ids if id is not None], scope=scope):
-            if record is not None:
-                known.add(record.id)
+        named = [id for id in ids if id is not None]
+        there = self.memory.get(named, scope=scope)
+        known = {id for id, record in zip(named, there, strict=True) if record is not None}
         fresh = []
         for id, entry in zip(ids, entries, strict=True):
             if id is None or id not in known:

@@ -112,10 +112,8 @@ def drop_known(memory: Memory, drafts: Sequence[Draft], scope: str) -> list[Draf
     fresh: dict[str, Draft] = {}
     for draft in drafts:
         fresh.setdefault(key_id(draft.key or ""), draft)
-    for record in memory.get(list(fresh), scope=scope):
-        if record is not None:
-            del fresh[record.id]
-    return list(fresh.values())
+    there = memory.get(list(fresh), scope=scope)
+    return [draft for draft, known in zip(fresh.values(), there, strict=True) if known is None]
 
 
 def read_all(

@@ -15,11 +15,13 @@ from ..core.where import Where
 from ..parts import Parts
 from ..store import Store, verbs
 from ..store.export_file import SEALED, Sign, read_export, verify_export, write_export
+from ..store.key_ids import KeyIds
 from ..trust.privacy.service import Guarding
 from ..write.arrivals import check_arrival, fits_embedder
 from ..write.put import load_records
 
 Progress = Callable[[int, int], None]  # done, of how many
+KEYS: Final = "keys"  # of a manifest: the secrets by which its records are found by their keys
 READ_ONCE: Final = 5_000  # records of a file are kept in RAM between the check and the writing
 
 
@@ -53,10 +55,11 @@ def records_leaving(
     """Records for an export, sealed as they are kept, what its manifest says of that, and who signs it."""
     from ..trust.seal.exports import export_sealed, find_sealed
 
-    kept = None if plain else find_sealed(store)
-    if kept is None:
-        return (verbs.scan(store, where), {}, None)
-    return export_sealed(kept, where)
+    kept, secrets = find_sealed(store), KeyIds(store).secrets()
+    if kept is not None and not plain:
+        return export_sealed(kept, where, secrets)
+    carried = {} if kept is not None or not secrets else {KEYS: [secret.hex() for secret in secrets]}
+    return (verbs.scan(store, where), carried, None)
 
 
 class FirstRecords:
@@ -106,7 +109,19 @@ class ExportFile:
             read = iter(self.kept.records)
         records = with_progress(read, manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
+        self.parts.key_ids.adopt(self._read_secrets(manifest))
         return load_records(self.parts, chosen, manifest, now=now, checked=True)
+
+    def _read_secrets(self, manifest: dict[str, Any]) -> list[bytes]:
+        """By which records of the export are found by their keys."""
+        from ..trust.seal.exports import open_secrets
+
+        if _is_sealed(manifest):
+            return open_secrets(manifest, self.parts.store)
+        try:
+            return list(map(bytes.fromhex, manifest.get(KEYS, ())))
+        except (TypeError, ValueError):
+            raise Corrupt(f"{self.path}: its {KEYS!r} cannot be read; nothing was loaded") from None
 
     def check(self) -> dict[str, Any]:
         """The manifest; `Corrupt` names the first line that cannot be loaded."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from ..core.validate import Moment, clean_text, moment
+from ..graph.budget import Budget
 from ..graph.fact import Entity, Fact
 from ..graph.scope_graph import Moments, View
+from ..parts import Parts
 from ..trust.audit.reads import Auditing
 
 Named = str | Entity
@@ -67,17 +69,19 @@ def note_facts(auditing: Auditing, verb: str, scope: str | Scope, facts: Iterabl
 
 
 def moments_of(
-    clock: Callable[[], float],
+    parts: Parts,
     as_of: Moment | None = None,
     known_at: Moment | None = None,
     *,
     ever: bool = False,
+    is_bounded: bool = True,
 ) -> Moments:
-    """Without `as_of`, the present; of what was known then, the present of then."""
-    if known_at is None:
-        view = View(now=clock())
-    else:
-        view = View(now=moment(known_at, "known_at"))
+    """Without `as_of`, the present; of what was known then, the present of then.
+
+    The budget of the question begins now. Without bounds, it only ends when nobody waits any more.
+    """
+    budget = Budget(parts.settings.fact_steps, parts.settings.fact_seconds) if is_bounded else Budget()
+    view = View(now=parts.clock() if known_at is None else moment(known_at, "known_at"), budget=budget)
     if ever:
         return Moments(view=view, at=None)
     if as_of is None:

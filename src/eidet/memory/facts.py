@@ -89,7 +89,7 @@ class FactsNamespace:
         phrase = relation_of(relation).phrase
         text = phrase.format(subject=statement.subject.name or "I", object=statement.object.name)
         stored = self._decisions.store(scope, text, triple_data(statement), sources, details)
-        return self._require(stored.id, scope)
+        return self._require(stored.id, scope, is_bounded=False)
 
     def read(self, llm: object, ids: Sequence[str], *, scope: str | Scope = "default") -> list[Fact]:
         """Reads records with a language model, and adds the facts that rules had not found in them.
@@ -98,7 +98,7 @@ class FactsNamespace:
         Where the model fails, nothing is added, and nothing is lost.
         """
         added = self._decisions.read(llm, ids, Scope(one(scope)))
-        return [self._require(record.id, scope) for record in added]
+        return [self._require(record.id, scope, is_bounded=False) for record in added]
 
     def about(
         self,
@@ -110,7 +110,7 @@ class FactsNamespace:
     ) -> list[Fact]:
         """What holds of an entity: what is said of it, then what names it."""
         facts = self._ask(scope, known_at).about(
-            Scope.of(scope), id_of(entity), moments_of(self._parts.clock, as_of, known_at)
+            Scope.of(scope), id_of(entity), moments_of(self._parts, as_of, known_at)
         )
         return note_facts(self._auditing, "facts.about", scope, facts)
 
@@ -136,7 +136,7 @@ class FactsNamespace:
         asked = list(patterns)
         if subject is not None or relation is not None or object is not None:
             asked.append((part_of(subject), relation, part_of(object)))
-        moments = moments_of(self._parts.clock, as_of, known_at, ever=check_flag(ever, "ever"))
+        moments = moments_of(self._parts, as_of, known_at, ever=check_flag(ever, "ever"))
         matches = self._ask(scope, known_at).match(
             Scope.of(scope),
             read_patterns(asked),
@@ -157,7 +157,7 @@ class FactsNamespace:
     ) -> list[Neighbour]:
         """Who and what is one fact away."""
         found = self._ask(scope, known_at).neighbours(
-            Scope.of(scope), id_of(entity), moments_of(self._parts.clock, as_of, known_at)
+            Scope.of(scope), id_of(entity), moments_of(self._parts, as_of, known_at)
         )
         note_facts(self._auditing, "facts.neighbours", scope, [neighbour.fact for neighbour in found])
         return found
@@ -175,7 +175,7 @@ class FactsNamespace:
         """The shortest ways between two entities, each as the facts along it; at most four `hops`."""
         if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= HOPS:
             raise BadInput(f"hops must be a whole number from 1 to {HOPS}, not {hops!r}")
-        moments = moments_of(self._parts.clock, as_of, known_at)
+        moments = moments_of(self._parts, as_of, known_at)
         found = self._ask(scope, known_at).paths(Scope.of(scope), id_of(start), id_of(goal), moments, hops)
         note_facts(self._auditing, "facts.paths", scope, chain.from_iterable(found))
         return found
@@ -190,7 +190,7 @@ class FactsNamespace:
     ) -> list[Fact]:
         """All that ever held of an entity, the earliest first; of one relation, if it is named."""
         facts = self._ask(scope, known_at).timeline(
-            Scope.of(scope), id_of(entity), moments_of(self._parts.clock, None, known_at).view
+            Scope.of(scope), id_of(entity), moments_of(self._parts, None, known_at).view
         )
         if relation is not None:
             facts = [fact for fact in facts if fact.relation == relation]
@@ -220,7 +220,7 @@ class FactsNamespace:
     ) -> str:
         """A short text of what holds of an entity, and of what is to come; empty if nothing is known."""
         place, name, texts = Scope.of(scope), id_of(entity), list[str]()
-        moments, asking = moments_of(self._parts.clock, as_of, known_at), self._ask(scope, known_at)
+        moments, asking = moments_of(self._parts, as_of, known_at), self._ask(scope, known_at)
         facts = asking.timeline(place, name, moments.view)
         note_facts(self._auditing, "facts.profile", scope, facts)
         for one_meant in asking.find_entities(place, name):
@@ -231,7 +231,7 @@ class FactsNamespace:
     def why(self, fact: Fact | str, *, scope: str | Scope = "default") -> Explanation:
         """The sentences behind a fact, what ended it, and the rule that inferred it."""
         found = self._require(fact, scope)
-        explanation = explain_fact(self._ask(found.scope), found, moments_of(self._parts.clock).view)
+        explanation = explain_fact(self._ask(found.scope), found, moments_of(self._parts).view)
         note_facts(self._auditing, "facts.why", scope, [found])
         return explanation
 
@@ -246,7 +246,7 @@ class FactsNamespace:
         """Standing instructions, then preferences, that hold; without `preferences`, only the former."""
         natures = NATURES if check_flag(preferences, "preferences") else NATURES[:1]
         facts = self._ask(scope, known_at).instructions(
-            Scope.of(scope), moments_of(self._parts.clock, as_of, known_at), natures
+            Scope.of(scope), moments_of(self._parts, as_of, known_at), natures
         )
         return note_facts(self._auditing, "facts.instructions", scope, facts)
 
@@ -255,7 +255,7 @@ class FactsNamespace:
     ) -> list[Contradiction]:
         """Facts that cannot hold together, where nothing decides between them; `resolve` does."""
         found = self._ask(scope, known_at).contradictions(
-            Scope.of(scope), moments_of(self._parts.clock, None, known_at).view
+            Scope.of(scope), moments_of(self._parts, None, known_at).view
         )
         disputed = chain.from_iterable(contradiction.facts for contradiction in found)
         note_facts(self._auditing, "facts.contradictions", scope, disputed)
@@ -265,9 +265,7 @@ class FactsNamespace:
         self, keep: Fact | str, *, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
         """Decides a contradiction: one fact stays, those that it contradicts never held. `undo` undoes it."""
-        return self._decisions.resolve(
-            self._require(keep, scope), moments_of(self._parts.clock).view, because
-        )
+        return self._decisions.resolve(self._require(keep, scope), moments_of(self._parts).view, because)
 
     def retract(
         self, fact: Fact | str, *, scope: str | Scope = "default", because: str | None = None
@@ -349,7 +347,7 @@ class FactsNamespace:
         self, verb: str, scope: str | Scope, as_of: Moment | None, known_at: Moment | None, ever: bool
     ) -> tuple[list[Entity], list[Fact]]:
         asking = self._ask(scope, known_at)
-        moments = moments_of(self._parts.clock, as_of, known_at, ever=check_flag(ever, "ever"))
+        moments = moments_of(self._parts, as_of, known_at, ever=check_flag(ever, "ever"), is_bounded=False)
         facts = asking.list_all(Scope.of(scope), moments)
         return asking.list_entities(Scope.of(scope)), note_facts(self._auditing, verb, scope, facts)
 
@@ -359,11 +357,12 @@ class FactsNamespace:
         known = None if known_at is None else moment(known_at, "known_at")
         return Asking(self._reads.graphs_known_at(Scope.of(scope), known))
 
-    def _require(self, fact: Fact | str, scope: str | Scope) -> Fact:
+    def _require(self, fact: Fact | str, scope: str | Scope, *, is_bounded: bool = True) -> Fact:
         if isinstance(fact, Fact):
             return fact
         place, id = Scope(one(scope)), clean_text(fact, "the id of a fact")
-        found = find_fact(self._ask(scope), place, id, moments_of(self._parts.clock).view)
+        view = moments_of(self._parts, is_bounded=is_bounded).view
+        found = find_fact(self._ask(scope), place, id, view)
         if found is None:
             raise self._parts.absence_error(f"fact {id!r} in scope {place}")
         return found

@@ -45,7 +45,7 @@ class Forgetting:
     def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:
         """Deletes for good; tombstones keep it from coming back."""
         now = self._parts.clock()
-        with acting(why=why) as actor:  # so that the audit log tells it, too
+        with acting(why=self._guarding.guard_reason(why)) as actor:  # so that the audit log tells it, too
             gone = self.erasing.forget(wish, now=now, by=by, why=actor.why, key=key)
         if gone and not wish.ends:
             self._tally(wish.scope, int(gone), now)
@@ -65,10 +65,10 @@ class Forgetting:
         from ..trust.erase import Forgotten
 
         place = Scope.of("default" if scope is None else scope)
-        doomed = select_doomed(ids, self._guarding.guard_filter(where), everything, scope).within(place)
+        doomed = self._select(ids, where, everything, scope).within(place)
         self._parts.flush()
         now = self._parts.clock()
-        with acting(why=why):
+        with acting(why=self._guarding.guard_reason(why)):
             gone = len(verbs.delete_where(self._parts.store, doomed, now=now, by=by))
         if gone and not everything:
             self._tally(place, gone, now)
@@ -86,8 +86,12 @@ class Forgetting:
         from ..trust.erase import wish_for
 
         place = Scope.of("default" if scope is None else scope)
-        chosen = select_doomed(ids, self._guarding.guard_filter(where), everything, scope)
+        chosen = self._select(ids, where, everything, scope)
         return wish_for(self._parts, chosen.within(place), place, chosen.ids, everything, for_good)
+
+    def _select(self, ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
+        chosen = select_doomed(ids, self._guarding.guard_filter(where), everything, scope)
+        return self._parts.key_ids.resolve(chosen)
 
     def clean_up(self, *, index: bool = True) -> None:
         """Finishes cleaning after what was forgotten, where it was interrupted or had to wait."""

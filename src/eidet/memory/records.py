@@ -65,7 +65,7 @@ class Records:
 
     def _get_stored(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
         now = self._parts.clock()
-        found = [alive(record, now) for record in self._parts.store.read(one(scope), ids)]
+        found = [alive(record, now) for record in self._parts.key_ids.read(one(scope), ids)]
         self._parts.usage.count_reads(filter(None, found), now)
         self._audit.read("get", scope, [record.id for record in found if record is not None])
         return found
@@ -79,9 +79,11 @@ class Records:
 
     def history(self, id: str, scope: str | Scope) -> list[Event]:
         """What happened to a record; of one that has expired, without what it said."""
-        events = self._parts.store.history(one(scope), clean_text(id, "an id"))
-        self._audit.read("history", scope, [id])
-        there = self._parts.store.read(one(scope), [id])[0]
+        names = self._parts.key_ids.list_ids(clean_text(id, "an id"))
+        told = ((name, self._parts.store.history(one(scope), name)) for name in names)
+        name, events = next((story for story in told if story[1]), (names[0], []))
+        self._audit.read("history", scope, [name])
+        there = self._parts.store.read(one(scope), [name])[0]
         if there is not None and alive(there, self._parts.clock()) is None:
             return [replace(event, before=None) for event in events]
         return events

@@ -45,10 +45,10 @@ class TrustNamespace:
         by: str | None = None,
     ) -> Record:
         """Keeps a memory from recall, find and context until it is approved; upkeep leaves it alone."""
-        who = actor(by)
-        with acting(why=because):
+        who, reason = actor(by), self._guarding.guard_reason(because)
+        with acting(why=reason):
             return self._records.change(
-                id, scope, lambda old, now: self._guarding.quarantine(old, now, who, because)
+                id, scope, lambda old, now: self._guarding.quarantine(old, now, who, reason)
             )
 
     def approve(

@@ -135,6 +135,14 @@ class UpkeepNamespace:
         }
         return self._life.unarchive(archive, sought, self._parts.clock(), self._guarding.check_loaded)
 
+    def claim_archive(self, archive: Archive | str | Path | None = None) -> int:
+        """Makes the pieces of an archive this memory's own; how many were not.
+
+        Forgetting changes only pieces that the memory archived itself, where it lies now. After its file
+        was moved or restored, claim its archive; never for a copy while the original is in use.
+        """
+        return self.keeping.claim(archive)
+
     def fit(
         self,
         log: str | Path | None = None,

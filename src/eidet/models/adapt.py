@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from ..core.errors import EidetError, Misconfigured, Unavailable
+from ..core.errors import Misconfigured
 
 T = TypeVar("T")
 
@@ -67,16 +65,3 @@ def as_coroutine(answer: Awaitable[T]) -> Coroutine[Any, Any, T]:
 
 async def _await(answer: Awaitable[T]) -> T:
     return await answer
-
-
-@contextmanager
-def translate_errors(name: str, timeout: float, late: type[Unavailable] = Unavailable) -> Iterator[None]:
-    """Raises what the user's code raises as `Unavailable`, with the original as its cause."""
-    try:
-        yield
-    except FutureTimeout:
-        raise late(f"{name} did not answer within {timeout:g} s") from None
-    except EidetError:
-        raise
-    except Exception as error:  # whatever the user's code raises
-        raise Unavailable(f"{name} raised {type(error).__name__}: {error}") from error

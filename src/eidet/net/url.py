@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from pathlib import Path
 from typing import Final, TypeGuard, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ..core.errors import Misconfigured
+from ..core.private_files import read_key_file
 from ..core.value_classes import dataclass
 
 API_KEY: Final = "EIDET_API_KEY"  # the variable with the key of a caller of a server
@@ -169,8 +169,5 @@ def read_secret(text: str, environment: Mapping[str, str], whose: str) -> str:
             raise Misconfigured(f"the key of {whose} is to be in the variable {place}, which is not set")
         return environment[place].strip()
     if colon and kind == "file":
-        try:
-            return Path(place).expanduser().read_text(encoding="utf-8").strip()
-        except (OSError, ValueError) as error:
-            raise Misconfigured(f"the key of {whose} cannot be read: {error}") from error
+        return read_key_file(place, f"the key of {whose}").decode("utf-8", "replace").strip()
     return text

@@ -49,7 +49,7 @@ class Survey(NamedTuple):
     never: int  # of the ripe ones, never recalled
     stale: int  # neither created nor used for a long time
     distinct: int  # facts and documents that say something of their own
-    duplicates: int  # facts and documents that repeat another one of their scope
+    duplicates: int  # facts and documents that repeat another one of their scope in every detail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

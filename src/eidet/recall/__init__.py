@@ -31,13 +31,14 @@ from .answer_forms import read_wants
 from .asked_session import read_sessions
 from .asked_time import keep_time
 from .clues import NO_WANTS, Clues
-from .fact_stage import AskedQuery, consult_facts
+from .fact_stage import AskedQuery, add_instructions, show_changes
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
 from .query import Query
 from .query_rules import count_to_read, least_for, list_losses, read_end, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
+from .same_text import put_same_first
 from .second_look import Measures, look_again
 from .session_order import find_sessions
 from .signals import Signals, signals_of
@@ -110,14 +111,8 @@ class Recall:
             probe = replace(probe, head=None)  # somebody wrote between the search and the fetch: look again
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
-        if query.state is not None:
-            hits = explain_fields(hits, query.state, signals)
-        elif query.understand and query.unit == "record" and query.recipe.echo > 0:
-            clues = self._list_clues(query, asked, terms)
-            hits = look_again(hits, clues, Measures(found, signals))
-            if asked.session is None:  # what was said then is asked for, whether it holds or not
-                hits = consult_facts(self, hits, AskedQuery(query, asked, clues), found, head)
-            clock.lap("facts")
+        hits = self._read_texts(hits, query, asked, terms, Measures(found, signals), head)
+        clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)
         best = [hit for hit in hits[: query.limit] if hit.score >= least]
@@ -126,9 +121,39 @@ class Recall:
         trace = None
         if query.explain:
             trace = self._trace(
-                query, terms, found, ranked, clock, asked.notes() + notes + self._lacks(found, records)
+                query,
+                terms,
+                found,
+                ranked,
+                clock,
+                (*asked.notes(), *notes, *list_losses(found, records), *self._missing),
             )
         return Hits(best, trace, query.scope.path)
+
+    def _read_texts(
+        self,
+        hits: list[Hit],
+        query: Query,
+        asked: Understood,
+        terms: tuple[str, ...],
+        measures: Measures,
+        head: Head,
+    ) -> list[Hit]:
+        """The hits in the order that their texts suggest."""
+        if query.state is not None:
+            return explain_fields(hits, query.state, measures.signals)
+        if query.unit != "record":
+            return hits
+        if query.understand and query.recipe.echo > 0:
+            clues = self._list_clues(query, asked, terms)
+            hits = look_again(hits, clues, measures)
+            if asked.session is None:  # else what was said then is asked for, whether it holds or not
+                question = AskedQuery(query, asked, clues)
+                hits = show_changes(self, hits, question, measures, head)
+                hits = add_instructions(self, hits, question, measures.found, head)
+        if query.vector is None:
+            hits = put_same_first(hits, query.text, asked, self.analyzer)
+        return hits
 
     def rank(self, query: Query) -> Ranking | None:
         """All candidates of a question, of which `answer` shows the best; None where nothing is asked for."""
@@ -165,10 +190,6 @@ class Recall:
             trace = Trace(query=query.text, notes=notes, scope=query.scope.path)
         return Hits([], trace, query.scope.path)
 
-    def _lacks(self, found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
-        """What the answer does without, in words."""
-        return (*list_losses(found, records), *self._missing)
-
     @property
     def _missing(self) -> tuple[str, ...]:
         """Of a store that is made of several: which of them is down."""
@@ -194,9 +215,7 @@ class Recall:
 
     def _list_clues(self, query: Query, asked: Understood, terms: tuple[str, ...]) -> Clues:
         """What the texts of the best hits are read for; an identifier leaves nothing to choose."""
-        moment = asked.moment
-        if asked.identifiers or asked.several:
-            moment = ""
+        moment = "" if asked.identifiers or asked.several else asked.moment
         wants = NO_WANTS
         if not asked.identifiers:
             wants = read_wants(asked.text[:LONGEST], asked.read_amounts(), several=asked.several)
@@ -209,6 +228,7 @@ class Recall:
             read_end(query, asked),
             self._read_ids(asked.names),
             asked.expects,
+            asked.asks,
         )
 
     def _read_ids(self, names: tuple[str, ...]) -> frozenset[int]:
@@ -240,16 +260,10 @@ class Recall:
         for path in dict.fromkeys(path for path, _ in chosen):
             seqs = [seq for at, seq in chosen if at == path]
             found.update(zip(seqs, self.store.read(path, seqs), strict=True))
-        result = []
-        for _, seq in chosen:
-            if (record := found[seq]) is not None:
-                result.append(record)
-        return result
+        return [record for _, seq in chosen if (record := found[seq]) is not None]
 
     def _probe(self, query: Query, asked: Understood, terms: tuple[str, ...], head: Head) -> Probe:
-        wanted: tuple[str, ...] = ()
-        if query.recipe.words > 0:
-            wanted = terms
+        wanted = terms if query.recipe.words > 0 else ()
         depth = max(query.recipe.depth, 4 * query.limit)
         if query.state is not None:
             depth = max(depth, POOL)
@@ -267,9 +281,7 @@ class Recall:
 
     def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:
         """The terms of the one who is asked about, and of each further name."""
-        ways: list[str] = []
-        for one in asked.identifiers:
-            ways += one.ways
+        ways = (way for one in asked.identifiers for way in one.ways)
         names = (*asked.names[:1], *asked.entities, *ways)
         return tuple(tuple(map(term_id, self.analyzer.terms(name))) for name in names)
 
@@ -381,9 +393,7 @@ class Recall:
         rows = np.flatnonzero(scores > 0)
         rows = rows[np.argsort(-scores[rows], kind="stable")][:depth]
         ranked = Ranked(rows=rows)
-        records = []
-        if len(rows):
-            records = self._fetch(found, ranked)
+        records = self._fetch(found, ranked) if len(rows) else []
         return tuple(
             (record.id, float(scores[row])) for row, record in zip(rows, records, strict=True) if record
         )

@@ -84,12 +84,11 @@ def read_moment(text: str, dates: Sequence[Dated]) -> str:
     """Which statement is asked for where several tell of the same thing."""
     for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
         text = text[:start] + text[end:]
-    if _CHOICE.search(text):
-        return ""
-    if _LAST.search(text):
+    chooses = _CHOICE.search(text)
+    if not chooses and _LAST.search(text):
         return LAST
-    if _FIRST.search(text):
+    if not chooses and _FIRST.search(text):
         return FIRST
-    if not dates and (_PRESENT.search(text) or _DOES.match(text)) and not _PAST.search(text):
-        return NOW
-    return ""
+    if dates or _PAST.search(text):
+        return ""
+    return NOW

@@ -21,6 +21,7 @@ class Clues:
     wants     what the text of an answer has
     ended     when the time that is asked for was over, if one is
     speakers  the ids of the terms of the participants that the query names
+    asks      whether the query is a question: what is none is found in stored questions, too
     expects   flags of what an answer has: a time, a number, a name
     """
 
@@ -32,3 +33,4 @@ class Clues:
     ended: float | None = None
     speakers: frozenset[int] = frozenset()
     expects: int = 0
+    asks: bool = False

@@ -1,25 +1,30 @@
-"""The stage of a recall that asks the facts: what holds goes first; instructions that apply come along."""
+"""What follows the ranking: later records beside the ones that they may change; instructions that apply."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..core.hit import Hit
 from ..core.record import Record
+from ..core.scope import Scope
 from ..core.where import Where
-from ..graph import Graphs
 from ..graph.scope_graph import Moments, ScopeGraph, View
-from ..index import Candidates
+from ..index import Candidates, Probe
 from ..store import Head
-from .asked_moment import FIRST, LAST
+from .asked_moment import NOW
 from .clues import Clues
-from .fact_look import FactQuery, apply_findings, find_facts, read_fact_query
+from .fact_look import Moment, find_replaced
+from .later_records import Lookup, Shares, show_later
+from .second_look import Measures
 from .standing import add_standing, is_request, list_wishes
 from .understand import Understood
 
 if TYPE_CHECKING:
     from . import Query, Recall
+
+FURTHER: Final = 3  # later records that are read because they name what the best hit says
+PROBED: Final = 50  # records that the index gives of those
 
 
 class AskedQuery(NamedTuple):
@@ -30,22 +35,45 @@ class AskedQuery(NamedTuple):
     clues: Clues
 
 
-def consult_facts(
-    recall: Recall, hits: list[Hit], question: AskedQuery, found: Candidates, head: Head
+def show_changes(
+    recall: Recall, hits: list[Hit], question: AskedQuery, measures: Measures, head: Head
 ) -> list[Hit]:
-    """The hits as facts order them. An identifier leaves nothing to choose."""
-    if recall.graphs is None or question.understood.identifiers:
+    """Where the present is asked for, the hits with what later records say. An identifier names one thing."""
+    if not hits or question.understood.moment != NOW or question.understood.identifiers:
         return hits
-    paths = _list_paths(recall.graphs, hits, question.query, head)
-    if not paths:
-        return hits
-    meant = _read_query(recall, question)
-    for path in paths:
-        findings = find_facts(recall.graphs, path, head, hits, meant)
-        hits = apply_findings(hits, findings, path, meant, partial(_read_visible, recall, question.query))
-    if question.query.scope.below:
-        return hits
-    return _add_standing(recall, recall.graphs, hits, question.query, found, head)
+    query = question.query
+    replaced: dict[int, Record] = {}
+    if recall.graphs is not None:
+        read = partial(_read_visible, recall, query)
+        replaced = find_replaced(recall.graphs, head, hits, Moment(query.asked, query.now), read)
+    covered = partial(measures.read, "words")
+    lookup = Lookup(partial(_find_later, recall, query, head), covered, replaced, query.asked)
+    return show_later(hits, question.clues, lookup)
+
+
+def _find_later(
+    recall: Recall, query: Query, head: Head, older: Record, value: frozenset[int]
+) -> tuple[list[Record], Shares]:
+    """Records later than one that have the most of its value, and the share of it that each record has."""
+    if not value:
+        return [], {}
+    probe = Probe(
+        scope=Scope(older.scope),
+        now=query.now,
+        where=query.where,
+        terms=tuple(value),
+        depth=PROBED,
+        head=head,
+    )
+    found = recall.index.search(probe)
+    later = ((found.words > 0) & (found.traits.occurred >= older.occurred)).nonzero()[0]
+    if not len(later) or found.rarity <= 0:
+        return [], {}
+    best = later[(-found.words[later]).argsort(kind="stable")][:PROBED]
+    shares = {int(found.seq[row]): float(found.words[row]) / found.rarity for row in best}
+    shares.pop(older.seq, None)
+    seqs = list(shares)[:FURTHER]
+    return [record for record in recall.read(older.scope, seqs) if record is not None], shares
 
 
 def _read_visible(recall: Recall, query: Query, path: str, seqs: list[int]) -> list[Record | None]:
@@ -60,43 +88,22 @@ def _read_visible(recall: Recall, query: Query, path: str, seqs: list[int]) -> l
     return seen
 
 
-def _read_query(recall: Recall, question: AskedQuery) -> FactQuery:
-    query, understood, clues = question
-    return read_fact_query(
-        query.text,
-        asked=query.asked,
-        now=query.now,
-        language=recall.analyzer.language,
-        timed=bool(understood.dates) or understood.moment in (FIRST, LAST),
-        terms=clues.terms,
-        names=clues.names,
-    )
-
-
-def _list_paths(graphs: Graphs, hits: list[Hit], query: Query, head: Head) -> list[str]:
-    """The scopes whose facts are asked: the one that is meant, or those of the hits below it.
-
-    A scope in which nothing is stated has nothing to tell.
-    """
-    if query.scope.below:
-        return list(dict.fromkeys(hit.record.scope for hit in hits))
-    path = query.scope.path
-    if graphs.ask(path, _states_nothing, head):
-        return []
-    return [path]
-
-
-def _states_nothing(graph: ScopeGraph) -> bool:
-    return not graph.index.sources
-
-
-def _add_standing(
-    recall: Recall, graphs: Graphs, hits: list[Hit], query: Query, found: Candidates, head: Head
+def add_instructions(
+    recall: Recall, hits: list[Hit], question: AskedQuery, found: Candidates, head: Head
 ) -> list[Hit]:
     """What the user wants whenever such a thing is asked, behind what was found."""
+    graphs, query = recall.graphs, question.query
+    if graphs is None or question.understood.identifiers or query.scope.below:
+        return hits
+    if graphs.ask(query.scope.path, _states_nothing, head):
+        return hits
     moments = Moments(view=View(now=query.now), at=query.asked)
-    ask = partial(list_wishes, moments=moments, requested=is_request(query.text))
+    ask = partial(list_wishes, moments=moments, requested=is_request(query.words))
     wishes = graphs.ask(query.scope.path, ask, head)
     if not wishes.instructions and not wishes.preferences:
         return hits
     return add_standing(hits, found, wishes, query, recall.read)
+
+
+def _states_nothing(graph: ScopeGraph) -> bool:
+    return not graph.index.sources

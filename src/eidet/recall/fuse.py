@@ -109,6 +109,8 @@ def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: 
         least *= STRANGE
     if len(rows) and scores[0] < least and not fits(rows, signals):
         rows, scores = rows[:0], scores[:0]
+    if unit == "record" and (nearest := _list_nearest(rows, found)):
+        rows, scores = np.append(rows, nearest), np.append(scores, np.zeros(len(nearest)))
     return Ranked(
         rows=rows,
         scores=scores.tolist(),
@@ -117,6 +119,15 @@ def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: 
         weights=signals.weights,
         alone=found.traits.session < 0,
     )
+
+
+def _list_nearest(rows: NDArray[np.intp], found: Candidates) -> list[int]:
+    """The row that each arm found nearest, if only others were ranked first: it may have the very text."""
+    nearest = []
+    for arm in (found.dense, found.words):
+        if len(arm) and np.maximum.reduce(arm.take(rows), initial=0.0) < arm.max():
+            nearest.append(int(arm.argmax()))
+    return list(dict.fromkeys(nearest))
 
 
 def _order_rows(

@@ -19,7 +19,7 @@ MOST: Final = 0.29  # its score at most: few that lacked it were right
 
 _MONTHS: Final = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _UNITS: Final = "[cmk]?m|k?g|m?l|h|s|ms|am|pm|[kmgt]b|st|nd|rd|th"
-_YES_OR_NO: Final = re.compile(
+YES_OR_NO: Final = re.compile(
     r"(?:is|are|am|do|does|did|can|could|will|would|should|may|has|have|was|were)\b"
 )
 _PROSE: Final = read_words("the a an is was and of to for with on at has my our we i she he it")
@@ -47,7 +47,7 @@ _ADDRESS: Final = re.compile(r"\w[/\\.@]\w")
 
 def lacks_value(text: str, wants: Wants) -> bool:
     """Whether a short statement has nothing of the kind that is asked for."""
-    if len(text) > SHORT or _YES_OR_NO.match(wants.low):
+    if len(text) > SHORT or YES_OR_NO.match(wants.low):
         return False
     if not (wants.measures or wants.place or "what" in wants.low or "which" in wants.low):
         return False

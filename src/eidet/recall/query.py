@@ -6,6 +6,7 @@ from ..core.scope import Scope
 from ..core.value_classes import dataclass
 from ..core.where import Where
 from ..models.rerank import Reranker
+from .courtesy import drop_courtesies
 from .query_rules import LEAST
 from .recipes import AUTO, Recipe
 from .state_query import StateQuery
@@ -36,5 +37,5 @@ class Query:
     def words(self) -> str:
         """What is searched for by words and meaning: of a state, its texts."""
         if self.state is None:
-            return self.text
+            return drop_courtesies(" ".join(self.text.split())) if self.understand else self.text
         return self.state.words

@@ -1,40 +1,40 @@
-"""What only the texts of the best hits tell: who says that they do not know, and who tells of a change.
+"""What only the texts of the best hits tell: who answers, and who says that they do not know.
 
 The search ranks by columns. The few texts that are read anyway are looked at once more:
 
 - what a text has of that which the question asks for adds to its odds (answer_forms.py)
 - a reply that knows nothing goes behind the others
-- where the present is asked for, a newer statement that tells of a change goes before the one it changes
 - where the first or the last is asked for, hits that tell of the same come in the order of time
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from ..core.hit import Hit
 from ..core.record import Record
 from ..core.value_classes import dataclass
 from ..index import Candidates
-from ..text import term_id
+from ..text import Analyzer, term_id
 from ..text.analysis import is_question, terms_in
+from ..text.thesaurus import list_related
 from ..text.worded_pattern import WordedPattern
 from .answer_forms import has_measure, repeats, weigh_text
 from .asked_moment import FIRST, LAST, NOW
 from .clues import Clues
+from .later_records import LONG
 from .missing_value import MISSING, MOST, lacks_value
-from .rescore import TEXT, add_words, rescore
+from .rescore import TEXT, add_words, log_odds, rescore, score_of
 from .signals import Signals
-from .succession import CHANGE, LONG, STATEMENT, put_change_first, touches
 
+STATEMENT: Final = 160  # characters of a statement about one thing
+CHANGE: Final = 6.0  # so far behind in log odds, what was said last before a time still counts
 LOOKED_AT: Final = 15  # hits whose texts are read
 HELD: Final = 6  # hits among which what held at a time is looked for
 READ_BEST: Final = 0.15  # log odds that the best has more for having been read, and for its lead
 AHEAD, MOST_AHEAD = 0.1, 4.5
-LEAST: Final = 1e-6  # scores are that far from 0 and 1
-MOST_SCORE: Final = 1 - LEAST
 CLOSE: Final = 0.5  # of the cosine of the best, for a text that tells of the same
 ASKED: Final = 80  # characters of a question that tells nothing itself
 MORE: Final = 3  # terms that such a question may have beside those of the query: when, and who asks
@@ -46,6 +46,10 @@ _WHICH_ONE: Final = frozenset(
         term_id,
         ("first", "last", "latest", "recent", "newest", "earliest", "oldest", "time", "thing", "origin"),
     )
+)
+# verbs that go with any topic: to share a relative with one of them says nothing
+_ANY_TOPIC: Final = frozenset(
+    map(term_id, ("go", "get", "come", "take", "make", "give", "put", "keep", "have"))
 )
 _KNOWS_NOTHING: Final = WordedPattern(
     r"\b(?:no idea|not (?:sure|told me|know|found|aware)|don'?t know|haven'?t (?:told|heard|found)"
@@ -80,11 +84,9 @@ def look_again(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
     odds, wants = {}, clues.wants
     for hit in head:
         record = hit.record
-        odds[record.seq] = _log_odds(hit.score) + weigh_text(record.text, wants)
+        odds[record.seq] = log_odds(hit.score) + weigh_text(record.text, wants)
     order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.record.seq]), clues)
-    if clues.moment == NOW:
-        order = put_change_first(order, clues, odds)
-    elif clues.moment in (FIRST, LAST):
+    if clues.moment in (FIRST, LAST):
         order = _put_in_time(order, clues, measures)
     elif clues.ended is not None and order and not _was_said_then(order[0], clues.ended, measures):
         order = _put_held_first(order, clues, clues.ended, odds)
@@ -100,7 +102,7 @@ def look_again(hits: list[Hit], clues: Clues, measures: Measures) -> list[Hit]:
 
 def _lower_best(scores: list[float]) -> list[float]:
     """Where the best hit lacks what is asked for, no other is better."""
-    most = min(_score_of(_log_odds(scores[0]) - MISSING), MOST)
+    most = min(score_of(log_odds(scores[0]) - MISSING), MOST)
     lower = []
     for score in scores:
         lower.append(min(score, most))
@@ -117,28 +119,16 @@ def _score_again(hits: list[Hit], odds: list[float]) -> Iterator[float]:
     lead = MOST_AHEAD
     if len(odds) > 1:
         lead = min(MOST_AHEAD, odds[0] - odds[1])
-    best = _log_odds(hits[0].score) + READ_BEST + AHEAD * lead
+    best = log_odds(hits[0].score) + READ_BEST + AHEAD * lead
     for hit, one in zip(hits, odds, strict=False):
-        yield max(hit.score, _score_of(best + one - odds[0]))
-
-
-def _log_odds(score: float) -> float:
-    if score < LEAST:
-        score = LEAST
-    elif score > MOST_SCORE:
-        score = MOST_SCORE
-    return math.log(score / (1 - score))
-
-
-def _score_of(odds: float) -> float:
-    return 1 / (1 + math.exp(-odds))
+        yield max(hit.score, score_of(best + one - odds[0]))
 
 
 def _put_knowing_first(hits: list[Hit], clues: Clues) -> list[Hit]:
     knowing: list[Hit] = []
     others: list[Hit] = []
     for hit in hits:
-        if _asks(hit.record) and _asks_the_same(hit.record, clues):
+        if clues.asks and _asks(hit.record) and _asks_the_same(hit.record, clues):
             others.append(add_words(hit, "asks the same"))
         elif _knows_nothing(hit.record):
             others.append(add_words(hit, "says that it does not know"))
@@ -251,3 +241,16 @@ def _asks(record: Record) -> bool:
 
 def _when(hit: Hit) -> float:
     return hit.record.occurred
+
+
+def touches(has: AbstractSet[int], topic: AbstractSet[int], analyzer: Analyzer) -> bool:
+    """Whether a text has a word of the topic, or one that answers for one of those."""
+    if not topic.isdisjoint(has):
+        return True
+    related = list_related(analyzer)
+    near: set[int] = set()
+    for term in topic - _ANY_TOPIC:
+        near.update(related.get(term, ()))
+    if not near.isdisjoint(has):
+        return True
+    return any(not near.isdisjoint(related.get(term, ())) for term in has)  # both are of one kind

@@ -26,7 +26,8 @@ SEVERAL: Final = 0.375  # of its weight the context keeps when several answers a
 SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
 OTHER_YEAR: Final = 0.6  # of "in May": May of a year that is not the last
 NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is meant
-TOPIC: Final = 0.5  # from this match on, the form of an answer counts in full
+TOPIC: Final = 0.5  # from this match on, the time and the form of an answer count in full
+KNOWN: Final = 0.6  # of the words that the best record has of the question, for what is about it
 FEW: Final = 30  # candidates among which the least is no measure of what does not fit
 VAGUE: Final = 0.5  # what speaks of a month, where a day is meant
 COUNTED: Final = 2.0  # times its weight what is asked for has where that is a session: as much as a day
@@ -72,7 +73,7 @@ def signals_of(
     """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
     line = found.traits.line or _line_up(found)
     talk = line.read_talk(recipe.talk_terms)
-    echo = _find_echoes(found, recipe, terms)
+    echo = _find_echoes(found, recipe, terms) if asked.asks else None
     dense = _scale_arm(found.dense, found.spans["dense"], echo)
     words = _words(found, echo)
     base = _base(dense, words, found, recipe)
@@ -96,10 +97,25 @@ def signals_of(
     if recipe.part > 0 and (part := _find_parts(found, line)) is not None:
         shares["part"] = part
     shares |= _about(found, asked, recipe, now, zone)
+    fit = np.minimum(1.0, shares.get("context", base) / TOPIC)
+    if "date" in shares and not asked.only_time:
+        shares["date"] = shares["date"] * _fit_subject(found, fit)
     if "form" in shares:
-        shares["form"] = shares["form"] * np.minimum(1.0, shares.get("context", base) / TOPIC)
+        shares["form"] = shares["form"] * fit
     weights = _weights(shares, asked, found, recipe, unit)
     return Signals({**shares, **values}, shares, weights, terms, len(asked.identifiers), asked.only_time)
+
+
+def _fit_subject(found: Candidates, fit: Floats) -> Floats:
+    """How much a time counts for each: less where another record has far more of the question's words."""
+    covered = found.traits.aligned
+    if covered is None:
+        return fit
+    best = float(np.maximum.reduce(covered, initial=0.0))
+    if best <= 0:
+        return fit
+    subject: Floats = np.minimum(fit, covered / (KNOWN * best))
+    return subject
 
 
 def _line_up(found: Candidates) -> TurnLine:
@@ -108,14 +124,14 @@ def _line_up(found: Candidates) -> TurnLine:
 
 
 def _find_echoes(found: Candidates, recipe: Recipe, terms: int) -> NDArray[np.bool_] | None:
-    """Records that say no more than the question does; None where there are none."""
+    """Stored questions that say no more than the one that is asked; None where there are none."""
     covered, length = found.traits.aligned, found.traits.length
     if recipe.echo <= 0 or covered is None or not terms:
         return None
     if np.maximum.reduce(covered, initial=0.0) <= ECHOED:
         return None
     asks = (found.traits.flags & QUESTION) > 0
-    same = (covered > ECHOED) & (length <= terms + asks)
+    same = asks & (covered > ECHOED) & (length <= terms + 1)
     if same.any():
         return same
     return None

@@ -178,7 +178,7 @@ def add_standing(
     """
     end = min(query.limit, FIRST_PLACES)
     places = end // PLACES_EACH
-    chosen = _choose_wishes(hits[: end - places], found, wishes, query.text, places)
+    chosen = _choose_wishes(hits[: end - places], found, wishes, query.words, places)
     if not chosen:
         return hits
     kept, rest = hits[: end - len(chosen)], hits[end - len(chosen) :]

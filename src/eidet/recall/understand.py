@@ -41,6 +41,15 @@ _WHAT_NAMED: Final = WordedPattern(  # at the beginning
     r"|company|brand|restaurant|school|university|artist|author|team|language)s?\b"
 )
 _WHO: Final = WordedPattern(r"\b(?:who|whom|whose)\b", "who whom whose")
+_REST: Final = r"(?:[^.!?;]|[.!?;](?=\S))*"  # of a sentence: "3.5" does not end it
+# one sentence that ends with a question mark, or begins as questions do
+_ASKS: Final = WordedPattern(
+    rf"{_REST}[?\uff1f\u061f\u037e]\W*\Z"
+    rf"|(?:how|what|when|where|who|whom|whose|which|why)\b{_REST}\Z"
+    rf"|(?:is|are|was|were|does|did|has) {_REST}\Z"
+    r"|(?:do|can|could|will|would|should|have|had|am) (?:i|you|we|they|he|she|it|there|my|our|your)\b"
+    rf"{_REST}\Z"
+)
 # several answers are wanted: "what instruments does …", "which cities", "what are", "how many times"
 _SEVERAL: Final = WordedPattern(  # at the beginning
     r"(?:in )?(?:what|which|who|where)(?: \w+){0,2}? (?:are|were|have|all)\b"
@@ -97,6 +106,7 @@ _NO_FIRST: Final = (
     | _ROLES
 )
 _CAPITAL = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f](?<=[^\W\d_][ \-].)[\w.&]*\w")
+_AROUND: Final = ".,;:!?\"'()[]\u2026\u201c\u201d\u2018\u2019\u3002\uff0c\uff1f\uff01"
 _SPACES = re.compile(r"\s+")
 _INK = re.compile(r"\w")
 _CONTENT = re.compile(r"\w{2,}")
@@ -112,7 +122,7 @@ class Understood:
     """What was read from a question. Each part may be given by the caller instead."""
 
     text: str  # as it was asked
-    dense: str  # without names of participants, for the vector
+    dense: str  # without names of participants and signs around words, for the vector
     names: tuple[str, ...] = ()  # participants it names
     entities: tuple[str, ...] = ()  # others it names, by the look of the words
     speaker: str | None = None  # whose turns are asked for, if that is clear
@@ -126,6 +136,7 @@ class Understood:
     identifiers: tuple[Identifier, ...] = ()  # names of one thing, which a record has or has not
     only_time: bool = False  # nothing is asked but what happened at a time
     upcoming: bool = False  # what is to come is asked for
+    asks: bool = False  # it is a question and nothing else
     moment: str = ""  # FIRST, LAST or NOW: which of several statements is asked for
 
     def read_amounts(self) -> str:
@@ -176,7 +187,7 @@ def understand_query(
     dates = _read_dates(question, now, language)
     return Understood(
         text=text,
-        dense=_without_names(_without_dates(text, dates), names),
+        dense=_without_signs(_without_names(_without_dates(text, dates), names)),
         names=names,
         entities=_entities(question, names, dates),
         speaker=_speaker(question, names, voices),
@@ -190,6 +201,7 @@ def understand_query(
         identifiers=_identifiers(question, dates, language),
         only_time=bool(dates) and not names and _asks_time_only(question, dates),
         upcoming=asks_upcoming(question, dates, now.toordinal()),
+        asks=_ASKS.match(question) is not None,
         moment=read_moment(question, dates),
     )
 
@@ -208,15 +220,11 @@ def _read_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
     Without a year, a question about the past means the last such day; another one may mean the next.
     """
     read = dates_in(text, now, language=language, past=not looks_ahead(text))
-    found = tuple(one for one in read if one.confidence >= SURE)
-    if not found and asks_upcoming(text, (), now.toordinal()) and _asks_time_only(text, ()):
-        return (_open_future(now.toordinal()),)
+    found, today = tuple(one for one in read if one.confidence >= SURE), now.toordinal()
+    if not found and asks_upcoming(text, (), today) and _asks_time_only(text, ()):
+        # "what is coming up?" means from today on
+        return (Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span"),)
     return found + read_other_ways(found)
-
-
-def _open_future(today: int) -> Dated:
-    """The time of "what is coming up?": from today on."""
-    return Dated(text="", start=0, end=0, first=today, last=today + FAR, confidence=1.0, grain="span")
 
 
 def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
@@ -303,6 +311,11 @@ def _without_dates(text: str, dates: Sequence[Dated]) -> str:
         if word[0].casefold() not in STOP_WORDS["en"]:
             return left
     return text
+
+
+def _without_signs(text: str) -> str:
+    """The words without the signs around them, which people set or leave out."""
+    return " ".join(filter(None, (word.strip(_AROUND) for word in text.split()))) or text
 
 
 def _asks_time_only(text: str, dates: Sequence[Dated]) -> bool:

@@ -3,7 +3,7 @@
 [[key]]
 name = "support"
 scopes = ["acme/support"]     # this scope and all below it; "**" is every scope
-rights = ["read", "write"]    # of read, write, forget, admin
+rights = ["read", "write"]    # of read, write, forget, admin, agents
 hash = "sha256:…"             # written by `eidet keys api`; or `key = "…"` in plain, for trials
 requests_per_second = 100     # and the other limits of `Limits`
 """
@@ -16,14 +16,15 @@ import math
 import secrets
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.actor import Acting, acting
+from ..core.actor import acting_as, acts
 from ..core.errors import BadInput, EidetError, Misconfigured, Unavailable
+from ..core.record import Record
 from ..core.scope import ALL, BELOW, Scope
 
 PREFIX: Final = "eidet_"  # by which scanners for leaked secrets know our keys
@@ -37,6 +38,7 @@ class Right(StrEnum):
     WRITE = "write"
     FORGET = "forget"
     ADMIN = "admin"
+    AGENTS = "agents"  # sign what it writes with the name of any agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +78,21 @@ class Caller:
             return home
         return self.scopes[0]
 
-    def act(self, source: str | None = None) -> AbstractContextManager[Acting]:
-        """All that is done inside is done by this caller, in history and audit."""
-        return acting(by=self.name, source=source)
+    def view(self, record: Record) -> Record:
+        """The record as this caller may see it: whoever may not read learns which one it is, no more."""
+        if self.may(Right.READ):
+            return record
+        return Record(
+            id=record.id, scope=record.scope, text="", created=record.created, version=record.version
+        )
+
+    def act(self, source: str | None = None) -> AbstractContextManager[None]:
+        """All that is done inside is done by this caller, in history and audit, and signed by it."""
+        actor = replace(acts(), source=source or acts().source)
+        if self.name is not None:
+            bound = not self.may(Right.AGENTS)
+            actor = replace(actor, by=self.name, agent=self.name, bound=bound)
+        return acting_as(actor)
 
 
 LOCAL: Final = Caller(name=None, limits=Limits(requests_per_second=math.inf))
@@ -117,8 +131,9 @@ class KeyRing:
         self._mark: tuple[int, ...] | None = None
         self._keys: tuple[ApiKey, ...] = ()
         if path is not None:
+            with suppress(OSError):  # `read_keys` says what is wrong
+                self._mark = _mark_of(path)  # before it is read: what changes meanwhile is read again
             self._keys = read_keys(path)
-            self._mark = _mark_of(path)
 
     @property
     def required(self) -> bool:

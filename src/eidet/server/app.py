@@ -21,6 +21,7 @@ from .mcp.mounting import add_mcp
 from .mem0 import add_mem0
 from .rest import add_rest
 from .rest.fast_lane import add_fast_lane
+from .rest.temporary_files import clean_folder
 from .server_settings import ServerSettings
 from .serving import Serving
 from .telemetry.metrics_route import add_telemetry, surround
@@ -45,6 +46,7 @@ def create_app(
     @asynccontextmanager
     async def live(_app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
+            await memory.threads.run(clean_folder)
             await memory.threads.open()
             if closes:
                 stack.push_async_callback(memory.close)

@@ -8,7 +8,7 @@ import math
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -33,6 +33,7 @@ ENCODED: Final = (b"/v1/memories/", b"/mem0/v1/memories/", b"/mem0/v2/entities/"
 KEY_KINDS: Final = ("bearer", "token")  # mem0's client says Token
 STRANGER_BYTES: Final = 65_536  # of a body without a valid key
 _GIVEN_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
+_HOST: Final = re.compile(r"(?:\[(?P<number>[0-9a-fA-F:.]+)\]|(?P<name>[\w.-]+))(?::[0-9]{1,5})?", re.ASCII)
 _IDS: Final = random.Random()  # noqa: S311  # tells requests apart, no more; the system would take longer
 BURST_SECONDS: Final = 2.0  # how much of its pace a caller may save up
 
@@ -76,7 +77,7 @@ class Doorway:
             await send({"type": "websocket.close", "code": 1008})
 
     def _let_in(self, scope: MutableMapping[str, Any], headers: Headers) -> Caller | None:
-        check_host(headers.get("host"), self._serving.settings)
+        check_host(headers.getlist("host"), self._serving.settings)
         check_origin(headers, self._serving.settings)
         caller = self._find_caller(headers.get("authorization"))
         scope[CALLER] = caller
@@ -136,9 +137,16 @@ def client_of(scope: MutableMapping[str, Any]) -> str | None:
     return str(client[0])
 
 
-def check_host(host: str | None, settings: ServerSettings) -> None:
-    """421 for a name that this server does not go by: a page could have rebound it to this address."""
-    name = host_name(host or "")
+def check_host(hosts: Sequence[str], settings: ServerSettings) -> None:
+    """421 for a name that this server does not go by: a page could have rebound it to this address.
+
+    400 for a header that is missing, doubled or malformed: a proxy could read another name from it.
+    """
+    found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+    if found is None:
+        message = "a request needs one Host header, with a name and perhaps a port"
+        raise Problem(400, "bad_host", message, field="header.Host")
+    name = (found["number"] or found["name"]).lower()
     if name in settings.allow_hosts or name == settings.host or is_loopback(name):
         return
     if not settings.on_loopback and _is_address(name):  # nobody can rebind a number
@@ -149,13 +157,6 @@ def check_host(host: str | None, settings: ServerSettings) -> None:
         "this server does not answer to the host that the request names",
         hint="whoever runs it can allow a name with --allow-host NAME",
     )
-
-
-def host_name(host: str) -> str:
-    """Without the port, in lower case."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
 
 
 def _is_address(name: str) -> bool:

@@ -27,15 +27,15 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # on
 
     def _watch(self) -> None:
         self._last: Any = self.cycle
-        self._was_full = self.flow.write_paused
+        self._left: int = self.transport.get_write_buffer_size()
         self._timer: asyncio.TimerHandle = self.loop.call_later(SECONDS, self._look)
 
     def _look(self) -> None:
-        if self._was_full and self.flow.write_paused:
-            self.transport.abort()
-            return
+        left = self.transport.get_write_buffer_size()
         waiting = self.cycle is None or self.cycle.response_complete
-        if waiting and self.cycle is self._last:
+        if left >= self._left > 0:
+            self.transport.abort()
+        elif waiting and self.cycle is self._last and not left:  # to close it would wait for what is left
             self.transport.close()
-            return
-        self._watch()
+        else:
+            self._watch()

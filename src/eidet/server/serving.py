@@ -21,6 +21,7 @@ from .readiness import Readiness
 from .server_settings import ServerSettings
 
 LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
+QUESTIONS: Final = 2  # about facts at once: each may keep a processor busy for seconds
 CALLER: Final = "eidet.caller"  # where the doorway leaves the caller in the scope of a request
 BEARER: Final = HTTPBearer(
     auto_error=False, description="A key of the keys file; none is needed without one."
@@ -47,6 +48,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._searches: asyncio.Semaphore | None = None
+        self.questions: asyncio.Semaphore = asyncio.Semaphore(QUESTIONS)
 
     def search(self, memory: AsyncMemory) -> asyncio.Semaphore:
         """Searches in this process take turns; those that wait for a database or a model may be more."""
@@ -101,6 +103,11 @@ class Grant(BareGrant):
     named: bool = True  # whether the request names the scope; else it is the caller's home
 
     @property
+    def reads(self) -> bool:
+        """Whether the caller may see what memories say. Whoever may not learns ids and versions."""
+        return self.caller.may(Right.READ)
+
+    @property
     def single(self) -> str:
         """The path of the scope where only one can be meant."""
         if self.scope.below:
@@ -132,15 +139,22 @@ def make_unauthorized() -> Problem:
     )
 
 
-def check_right(caller: Caller, right: Right) -> None:
-    """403 if the caller's key does not have a right."""
-    if not caller.may(right):
-        raise Problem(
-            403,
-            "no_right",
-            f"the key {caller.name!r} does not have the right {right.value!r}",
-            hint="whoever runs the server can add it in the keys file",
-        )
+def check_rights(caller: Caller, *rights: Right) -> None:
+    """403 if the caller's key lacks one of these rights."""
+    for right in rights:
+        if not caller.may(right):
+            raise Problem(
+                403,
+                "no_right",
+                f"the key {caller.name!r} does not have the right {right.value!r}",
+                hint="whoever runs the server can add it in the keys file",
+            )
+
+
+def choose_scope(caller: Caller, query: str | None, header: str | None) -> str:
+    """The scope that a request names, or the caller's home. An empty name is one: no scope has it."""
+    named = header if query is None else query
+    return caller.choose_home() if named is None else named
 
 
 def check_reach(caller: Caller, scope: Scope) -> None:
@@ -149,28 +163,28 @@ def check_reach(caller: Caller, scope: Scope) -> None:
         raise make_not_found()
 
 
-def needs(right: Right) -> Callable[..., Awaitable[Grant]]:
-    """A dependency: the caller has this right in the scope that the request names."""
+def needs(*rights: Right) -> Callable[..., Awaitable[Grant]]:
+    """A dependency: the caller has these rights in the scope that the request names."""
 
     async def grant(request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None) -> Grant:
         caller = caller_of(request)
-        check_right(caller, right)
-        named = Scope.of(scope or scope_header or caller.choose_home())
-        check_reach(caller, named)
-        return Grant(caller, serving_of(request), named, bool(scope or scope_header))
+        check_rights(caller, *rights)
+        chosen = Scope.of(choose_scope(caller, scope, scope_header))
+        check_reach(caller, chosen)
+        return Grant(caller, serving_of(request), chosen, (scope, scope_header) != (None, None))
 
     return grant
 
 
-def needs_widely(right: Right) -> Callable[..., Awaitable[WideGrant]]:
+def needs_widely(*rights: Right) -> Callable[..., Awaitable[WideGrant]]:
     """As `needs`, for routes where `**` names every scope, if the caller's key opens all."""
 
     async def grant(
         request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None
     ) -> WideGrant:
         caller = caller_of(request)
-        check_right(caller, right)
-        wanted = scope or scope_header or caller.choose_home()
+        check_rights(caller, *rights)
+        wanted = choose_scope(caller, scope, scope_header)
         if wanted == ALL:
             if not caller.sees_all:
                 raise make_not_found()
@@ -182,12 +196,12 @@ def needs_widely(right: Right) -> Callable[..., Awaitable[WideGrant]]:
     return grant
 
 
-def needs_alone(right: Right) -> Callable[..., Awaitable[BareGrant]]:
-    """A dependency: the caller has this right, in whatever scopes."""
+def needs_alone(*rights: Right) -> Callable[..., Awaitable[BareGrant]]:
+    """A dependency: the caller has these rights, in whatever scopes."""
 
     async def grant(request: Request) -> BareGrant:
         caller = caller_of(request)
-        check_right(caller, right)
+        check_rights(caller, *rights)
         return BareGrant(caller, serving_of(request))
 
     return grant
@@ -200,5 +214,9 @@ Forgets = Annotated[Grant, Depends(needs(Right.FORGET))]
 Administers = Annotated[Grant, Depends(needs(Right.ADMIN))]
 ReadsWidely = Annotated[WideGrant, Depends(needs_widely(Right.READ))]
 AdministersWidely = Annotated[WideGrant, Depends(needs_widely(Right.ADMIN))]
+Decides = Annotated[Grant, Depends(needs(Right.WRITE, Right.READ))]  # the answers tell what others say
+Previews = Annotated[Grant, Depends(needs(Right.FORGET, Right.READ))]  # it shows what would go
+Exports = Annotated[Grant, Depends(needs(Right.ADMIN, Right.READ))]  # an export holds texts
+ExportsWidely = Annotated[WideGrant, Depends(needs_widely(Right.ADMIN, Right.READ))]
 ReadsAnywhere = Annotated[BareGrant, Depends(needs_alone(Right.READ))]
 AdministersAnywhere = Annotated[BareGrant, Depends(needs_alone(Right.ADMIN))]

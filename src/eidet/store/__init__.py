@@ -179,7 +179,10 @@ class Transaction(Protocol):
         """
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        """Deletes records as they were read here, and adds to the history of each what happened."""
+        """Deletes records as they were read here, and adds to the history of each what happened.
+
+        Vectors that are staged for them go, too.
+        """
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         """Adds uses and replaces derived bytes in place: no new seq, no new version.

@@ -36,6 +36,14 @@ class LivesInFiles(Protocol):
 
 
 @runtime_checkable
+class TellsHome(Protocol):
+    """A store on a server, or one that is made of such."""
+
+    def tell_home(self) -> str:
+        """Where it is: the same whenever it is opened, another for a copy that was restored elsewhere."""
+
+
+@runtime_checkable
 class ScrubsFiles(Protocol):
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Leaves nothing of what was deleted in the files of the store.

@@ -33,6 +33,7 @@ from .abilities import (
     OffersIndex,
     ReportsHealth,
     TakesAuditLog,
+    TellsHome,
 )
 from .model import Changes, Derived, Entry, Head, K, Scrubbed, Table, Use, V
 from .verbs.changing import find_held
@@ -48,6 +49,7 @@ class PassthroughStore:
     lacks: ClassVar[str] = ""
     path: Path
     list_files: Callable[[], list[Path]]
+    tell_home: Callable[[], str]
     leap: Callable[[int], None]
     latest_seq: Callable[[], int]
     list_revised: Callable[[Scope, int], list[tuple[str, str]] | None]
@@ -178,6 +180,8 @@ def _share_methods(outer: PassthroughStore, inner: Store) -> None:
         outer.list_telling = inner.list_telling
     if isinstance(inner, LivesInFiles):
         outer.list_files = inner.list_files
+    if isinstance(inner, TellsHome):
+        outer.tell_home = inner.tell_home
 
 
 class PassthroughTransaction:

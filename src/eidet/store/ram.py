@@ -17,7 +17,7 @@ from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where
 from . import Transaction, answers
-from .model import EPOCH, SETTINGS, Changes, Derived, Head, K, T, Table, Use, V
+from .model import EPOCH, SETTINGS, STAGED, Changes, Derived, Head, K, T, Table, Use, V
 from .ram_contents import Contents
 
 
@@ -207,6 +207,7 @@ class RamTransaction:
             room = self._rooms[record.scope]
             kept = room.rows[record.seq]
             room.drop(kept)
+            self.set_values(STAGED, {record.seq: None})
             room.gone[self.seq] = record.seq
             self._shuffled[record.scope] = room
             self._undo += ((room.add, (kept,)), (room.gone.pop, (self.seq,)))

@@ -13,6 +13,7 @@ from .abilities import (
     MadeOfSeveral,
     NamesArchive,
     OffersIndex,
+    TellsHome,
 )
 
 
@@ -44,6 +45,17 @@ def paths_of(store: object) -> list[Path]:
         return cast("LivesInFiles", store).list_files()
     path = path_of(store)
     return [] if path is None else [path]
+
+
+def home_of(store: object) -> str:
+    """Where a store is, for telling it from its copies: "" for one in RAM.
+
+    A file is known by its path and its number on the disk, so that a copy is another one wherever it
+    lies, and so is a file that was moved or restored.
+    """
+    if has_ability(store, TellsHome):
+        return cast("TellsHome", store).tell_home()
+    return "\n".join(f"{path.resolve()} {path.stat().st_ino}" for path in paths_of(store))
 
 
 def own_index_of(store: object) -> str | None:

@@ -74,7 +74,7 @@ def marks_of(
     if dated is None:
         dated = times_of(text, occurred, language)
     flags = 0
-    if ("?" in text or not text.isascii()) and _asks(text[-400:]):
+    if ("?" in text or not text.isascii()) and asks(text[-400:]):
         flags = QUESTION
     if dated or has_time(start, language):
         flags |= TIMED
@@ -94,7 +94,8 @@ def _has_number(text: str) -> bool:
     return has_digits or not _NUMBERS.isdisjoint(words) or (not text.isascii() and bool(_DIGIT.search(text)))
 
 
-def _asks(text: str) -> bool:
+def asks(text: str) -> bool:
+    """Whether a text ends with a question."""
     return _ASKING.search(text) is not None and _ASKS.search(text) is not None
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from ..core.errors import BadInput
+from ..core.plugins import translate_errors
 from ..core.validate import plain_value
 from .words import SPACELESS, Memo
 
@@ -68,17 +69,19 @@ class Words:
         return math.ceil(len(text.split()) * self.factor)
 
 
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """A counter of the caller's own. Checks its answers and rounds them up: many divide by four."""
+class _Foreign:
+    """A counter of the user, named where it raises or gives no number. Rounds up: many divide by four."""
 
-    ask: Callable[[str], float]
+    def __init__(self, count: Callable[[str], float], name: str) -> None:
+        self._count = count
+        self._name = name
 
     def count(self, text: str) -> int:
-        number = plain_value(self.ask(text))
-        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < math.inf:
-            raise BadInput(f"a token counter must answer with a number from 0 up, not {number!r:.80}")
-        return math.ceil(number)
+        with translate_errors(self._name):
+            tokens = plain_value(self._count(text))
+        if isinstance(tokens, bool) or not isinstance(tokens, int | float) or not 0 <= tokens < math.inf:
+            raise BadInput(f"{self._name} gave {tokens!r:.80} for a text; it has to give a number from 0 up")
+        return math.ceil(tokens)
 
 
 def counter_of(spec: TokenCounter | Callable[[str], float] | str | None = None) -> TokenCounter:
@@ -92,12 +95,11 @@ def counter_of(spec: TokenCounter | Callable[[str], float] | str | None = None) 
         return Estimate()
     if isinstance(spec, str):
         return _counter_named(spec)
-    if isinstance(spec, Estimate | Words | _Checked):
+    if isinstance(spec, Estimate | Words | _Foreign):
         return spec
-    if isinstance(spec, TokenCounter):
-        return _Checked(spec.count)
-    if callable(spec):
-        return _Checked(spec)
+    count = spec.count if isinstance(spec, TokenCounter) else spec
+    if callable(count):
+        return _Foreign(count, f"token counter {getattr(spec, '__qualname__', type(spec).__qualname__)!r}")
     raise BadInput(f"a token counter has a count method or is a function, {type(spec).__name__} is neither")
 
 

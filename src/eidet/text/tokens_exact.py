@@ -59,7 +59,7 @@ def _llama_file() -> Path:
             return path
     raise Misconfigured(
         "the counter 'llama' reads the tokenizer of the wordllama package, which is not installed: "
-        "pip install --force-reinstall wordllama"
+        "pip install --force-reinstall wordllama==0.2.2.post0"
     )
 
 

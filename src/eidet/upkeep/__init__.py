@@ -5,11 +5,11 @@ One place (`run`) makes the changes, a batch at a time, each only if its record 
 
     tier_plan.py     expire, forget, promote, move              tier_form.py   what a tier shows and keeps
     retain.py        policies: keep, archive, delete after days
-    consolidate.py   duplicates, episodes, facts                archive.py     where the forgotten are kept
+    consolidate.py   repetitions, episodes, facts               archive.py     where the forgotten are kept
     planned.py       what a planner asks for
     model_facts.py   facts that a language model reads          fact_reading.py   how it is asked, and checked
     run.py           walks the store and makes the changes      worker.py      the same in the background
-    curve.py, fit.py, importance.py, summary.py, same_or_update.py, clusters.py, echo.py …: what they judge by
+    curve.py, fit.py, importance.py, summary.py, clusters.py, echo.py …: what they judge by
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -22,8 +23,12 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..store import Store, verbs
 from ..store.export_file import read_export, verify_export, write_export
+from ..store.traits import home_of
 
 SETTING: Final = "archives"  # of a store: the folders and buckets it was given
+CLAIMS: Final = "archive_claims"  # of a store: by its owner, the other owners whose pieces are its own
+OWNER: Final = "owner"  # in a manifest: which store archived the piece, and where it was then
+_MACHINE: Final = Path("/etc/machine-id")
 ABOUT: Final = (
     "ids",
     "scopes",
@@ -252,21 +257,65 @@ def list_unnamed(store: Store, chosen: str | None, given: Sequence[object]) -> l
     return [place.partition("?")[0] for place in unnamed]
 
 
+class Ownership:
+    """Which pieces a store may change: those it archived where it is now, and those it has claimed.
+
+    A copy of a file has the same identity and names the same archives, so an owner is an identity at a
+    place. A file that was moved or restored is not the owner until somebody claims its archive for it.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.name: str = name_owner(store)
+        self._owners = {self.name, *_read_claims(store).get(self.name, ())}
+
+    def has(self, manifest: Mapping[str, Any]) -> bool:
+        return str(manifest.get(OWNER)) in self._owners
+
+
+def name_owner(store: Store) -> str:
+    """A store at the place where it is, as a name that tells neither."""
+    machine = _MACHINE.read_text() if _MACHINE.is_file() else ""
+    told = "\n".join((store.identity, home_of(store), machine))
+    return blake2b(told.encode(), digest_size=16).hexdigest()
+
+
+def claim_pieces(store: Store, archive: Archive) -> int:
+    """Makes the pieces of an archive the store's own, where it is now; how many were not."""
+    ours, claims = Ownership(store), _read_claims(store)
+    manifests = map(archive.manifest, archive.names())
+    foreign = [str(manifest.get(OWNER)) for manifest in manifests if not ours.has(manifest)]
+    if foreign:
+        owners = sorted({*claims.get(ours.name, ()), *foreign})
+        verbs.set_settings(store, {CLAIMS: dump_json({ours.name: owners})})
+    note_archive(store, archive)
+    return len(foreign)
+
+
+def _read_claims(store: Store) -> dict[str, list[str]]:
+    claims: dict[str, list[str]] = json.loads(verbs.get_setting(store, CLAIMS) or "{}")
+    return claims
+
+
 def _is_remote(place: str) -> bool:
     return place.startswith("s3:")
 
 
 def note_archive(store: Store, archive: object) -> None:
     """Before anything is archived there: what is forgotten later must be found."""
-    if isinstance(archive, InFolder):
-        place = _absolute(archive.folder)
-    elif isinstance(archive, AtUrl):
-        place = _absolute(archive.url)
-    else:
-        return
-    noted = _read_places(store)
-    if store.writable and place not in noted:
+    place, noted = _find_place(archive), _read_places(store)
+    if place is not None and store.writable and place not in noted:
         verbs.set_settings(store, {SETTING: dump_json([*noted, place])})
+
+
+def _find_place(archive: object) -> str | None:
+    if isinstance(archive, InFolder):
+        return _absolute(archive.folder)
+    return _absolute(archive.url) if isinstance(archive, AtUrl) else None
+
+
+def name_place(archive: object) -> str:
+    """Where an archive is, without what may be secret in its address."""
+    return (_find_place(archive) or repr(archive)).partition("?")[0]
 
 
 def _read_places(store: Store) -> list[str]:

@@ -10,6 +10,7 @@ import gzip
 import json
 import logging
 import re
+import secrets
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -96,11 +97,11 @@ class S3Archive:
         return self._bucket.retrier.health().as_dict()
 
     def _write_lines(self, name: str, records: Sequence[Record], said: dict[str, Any]) -> dict[str, Any]:
-        """The lines, under a name of what they are; what a manifest says of them."""
+        """The lines, under a name of their own; what a manifest says of them."""
         lines = "".join(dump_json(as_json(record)) + "\n" for record in records)
         body = gzip.compress(lines.encode(), mtime=0)
         digest = sha256(body).hexdigest()
-        key = f"{name}-{digest[:16]}.jsonl.gz"
+        key = f"{name}-{secrets.token_hex(8)}.jsonl.gz"
         self._bucket.put(key, body, sha256=digest)
         own = {"eidet": "archive", "format": FORMAT, "count": len(records), "object": key}
         return {**said, **own, "bytes": len(body), "sha256": digest, **about(records)}

@@ -1,4 +1,4 @@
-"""What several records are to each other: duplicates and updates, episodes of sessions, facts of episodes.
+"""What several records are to each other: repetitions, episodes of sessions, facts of episodes.
 
 Pure but for the embedder that sentences are compared by. Each takes the records of one scope.
 """
@@ -6,28 +6,23 @@ Pure but for the embedder that sentences are compared by. Each takes the records
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from hashlib import blake2b
 from typing import Final
-
-import numpy as np
 
 from ..core.record import Kind, Record, key_id
 from ..core.settings import Upkeep
 from ..core.state import MergedPart
 from ..models.embed import Vectors
 from ..models.embed.quantise import first_rows
-from ..text.analysis import terms_in
 from ..text.sentences import sentences
 from . import Ask, Change, Write, is_protected
 from .clusters import clusters
 from .informativeness import telling
-from .same_or_update import Likeness, Verdict, relation
 
-WINDOW: Final = 8_192  # facts that are compared with each other; of more, so many at a time
-COMPARED: Final = 8  # earlier ones of a group that a record is read against
-MOST_OTHER: Final = 6  # words of one that the other lacks
+END_MARKS: Final = ".,;:!…。，、；：！"  # of words; a question mark is not among them
 FEWEST: Final = 3  # messages of an episode
 LINKED: Final = 2_000  # messages that an episode names; of a longer session, the last ones
 SIMILAR: Final = 0.8  # cosine of sentences that say one thing
@@ -38,113 +33,72 @@ _PREFIX: Final = re.compile(r"^(?:\[[^\]]*\]\s*)?(?:([^:\n]{1,60}):\s)?")
 Embed = Callable[[Sequence[str]], Vectors]
 
 
-# Duplicates and updates.
+# Facts that say the same.
 
 
 def merge(
-    records: Iterable[Record], settings: Upkeep, width: int, *, language: str = "en", since: int = -1
+    read: Callable[[], Iterable[Record]],
+    settings: Upkeep,
+    width: int,
+    periods: Callable[[Record], Hashable] = lambda _: None,
 ) -> Iterator[Change]:
-    """Facts that say the same become one with its sources; an update is kept and linked as newer.
+    """Facts with the same words and the same details become one, the first, with the others as its parts.
 
-    Stretches without anything that was written after seq `since` were compared before: they are passed over.
+    `read` gives the records, and is called twice: only those that repeat another are held in memory. What
+    is protected takes no part. `periods` tells in which periods held what a record states: said again after
+    something else had held, it is no repetition.
     """
-    walk = iter(records)
-    while window := sorted(islice(walk, WINDOW), key=lambda record: (record.created, record.id)):
-        if max(record.seq for record in window) > since:
-            by_id = {record.id: record for record in window}
-            for group in clusters(list(by_id), _matrix(window, width), settings.alike):
-                yield from _compare_group([by_id[id] for id in group], width, language, settings.alike)
+    counts = Counter(map(_key_of, read()))
+    repeated: dict[bytes, list[Record]] = {key: [] for key, count in counts.items() if count > 1}
+    if not repeated:
+        return
+    for record in read():
+        if (key := _key_of(record)) in repeated and not is_protected(record):
+            repeated[key].append(record)
+    for said in repeated.values():
+        groups: dict[Hashable, list[Record]] = {}
+        for record in sorted(said, key=lambda one: (one.created, one.id)):
+            groups.setdefault(periods(record), []).append(record)
+        for group in groups.values():
+            yield from _merge_group(group, width, settings.alike)
 
 
-def _matrix(records: Sequence[Record], width: int) -> Vectors:
-    return first_rows([record.vector for record in records], [record.level for record in records], width)
+def _key_of(record: Record) -> bytes:
+    """What must agree: the words, who said them of what, and when, if the caller gave a time."""
+    whole, parts = record.whole, {part.id for part in record.state.merged}
+    given = None if record.occurred == record.created else record.occurred
+    sources = [id for id in record.derived_from if id not in parts]
+    said = (same_words(whole.text), whole.data, record.kind, record.who, record.agent, record.session, given)
+    details = (record.step, record.place, record.trust, record.expires, record.state.ttl, sources)
+    return blake2b(repr((said, details)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _compare_group(group: Sequence[Record], width: int, language: str, alike: float) -> Iterator[Change]:
-    """Each record of a group against those before it, newest first."""
-    unit = _matrix(group, width)
-    unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
-    kept: list[tuple[int, Record]] = []
-    absorbed: dict[str, list[tuple[Record, str]]] = {}
-    for at, new in enumerate(group):
-        found = _nearest_kin(at, new, kept, unit, language, alike)
-        if found is not None and found[1].relation is Likeness.SAME and _can_merge(found[0], new):
-            absorbed.setdefault(found[0].id, []).append((new, found[1].because))
-            continue
-        if found is not None and found[1].relation is Likeness.UPDATE:
-            yield from _link(found[0], new, found[1].because)
-        kept.append((at, new))
-    for _, old in kept:
-        if old.id in absorbed:
-            yield _absorbing(old, absorbed[old.id])
+def same_words(text: str) -> tuple[str, ...]:
+    """The words of a text as two facts must share them: only marks at the end of words may differ.
 
-
-def _nearest_kin(
-    at: int, new: Record, kept: Sequence[tuple[int, Record]], unit: Vectors, language: str, alike: float
-) -> tuple[Record, Verdict] | None:
-    for place, old in reversed(kept[-COMPARED:]):
-        cosine = float(unit[at] @ unit[place])
-        if cosine < alike or not _share_words(old, new):
-            continue
-        judged = relation(old.whole.text, new.whole.text, cosine, language=language)
-        if judged.relation is Likeness.UPDATE and not new.occurred > old.occurred:
-            continue  # said at one time, they are two things
-        if judged.relation is not Likeness.DIFFERENT and (old.who, old.kind) == (new.who, new.kind):
-            return old, judged
-    return None
-
-
-def _share_words(old: Record, new: Record) -> bool:
-    """Whether one could be the other in other words: reading closely costs a millisecond."""
-    one, other = terms_in(old.terms), terms_in(new.terms)
-    return min(len(one - other), len(other - one)) <= MOST_OTHER
-
-
-def _can_merge(old: Record, new: Record) -> bool:
-    """Not what is protected, and not what differs in anything that a part of another would not keep.
-
-    Nobody is trusted more or less for it, and nothing hides what it was made of.
+    Spacing and the first letter's case count for nothing. Every other letter, sign and digit counts.
     """
-    return (
-        _key_apart(old) == _key_apart(new)
-        and set(new.derived_from) <= {*old.derived_from, *_links_of(new)}
-        and not is_protected(old)
-        and not is_protected(new)
-    )
+    words = (word.rstrip(END_MARKS) for word in f"{text[:1].lower()}{text[1:]}".split())
+    return tuple(filter(None, words)) or (text,)
 
 
-def _key_apart(record: Record) -> tuple[object, ...]:
-    return (
-        record.whole.data,
-        record.place,
-        record.agent,
-        record.step,
-        record.trust,
-        record.expires,
-        record.state.ttl,
-    )
+def _merge_group(group: Sequence[Record], width: int, alike: float) -> Iterator[Change]:
+    """Each becomes part of the earliest; vectors that callers gave may tell equal words apart."""
+    by_id = {record.id: record for record in group}
+    rows = first_rows([record.vector for record in group], [record.level for record in group], width)
+    for first, *others in clusters(list(by_id), rows, alike):
+        yield _absorbing(by_id[first], [by_id[id] for id in others])
 
 
-def _links_of(record: Record) -> Iterator[str]:
-    """What upkeep itself has noted among the sources of a record."""
-    if record.state.updates is not None:
-        yield record.state.updates
-    for part in record.state.merged:
-        yield part.id
-
-
-def _absorbing(old: Record, others: Sequence[tuple[Record, str]]) -> Write:
-    parts = tuple(_part_of(new) for new, _ in others)
+def _absorbing(old: Record, others: Sequence[Record]) -> Write:
+    parts = [part for new in others for part in (_part_of(new), *new.state.merged)]
     record = old.but(
-        derived_from=tuple(dict.fromkeys((*old.derived_from, *(new.id for new, _ in others)))),
-        importance=max(old.importance, *(new.importance for new, _ in others)),
+        derived_from=tuple(dict.fromkeys((*old.derived_from, *(part.id for part in parts)))),
+        importance=max(record.importance for record in (old, *others)),
         state=old.state.but(merged=(*old.state.merged, *parts)),
     )
-    ids = ", ".join(new.id for new, _ in others)
-    because = f"{ids} said the same ({others[0][1]})"
-    return Write(
-        what="merge", record=record, because=because, instead=old, absorbs=tuple(new for new, _ in others)
-    )
+    because = f"{', '.join(new.id for new in others)} said the same"
+    return Write(what="merge", record=record, because=because, instead=old, absorbs=tuple(others))
 
 
 def _part_of(new: Record) -> MergedPart:
@@ -157,21 +111,8 @@ def _part_of(new: Record) -> MergedPart:
         session=new.session,
         importance=new.importance,
         meta=dict(new.meta),
-        state=new.state,
+        state=new.state.but(merged=()),
     )
-
-
-def _link(old: Record, new: Record, because: str) -> Iterator[Change]:
-    """Both stay: the newer one says what it is derived from, the older one what it was updated by."""
-    if new.state.updates != old.id and not is_protected(new):
-        record = new.but(
-            state=new.state.but(updates=old.id),
-            derived_from=tuple(dict.fromkeys((*new.derived_from, old.id))),
-        )
-        yield Write(what="merge", record=record, because=f"newer than {old.id}: {because}", instead=new)
-    if old.state.updated_by != new.id and not is_protected(old):
-        record = old.but(state=old.state.but(updated_by=new.id))
-        yield Write(what="merge", record=record, because=f"updated by {new.id}: {because}", instead=old)
 
 
 # Episodes of sessions.

@@ -7,6 +7,7 @@ remember"): no content word, no number, no negation. So a text that repeats and 
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +16,6 @@ from typing import Final
 from ..core.errors import BadInput
 from ..text.stopwords import STOP_WORDS
 from ..text.words import code_of, tokens
-from .symbols import spell_symbols
-from .word_lists import CUES, ENDINGS, FILLERS, KEPT, NEGATIONS, PERSONS, PLANS
 
 RUN: Final = 3  # words
 FEWEST: Final = 4  # words: what is shorter echoes only the very same text
@@ -27,6 +26,52 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# said for courtesy or rhythm
+FILLERS: Final = _words("""
+    please thanks thank thx hi hello hey ok okay well really just oh btw fyi yes yeah yep sure anyway
+    basically literally simply kindly very quite indeed hereby also too currently presently today's
+    remember note reminder remind dear everyone guys lol haha um uh hmm
+    """)
+NEGATIONS: Final = _words("""
+    not no never none nobody nothing neither nor cannot without hardly n't
+    nicht kein keine keinen keiner nie niemals pas jamais aucun aucune non nunca jamás não nem mai
+    niet geen nooit inte aldrig ikke aldri ei не нет никогда 不 没 没有 不是 无 لا ليس לא
+    """)
+# end what was true before: "left Acme", "the meeting is cancelled"
+ENDINGS: Final = _words("""
+    stop quit left leav cancel cancell sold sell lost former ex end ceas drop abandon resign retir fire
+    divorc expir delet remov discontinu over die dead gave
+    """)
+CUES: Final = _words("""
+    actually instead correction corrected correcting rather anymore update updated changed changes change
+    switched switching moved rescheduled postponed delayed renamed longer turns mistake wrong became becomes
+    """)
+PLANS: Final = _words("""
+    will 'll shall might may could should would wo gonna plan plans planning want wants wanted hope hopes
+    hoping intend intends considering thinking maybe perhaps probably if
+    """)
+PERSONS: Final = _words("""
+    i me my mine myself i'm i've i'd i'll we us our ours ourselves we're we've you your yours yourself
+    yourselves you're he him his himself she her hers herself they them their theirs themselves they're
+    """)
+# function words that have an opposite
+KEPT: Final = _words("""
+    to from before after on off up down in out above below over under with without more less fewer all some
+    few most none
+    """)
+# signs that change what is said, as words: "-5" is not "5", and "C++" is not "C"
+_SIGN_WORDS: Final = dict(
+    pair.split(" ", 1)
+    for pair in (
+        *("$ dollar", "€ euro", "£ pound", "¥ yen", "₹ rupee", "% percent", "‰ permille", "° degree"),
+        *("< below", "> above", "≤ at most", "≥ at least", "<= at most", ">= at least", "= equals"),
+        *("== equals", "!= not equals", "≠ not equals", "++ plusplus", "# sharp", "- minus", "− minus"),
+        *("+ plus", "-> to", "→ to"),
+    )
+)
+_SIGN: Final = re.compile(
+    r"->|→|[<>!=]=|[$€£¥₹%‰≤≥≠=°]|(?<=\w)\+\+|(?<=\w)#|(?<!\w)[-−+](?=[$€£]?\d)|(?<=\s)[<>](?=\s|\d)"
+)
 # what people say around a memory that they tell again
 LEAD_INS: Final = _words("""
     remember recall recalled remembered memory memories mentioned mention said say says told tell noted note
@@ -117,6 +162,11 @@ class Echoes:
             del self._noted[id]
 
 
+def spell_symbols(text: str) -> str:
+    """The text with its telling signs as words; brackets, dashes and marks of layout stay as they are."""
+    return _SIGN.sub(lambda sign: f" {_SIGN_WORDS[sign[0]]} ", text)
+
+
 def _runs(words: Sequence[str]) -> list[int]:
     return [_hash(words[at : at + RUN]) for at in range(max(len(words) - RUN, 0) + 1)]
 
@@ -144,4 +194,4 @@ _DENIALS: Final = (
     NEGATIONS | CUES | ENDINGS | _words("minus don't doesn't didn't isn't aren't wasn't won't can't")
 )
 _CHANGE: Final = NEGATIONS | CUES | ENDINGS | _words("he him his she her hers they them their but")
-_CHANGE_INSIDE: Final = KEPT | PLANS | frozenset(PERSONS)
+_CHANGE_INSIDE: Final = KEPT | PLANS | PERSONS

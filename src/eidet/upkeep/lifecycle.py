@@ -36,8 +36,10 @@ MOVES: Final = ("expire", "promote", "move")  # what insertions make due
 class Life:
     """Looks after the records of an open memory."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
+        """`guard` sees every record that rules or a model worded, before it is stored."""
         self._parts = parts
+        self._guard = guard
         self._worker: UpkeepWorker | None = None
         self._inserted = 0
         self._lock = threading.Lock()
@@ -57,7 +59,7 @@ class Life:
             from .service import Keeping
 
             with self._lock:
-                self._keeping = self._keeping or Keeping(self._parts)
+                self._keeping = self._keeping or Keeping(self._parts, self._guard)
         return self._keeping
 
     # In the background.

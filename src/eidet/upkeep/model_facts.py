@@ -6,11 +6,10 @@ revised text no longer states it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from hashlib import blake2b
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from ..core.record import Kind, Record, Trust
+from ..core.record import Kind, Record, Trust, key_id
 from ..core.scope import Scope
 from ..core.state import NO_STATE
 from ..core.validate import local
@@ -54,8 +53,9 @@ def phrase_statement(statement: Statement, record: Record) -> str:
 class FactReadings:
     """Plans what to store of what a model reads, and knows how far it came in each scope."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
         self._parts = parts
+        self._guard = guard
         self._reached: dict[str, int] = {}  # by scope: the last seq whose facts were planned
 
     def plan(self, scope: str, llm: LLM | None, *, most: int, now: float, dry_run: bool) -> Iterator[Change]:
@@ -88,12 +88,12 @@ class FactReadings:
         reached, self._reached = self._reached, {}
         settings: dict[str, str] = {}
         for scope, seq in reached.items():
-            settings[_setting_of(scope)] = str(seq)
+            settings[self._name_setting(scope)] = str(seq)
         if settings:
             verbs.set_settings(self._parts.store, settings)
 
     def _list_new(self, scope: str, most: int, now: float) -> list[Record]:
-        since = int(verbs.get_setting(self._parts.store, _setting_of(scope)) or 0)
+        since = int(verbs.get_setting(self._parts.store, self._name_setting(scope)) or 0)
         where = Where(scope=Scope(scope), kinds=tuple(STATING), trust=READ, alive_at=now)
         found: list[Record] = []
         for record in verbs.scan(self._parts.store, where, after=since, batch=min(most, PAGE)):
@@ -101,6 +101,10 @@ class FactReadings:
             if len(found) == most:
                 break
         return found
+
+    def _name_setting(self, scope: str) -> str:
+        """Under which name progress is kept; it tells nothing of the scope."""
+        return f"facts_read_{self._parts.key_ids.mark(scope.encode())}"
 
     def _list_model_facts(self, scope: str) -> dict[str, list[Record]]:
         """What models found before, by the id of the text."""
@@ -117,28 +121,22 @@ class FactReadings:
     ) -> Iterator[Change]:
         facts: dict[str, Record] = {}
         for statement in found:
-            fact = _make_fact(record, statement, now)
+            (fact,) = self._parts.key_ids.name_records([_make_fact(record, statement, now)])
             facts[fact.id] = fact
         there = {fact.id for fact in before}
         for id, fact in facts.items():
             if id not in there:
-                (ready,) = Ingest.of(self._parts).derive([fact])
+                (ready,) = Ingest.of(self._parts).derive([self._guard(fact)])
                 yield Write(what=WORK, record=ready, because=f"a model found it in {record.id}")
         for fact in before:
             if fact.id not in facts:
                 yield Drop(what=WORK, record=fact, because=f"{record.id} no longer states it")
 
 
-def _setting_of(scope: str) -> str:
-    """Under which name progress is kept; it tells nothing of the scope."""
-    return f"facts_read_{blake2b(scope.encode(), digest_size=12).hexdigest()}"
-
-
 def _make_fact(record: Record, statement: Statement, now: float) -> Record:
     data = triple_data(statement)
-    mark = blake2b(f"{record.id}\0{data!r}".encode(), digest_size=16)
     return Record(
-        id=mark.hexdigest(),
+        id=key_id(f"{record.id}\0{data!r}"),
         scope=record.scope,
         text=phrase_statement(statement, record),
         kind=Kind.TRIPLE,

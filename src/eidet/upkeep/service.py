@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,19 +14,31 @@ from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.where import Condition, Where
-from ..models.embed import Vectors, gives_same_bytes
+from ..graph.scope_graph import ScopeGraph, View
+from ..models.embed import Vectors, embed_checked, gives_same_bytes
 from ..models.llm import LLM, Answer, Request, llm_of
 from ..models.llm.consult import consult_or_fall_back
 from ..parts import Parts
-from ..store import verbs
+from ..store import Head, verbs
 from ..store.rules import UNIQUE_KINDS
+from ..text.analysis import has_statements
 from ..trust.privacy.quoting import trust_in
 from ..trust.seal.exports import archive_for
 from ..write.ingest import Ingest, embed_units
 from ..write.put import put_records
 from . import Ask, Change, Maintained, Write, works_of
 from .accesses import accesses, read_log
-from .archive import Archive, FolderArchive, archive_of, list_archives, list_unnamed, note_archive
+from .archive import (
+    OWNER,
+    Archive,
+    FolderArchive,
+    archive_of,
+    claim_pieces,
+    list_archives,
+    list_unnamed,
+    name_owner,
+    note_archive,
+)
 from .bounds import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .fit import Fitted, fit
@@ -60,29 +72,16 @@ class Chore:
             raise BadInput(f"settings of upkeep must be Upkeep(…), not {self.settings!r:.80}")
 
 
-@dataclass(frozen=True, slots=True)
-class MergeProgress:
-    """How far the facts of a scope were compared, and how alike they had to be for that."""
-
-    seq: int = -1
-    alike: float = 2.0  # no two facts are
-
-    def covers(self, alike: float) -> int:
-        """Up to which seq there is nothing new for a comparison that takes so much as alike."""
-        if alike < self.alike:
-            return -1
-        return self.seq
-
-
 class Keeping:
     """Plans and makes the changes that keep the records of a memory in order."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
         self._parts = parts
+        self._guard = guard
         self._turn = threading.Lock()  # one upkeep at a time in this process
-        self._compared: dict[str, MergeProgress] = {}  # by scope
+        self._compared: dict[str, tuple[Head, float]] = {}  # by scope: what was compared
         self._given: list[Archive] = []  # archives that are no folders
-        self._readings = FactReadings(parts)
+        self._readings = FactReadings(parts, guard)
 
     def maintain(
         self,
@@ -143,6 +142,15 @@ class Keeping:
         known = [*list_archives(self._parts.store, chosen), *self._given]
         return list(filter(None, (archive_for(self._parts.store, source) for source in known)))
 
+    def claim(self, archive: Archive | str | Path | None) -> int:
+        """Makes the pieces of an archive this memory's own; how many were not."""
+        source = archive_of(archive or self._parts.settings.upkeep.archive)
+        if source is None:
+            raise BadInput("name the archive: claim_archive('folder'), or set upkeep.archive")
+        if not isinstance(source, FolderArchive) and source not in self._given:
+            self._given.append(source)
+        return claim_pieces(self._parts.store, source)
+
     def list_unnamed_archives(self) -> list[str]:
         """Buckets that only the store names: they are not asked, because a file may not choose that."""
         return list_unnamed(self._parts.store, self._parts.settings.upkeep.archive, self._given)
@@ -163,7 +171,7 @@ class Keeping:
             groups=partial(self._groups, settings=settings, llm=llm, now=now, dry_run=dry_run),
             answer=partial(self._write_text, settings=settings, llm=llm),
             archive=archive,
-            manifest=self._parts.manifest(now),
+            manifest=self._parts.manifest(now) | {OWNER: name_owner(self._parts.store)},
             epoch=epoch,
             follow=self._parts.follow,
             retention=self._parts.settings.retention,
@@ -178,6 +186,7 @@ class Keeping:
         expect: int | None = None,
         by: str | None = None,
     ) -> list[Record]:
+        records = self._parts.key_ids.name_records(records)
         watch = self._parts.tombstones.over_returning(records)
         return put_records(self._parts, records, now=now, unique=unique, expect=expect, by=by, watch=watch)
 
@@ -200,7 +209,7 @@ class Keeping:
         embedder = self._parts.embedder
         return Forms(
             embed=partial(embed_units, embedder),
-            gist=partial(_gist, embed=embedder.embed, tokens=settings.gist_tokens),
+            gist=partial(_gist, embed=partial(embed_checked, embedder), tokens=settings.gist_tokens),
             embedder=embedder.name,
             width=embedder.width,
             repeats=gives_same_bytes(embedder),
@@ -208,17 +217,29 @@ class Keeping:
         )
 
     def _merge(self, scope: str, settings: Upkeep, now: float, dry_run: bool) -> Iterator[Change]:
-        """Facts that say the same, or update each other. Only a run that makes its changes is noted."""
-        store, alike = self._parts.store, settings.alike
-        head, since = store.head().seq, self._compared.get(scope, MergeProgress()).covers(alike)
+        """Facts that say the same. Only a run that makes its changes is noted."""
+        store = self._parts.store
+        compared = (store.head(), settings.alike)
+        if self._compared.get(scope) == compared:
+            return
         for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
             ours = Where(scope=Scope(scope), kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
-            facts = verbs.scan(store, ours, batch=PAGE)
-            language, width = self._parts.analyzer.language, self._parts.embedder.width
-            merged = merge(facts, settings, width, language=language, since=since)
+            facts = partial(verbs.scan, store, ours, batch=PAGE)
+            periods = partial(self._find_periods, view=View(now=now))
+            merged = merge(facts, settings, self._parts.embedder.width, periods)
             yield from unkept(merged, self._parts.settings.retention, now)
         if not dry_run:
-            self._compared[scope] = MergeProgress(head, alike)
+            self._compared[scope] = compared
+
+    def _find_periods(self, record: Record, view: View) -> Hashable:
+        """The periods in which held what a record states, by relation and start."""
+
+        def find(graph: ScopeGraph) -> list[tuple[str, float | None]]:
+            return [(one.relation, one.start) for one in graph.find_intervals(record.seq, view)]
+
+        if not has_statements(record.terms):
+            return ()
+        return tuple(self._parts.graphs.ask(record.scope, find))
 
     def _groups(
         self, work: str, scope: str, *, settings: Upkeep, llm: LLM | None, now: float, dry_run: bool
@@ -235,8 +256,8 @@ class Keeping:
                 yield from self._episodes(place, settings, now)
             case "consolidate":
                 episodes = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
-                for ask in consolidate(episodes, settings, self._parts.embedder.embed, now):
-                    if store.read(scope, [ask.record.id])[0] is None:
+                for ask in consolidate(episodes, settings, self._embed, now):
+                    if self._parts.key_ids.read(scope, [ask.record.id])[0] is None:
                         yield ask
             case "read_facts":
                 most = settings.fact_texts
@@ -245,7 +266,7 @@ class Keeping:
     def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
         messages = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)
         for session, talk in talks_of(verbs.scan(self._parts.store, messages, batch=PAGE)).items():
-            episode = self._parts.store.read(place.path, [episode_id(session)])[0]
+            episode = self._parts.key_ids.read(place.path, [episode_id(session)])[0]
             if because := due_for_episode(talk, episode, now, settings):
                 yield self._episode(place.path, session, because, now)
 
@@ -272,14 +293,18 @@ class Keeping:
             data=data if ask.what == "summarise" else None,
             trust=max(map(trust_in, ask.sources), key=list(Trust).index, default=ask.record.trust),
         )
-        ready = Ingest.of(self._parts).derive([worded.but(state=worded.state.but(worded_by=outcome.by))])[0]
+        kept = self._guard(worded.but(state=worded.state.but(worded_by=outcome.by)))
+        ready = Ingest.of(self._parts).derive([kept])[0]
         return Write(what=ask.what, record=ready, because=ask.because)
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        return embed_checked(self._parts.embedder, texts)
 
     def _by_rules(self, ask: Ask, settings: Upkeep) -> str:
         if ask.rules:
             return ask.rules
         passages = [Passage(text=r.text, who=r.who, day=f"{r.when:%Y-%m-%d}") for r in ask.sources]
-        made = summarise(passages, self._parts.embedder.embed, settings.episode_tokens).text
+        made = summarise(passages, self._embed, settings.episode_tokens).text
         return made or ask.sources[0].text or ask.record.session or "nothing was said"
 
     def retention(self, scope: Scope | None, now: float) -> list[Standing]:

@@ -285,8 +285,8 @@ class Conversation:
         """Those that are not in the log, under the ids they come with."""
         named = [clean_text(id, "id") for _, id in drafts if id is not None]
         ids = [*named, *(log_id(self._session, name) for name in named)]
-        found = filter(None, self._memory.get(ids, scope=self._scope))
-        there = {record.id for record in found if self._log.holds(record)}
+        found = zip(ids, self._memory.get(ids, scope=self._scope), strict=True)
+        there = {id for id, record in found if record is not None and self._log.holds(record)}
         result = []
         for draft, id in drafts:
             if id is None or there.isdisjoint((id, log_id(self._session, id))):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from ..core.errors import BadInput
 from ..core.record import Record, Trust, key_id
 from ..core.validate import Json, clean_text
 from ..memory import Memory
+from ..models.embed import embed_checked
 from ..models.llm import Answer, Request, llm_of
 from ..models.llm.consult import consult_or_fall_back
 from ..upkeep.summary import Passage, summarise
@@ -83,7 +85,7 @@ def _passage(record: Record) -> Passage:
 
 
 def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
-    made = summarise(passages, memory.parts.embedder.embed, TOKENS).text
+    made = summarise(passages, partial(embed_checked, memory.parts.embedder), TOKENS).text
     return made or "Nothing was said in words."
 
 

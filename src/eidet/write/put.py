@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -11,7 +12,7 @@ from ..core.actor import acts
 from ..core.record import Record
 from ..core.remembered import Rejected, RememberedList
 from ..parts import Parts
-from ..store import Watch
+from ..store import Watch, verbs
 from ..store.rules import Entombed, Held, StaleEpoch
 from ..store.verbs.writing import Put, run_put
 from .arrivals import check_arrival, fits_embedder
@@ -135,12 +136,16 @@ def load_records(
 ) -> int:
     """Writes records of an export; what another embedder or analyzer made is made anew. How many.
 
-    Each is checked as it arrives, unless all were `checked` before.
+    Each is checked as it arrives, unless all were `checked` before. Records of a scope that this store
+    forgot as a whole after it wrote the export are left out.
     """
+    is_over = _find_ended(parts, manifest)
     embedded = fits_embedder(manifest, parts.embedder)
     analysed = manifest.get("analyzer") == parts.analyzer.name
     count = 0
-    for batch in batches(records, 1000):
+    for full in batches(records, 1000):
+        batch = [record for record in full if not is_over(record.scope)]
+        _tell_left_out(len(full) - len(batch), 0)
         for record in () if checked else batch:
             check_arrival(record, parts.embedder if embedded else None, analysed=analysed)
         ready = batch
@@ -148,3 +153,11 @@ def load_records(
             ready = Ingest.of(parts).refit(batch, embedded)
         count += len(put_returning(parts, ready, now=now))
     return count
+
+
+def _find_ended(parts: Parts, manifest: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Says of a scope whether this store forgot it after the file was written; False for other stores."""
+    ends = manifest.get("ends")
+    if manifest.get("store") != parts.store.identity or not isinstance(ends, int):
+        return lambda _: False
+    return cache(verbs.ended_since(parts.store, ends))

@@ -25,8 +25,7 @@ def _has_ended(graph: ScopeGraph, seq: int, at: float, view: View) -> bool:
     """Whether nothing of what a record states holds at a time, whoever says so."""
     intervals = graph.find_intervals(seq, view)
     for interval in intervals:
-        for other in graph.trace(interval.subject, interval.relation, view):
-            same = (other.object, other.negated) == (interval.object, interval.negated)
-            if same and other.holds_at(at):
-                return False
+        said = graph.trace(interval.subject, interval.relation, view)
+        if any(other.holds_at(at) for other in said.find((interval.object, interval.negated))):
+            return False
     return bool(intervals)

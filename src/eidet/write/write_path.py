@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..core.actor import acts
 from ..core.arguments import check_flag, check_version, one
 from ..core.draft import Details, Draft
+from ..core.errors import Refused
 from ..core.record import Record
 from ..core.remembered import RememberedList
 from ..parts import Parts
@@ -48,8 +51,10 @@ class WritePath:
             if value is not None:
                 given[name] = value
         drafts, single = drafts_of(what, given)
+        drafts = _sign(drafts)
         drafts, values = self._guarding.drafts(drafts)
         records = Ingest.of(self._parts).records(drafts, scope=scope, now=now)
+        records = self._parts.key_ids.name_records(records)
         if self._parts.settings.weigh:
             records = _weigh_records(drafts, records)
         records = self._echoes.mark(records, now)
@@ -76,11 +81,18 @@ class WritePath:
 
         What somebody forgot for good meanwhile stays forgotten.
         """
-        for at, (record, kept) in enumerate(zip(said, stored, strict=True)):
-            if record.id != kept.id and is_news(self._parts, record, kept, now):
-                stored[at : at + 1] = put_said(self._parts, [record], now=now, unique=False, again=again) or [
-                    kept
-                ]
+        repeats = [at for at, one in enumerate(said) if one.id != stored[at].id]
+        while news := {
+            stored[at].id: at
+            for at in reversed(repeats)  # of those that repeat one record, the first
+            if is_news(self._parts, said[at], stored[at], now)
+        }:
+            first = sorted(news.values())
+            put = put_said(self._parts, [said[at] for at in first], now=now, unique=False, again=again)
+            new = {record.id: record for record in put}
+            for at in first:
+                stored[at] = new.get(said[at].id, stored[at])
+            repeats = sorted(set(repeats) - set(first))  # what is left may have ended by this
 
     def revise(
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None
@@ -90,11 +102,33 @@ class WritePath:
         whole = self._life.detail(old)
         kept, values = self._guarding.changes(changes)
         new = revise_record(whole, kept, clear, Ingest.of(self._parts), now)
+        if new.agent != whole.agent:
+            _check_signature(new.agent)
         new = self._guarding.check_revision(new, whole, now, values)
         watch = None
         if new.digest != whole.digest:
             watch = self._parts.tombstones.over_said([new], again=again)
         return put_records(self._parts, [new], now=now, expect=old.version, by=by, watch=watch)[0]
+
+
+def _sign(drafts: list[Draft]) -> list[Draft]:
+    """Gives drafts without an agent the one that acts; `Refused` for another where that is forbidden."""
+    agent = acts().agent
+    if agent is None:
+        return drafts
+    for draft in drafts:
+        if draft.agent is not None:
+            _check_signature(draft.agent)
+    return [draft if draft.agent is not None else replace(draft, agent=agent) for draft in drafts]
+
+
+def _check_signature(agent: str | None) -> None:
+    actor = acts()
+    if actor.bound and agent != actor.agent:
+        raise Refused(
+            f"{actor.agent} cannot write in the name of another agent: leave `agent` out, "
+            "or give the key the right 'agents'"
+        )
 
 
 def _weigh_records(drafts: Sequence[Draft], records: list[Record]) -> list[Record]:

@@ -207,6 +207,13 @@ def test_what_is_repeated_unused_and_stale_is_told_with_advice(eidet: Shell) -> 
     assert levels(eidet, EIDET_STALE_DAYS="200")["stale"] == "ok"
 
 
+def test_a_diary_with_the_same_words_on_other_days_is_nothing_to_forget(eidet: Shell) -> None:
+    with Memory(eidet.file, embedder="hashing") as memory:
+        for days in range(1, 41):
+            memory.remember("Went to the climbing gym.", occurred=time.time() - days * DAY)
+    assert levels(eidet)["duplicates"] == "ok"
+
+
 def test_few_old_memories_are_no_reason_for_advice(eidet: Shell) -> None:
     past = time.time() - 100 * DAY
     with Memory(eidet.file, embedder="hashing", clock=lambda: past) as memory:

@@ -18,7 +18,6 @@ def test_recall_shows_score_text_time_and_reasons(filled: Shell) -> None:
         "Ann lives in Lisbon",
         "2026-01-01",
         "lives, lisbon",
-        "states what holds",
         "close in meaning",
     ):
         assert part in out

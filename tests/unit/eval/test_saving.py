@@ -23,8 +23,8 @@ def test_a_file_holds_the_questions_of_several_scopes_and_is_private(tmp_path: P
         ann = memory.remember("Ann lives in Lisbon.", scope="ann", who="Ben", session="s1")
         bob = memory.remember("Bob lives in Oslo.", scope="bob")
         assert save_question(file, "ann", [ann], make_question("Where does Ann live?", ann.id)) == 1
-        assert save_question(file, "bob", [bob], make_question("Where does Bob live?", bob.id)) == 2
-        assert save_question(file, "ann", [ann], make_question("Where is Ann?", ann.id)) == 3
+        assert save_question(file, "bob", [bob], make_question("Where does Bob live?", bob.id)) == 1
+        assert save_question(file, "ann", [ann], make_question("Where is Ann?", ann.id)) == 2
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     cases = {case.scope: case for case in read_cases(file)}
     assert [question.text for question in cases["ann"].questions] == ["Where does Ann live?", "Where is Ann?"]

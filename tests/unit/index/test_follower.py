@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.timing import until
 
 from eidet import Memory, Unavailable
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.follower import MANY, Follower
-
-
-def wait_for(test: Callable[[], bool], seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not test():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def follows() -> bool:
@@ -40,8 +32,8 @@ def texts(count: int) -> list[str]:
 def test_what_is_written_in_bulk_is_read_before_anybody_asks(place: str, tmp_path: Path) -> None:
     with Memory(None if place == "ram" else tmp_path / "bulk.db", embedder="hashing:32") as memory:
         memory.remember(texts(MANY), scope="ann")
-        wait_for(lambda: read_rows(memory, "ann") == MANY)
-        wait_for(lambda: not follows())
+        until(lambda: read_rows(memory, "ann") == MANY)
+        until(lambda: not follows())
         memory.remember("One more lives in a boat", scope="ann")
         assert memory.recall("who lives in a boat?", scope="ann")[0].text == "One more lives in a boat"
         assert memory.parts.index.check("ann") == []
@@ -79,6 +71,6 @@ def test_a_scope_that_cannot_be_read_is_left_to_the_next_recall() -> None:
 
     follower = Follower(take_in)
     follower.note(["fine", "broken"])
-    wait_for(lambda: sorted(asked) == ["broken", "fine"])
+    until(lambda: sorted(asked) == ["broken", "fine"])
     follower.close()
     assert not follows()

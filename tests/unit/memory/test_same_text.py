@@ -166,21 +166,6 @@ def test_what_upkeep_merged_is_known_again(memory: Memory, clock: Clock) -> None
     assert memory.remember("Ann lives in Lisbon.", importance=0.3).id == first.id
 
 
-def test_what_was_updated_is_news_again(memory: Memory, clock: Clock) -> None:
-    from eidet.core.settings import Upkeep
-
-    first = memory.remember("Ann moved to Porto")
-    for city in ("Lisbon", "Porto"):
-        clock.days(1)
-        new = memory.remember(f"Ann moved to {city}")
-        clock.days(1)
-        memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5))
-    assert new.id != first.id
-    last = memory.get(new.id)
-    assert last is not None
-    assert last.state.updates is not None
-
-
 def test_the_same_holds_for_asyncio() -> None:
     async def say() -> list[str | None]:
         async with AsyncMemory(embedder="hashing:64") as memory:

@@ -14,6 +14,7 @@ from eidet import (
     Misconfigured,
     Recipe,
     Scope,
+    Unavailable,
 )
 from eidet.models.embed.hashing import Hashing
 
@@ -112,7 +113,7 @@ class Tiring(Hashing):
 def test_an_interrupted_change_of_embedder_goes_on_where_it_stopped(memory: Memory) -> None:
     memory.remember([f"fact {n}" for n in range(600)])
     tiring = Tiring(32, 300)
-    with pytest.raises(ConnectionError):
+    with pytest.raises(Unavailable, match="the model is gone"):
         memory.admin.reembed(tiring)
     assert memory.recall("fact 7", limit=1)[0].text == "fact 7"
     tiring.seen.clear()

@@ -5,19 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
+from tests.timing import until
 
 from eidet.core.errors import EidetError, Unavailable
 from eidet.net.worker import UNTIL_WOKEN, BackgroundWorker
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    ends = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ends, "it never came to that"
-        time.sleep(0.005)
 
 
 class Steps:
@@ -37,12 +30,12 @@ def test_it_starts_when_first_needed_and_sleeps_until_woken() -> None:
     worker = BackgroundWorker("test", steps)
     assert not worker.running
     worker.start()
-    wait_for(lambda: steps.count == 1)
+    until(lambda: steps.count == 1)
     worker.start()
     time.sleep(0.05)
     assert steps.count == 1, "starting does not wake"
     worker.wake()
-    wait_for(lambda: steps.count == 2)
+    until(lambda: steps.count == 2)
     assert worker.stop(60)
     assert not worker.running
 
@@ -51,7 +44,7 @@ def test_it_goes_on_by_itself_after_the_seconds_that_a_step_returns() -> None:
     steps = Steps(0.01)
     worker = BackgroundWorker("test", steps)
     worker.start()
-    wait_for(lambda: steps.count > 3)
+    until(lambda: steps.count > 3)
     worker.stop(60)
 
 
@@ -99,7 +92,7 @@ def test_an_error_of_ours_is_told_and_the_work_goes_on() -> None:
 
     worker = BackgroundWorker("test", step, pause_seconds=0.01, on_error=tell)
     worker.start()
-    wait_for(lambda: told == ["away"])
+    until(lambda: told == ["away"])
     assert worker.running
     worker.stop(60)
 
@@ -181,7 +174,7 @@ def test_a_child_process_begins_a_thread_of_its_own() -> None:
     steps = Steps(UNTIL_WOKEN)
     worker = BackgroundWorker("test", steps)
     worker.start()
-    wait_for(lambda: steps.count == 1)
+    until(lambda: steps.count == 1)
     child = os.fork()
     if child == 0:  # pragma: no cover - coverage does not follow it
         good = not worker.running

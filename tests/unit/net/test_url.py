@@ -76,6 +76,7 @@ def test_choices_flags_and_lists() -> None:
 
 def test_a_secret_is_in_a_variable_a_file_or_the_text_itself(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("from a file\n", encoding="utf-8")
+    (tmp_path / "key").chmod(0o600)
     assert read_secret("env:KEY", {"KEY": " s3cret "}, "the index") == "s3cret"
     assert read_secret(f"file:{tmp_path / 'key'}", {}, "the index") == "from a file"
     assert read_secret("plain:text", {}, "the index") == "plain:text"

@@ -169,7 +169,7 @@ def test_the_time_of_the_question_reaches_the_recall(memory: Memory) -> None:
     talk(memory, "a", "tide table", start=0)
     talk(memory, "b", "tide table", start=100 * DAY)
     recent = Recipe(recency=5.0, half_life_days=1)
-    asked = [memory.context("tide table", recipe=recent, now=day * DAY).hits for day in (101, 20_000)]
+    asked = [memory.context("table of the tide", recipe=recent, now=day * DAY).hits for day in (101, 20_000)]
     assert [hit.record.session for hit in asked[0]] == ["b", "a"]
     assert asked[0][0].score - asked[0][1].score > 0.3 > asked[1][0].score - asked[1][1].score
 

@@ -254,7 +254,7 @@ def at(*when: int) -> float:
 def time_of(first: tuple[int, int, int], last: tuple[int, int, int] | None = None, **more: Any) -> Understood:
     days = {"first": date(*first).toordinal(), "last": date(*(last or first)).toordinal()}
     said: dict[str, Any] = {"text": "then", "start": 0, "end": 4, "confidence": 1.0, "grain": "day"}
-    return asked(dates=(Dated(**{**said, **days, **more}),))
+    return asked(dates=(Dated(**{**said, **days, **more}),), only_time=True)
 
 
 def test_what_happened_then_fits_and_a_day_beside_it_fits_nearly() -> None:
@@ -306,7 +306,9 @@ def test_of_several_times_the_best_counts() -> None:
     found = found_of(
         [Turn(occurred=at(2023, 5, 5)), Turn(occurred=at(2023, 6, 5)), Turn(occurred=at(2023, 7, 5))]
     )
-    both = asked(dates=(*time_of((2023, 5, 5)).dates, *time_of((2023, 6, 5), confidence=0.6).dates))
+    both = asked(
+        only_time=True, dates=(*time_of((2023, 5, 5)).dates, *time_of((2023, 6, 5), confidence=0.6).dates)
+    )
     assert np.allclose(share(found, "date", both), [1.0, 0.6, 0.0])
 
 

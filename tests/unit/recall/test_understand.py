@@ -29,16 +29,16 @@ def read(text: str, voices: tuple[str, ...] = VOICES) -> Understood:
 @pytest.mark.parametrize(
     ("text", "names", "dense"),
     [
-        ("Where does Bob live?", ("Bob",), "Where does live?"),
-        ("where does bob live?", ("Bob",), "where does live?"),
-        ("What is Bob's dog called?", ("Bob",), "What is dog called?"),
-        ("What is Bob\u2019s dog called?", ("Bob",), "What is dog called?"),
-        ("Did Ann Smith meet Bob?", ("Ann Smith", "Bob"), "Did meet ?"),
-        ("Did Bob meet Ann Lee?", ("Bob", "Ann Lee"), "Did meet ?"),
-        ("What did Ann say?", ("Ann Lee", "Ann Smith"), "What did say?"),
-        ("Who is Bobby?", (), "Who is Bobby?"),
-        ("What did the user ask the assistant?", (), "What did the user ask the assistant?"),
-        ("Bob?", ("Bob",), "Bob?"),
+        ("Where does Bob live?", ("Bob",), "Where does live"),
+        ("where does bob live?", ("Bob",), "where does live"),
+        ("What is Bob's dog called?", ("Bob",), "What is dog called"),
+        ("What is Bob\u2019s dog called?", ("Bob",), "What is dog called"),
+        ("Did Ann Smith meet Bob?", ("Ann Smith", "Bob"), "Did meet"),
+        ("Did Bob meet Ann Lee?", ("Bob", "Ann Lee"), "Did meet"),
+        ("What did Ann say?", ("Ann Lee", "Ann Smith"), "What did say"),
+        ("Who is Bobby?", (), "Who is Bobby"),
+        ("What did the user ask the assistant?", (), "What did the user ask the assistant"),
+        ("Bob?", ("Bob",), "Bob"),
         ("Bob", ("Bob",), "Bob"),
         ("", (), ""),
     ],
@@ -170,21 +170,22 @@ def test_several_answers_may_be_asked_for(text: str, several: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "moment"),
     [
-        ("tracking number for Harriet's parcel", ""),
+        ("tracking number for Harriet's parcel", NOW_ASKED),
+        ("what did the board decide?", ""),
         ("what's the code of the door?", NOW_ASKED),
         ("who's the chair?", NOW_ASKED),
         ("who chairs the board now?", NOW_ASKED),
         ("who chaired the board before?", FIRST),
     ],
 )
-def test_a_possessive_does_not_ask_for_the_present(text: str, moment: str) -> None:
+def test_the_present_is_asked_for_unless_a_question_says_otherwise(text: str, moment: str) -> None:
     assert read(text).moment == moment
 
 
 def test_now_is_nothing_to_look_for_unless_nothing_else_is() -> None:
-    assert read("who chairs the board now?").dense.split() == ["who", "chairs", "the", "board", "?"]
-    assert read("what am I currently reading?").dense == "what am I currently reading?"
-    assert read("where am I now?").dense == "where am I now?"
+    assert read("who chairs the board now?").dense == "who chairs the board"
+    assert read("what am I currently reading?").dense == "what am I currently reading"
+    assert read("where am I now?").dense == "where am I now"
 
 
 @pytest.mark.parametrize(
@@ -327,8 +328,8 @@ def test_without_understanding_the_words_are_only_words(memory: Memory) -> None:
 
 
 def test_the_query_is_embedded_without_who_speaks(memory: Memory) -> None:
-    assert memory.admin.phrase_query("what did Bob see?") == "what did see?"
-    assert memory.admin.phrase_query("what did Bob see?", scope="elsewhere") == "what did Bob see?"
+    assert memory.admin.phrase_query("what did Bob see?") == "what did see"
+    assert memory.admin.phrase_query("what did Bob see?", scope="elsewhere") == "what did Bob see"
 
 
 def test_last_week_is_meant_as_of_the_time_given(memory: Memory) -> None:

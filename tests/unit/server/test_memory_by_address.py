@@ -41,6 +41,7 @@ REFUSED = {
     "facts": {"read", "networkx", "load"},
     "upkeep": {
         *("maintain", "background", "retention", "end_session", "unarchive", "fit", "detail", "restore"),
+        "claim_archive",
     },
     "trust": {
         *("quarantine", "approve", "reveal", "forget_value", "verify_forgotten", "verify_receipt"),

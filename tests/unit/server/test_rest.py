@@ -21,7 +21,7 @@ from tests.servers.served import Running, serve_in_thread
 
 from eidet import AsyncMemory, Memory
 from eidet.server.rest.once import DAY
-from eidet.store import verbs
+from eidet.store import SETTINGS, verbs
 
 ONE = {"memories": [{"text": "Ann lives in Lisbon", "id": "home"}]}
 
@@ -444,3 +444,19 @@ def test_the_lines_for_curl_in_the_guide_work(server: Running) -> None:
     assert ready == {"status": "ok"}
     assert stored["memories"][0]["text"] == recalled["hits"][0]["record"]["text"] == "Ann lives in Lisbon"
     assert sessions == {"sessions": []}
+
+
+@pytest.mark.parametrize("named", [{}, {"key": "the tea of Eve"}, {"id": "tea of Eve"}])
+def test_a_retry_does_not_bring_back_what_was_forgotten(
+    http: httpx.Client, server: Running, named: dict[str, str]
+) -> None:
+    """The mark of what was asked goes with its record; the key stays used."""
+    headers, memory = {"Idempotency-Key": f"forgotten {named}"}, server.memory.core
+    body = {"memories": [{"text": f"Eve likes tea, as told by {named}", **named}]}
+    (stored,) = http.post("/v1/memories", json=body, headers=headers).json()["memories"]
+    memory.forget(stored["id"])
+    held = memory.parts.store.values(SETTINGS, prefix="lease:once:").values()
+    assert [one.partition(" ")[2].partition(".")[0] for one in held] == [""] * len(held)
+    again = http.post("/v1/memories", json=body, headers=headers)
+    assert (again.status_code, again.json()["type"]) == (410, "gone")
+    assert memory.get(stored["id"]) is None

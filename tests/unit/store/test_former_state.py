@@ -60,8 +60,6 @@ WANTED: dict[str, tuple[dict[str, Any], State]] = {
     "aside": ({}, State(quarantine=Quarantine(at=NOW, was="web", by="ann", because="looks odd"))),
     "reviewed": ({}, State(reviewed=Review(at=NOW, digest="8d7fda8b674a04fdec76eff04d76834c", by="bob"))),
     "first": ({}, State(merged=(PART,))),
-    "older": ({}, State(updated_by="newer")),
-    "newer": ({}, State(updates="older")),
     "echo": ({}, State(echo_of="said", poison=REPEATS)),
     "moved": ({}, State(used_before_move=1)),
     EPISODE: ({}, State(worded_by="rules")),
@@ -187,7 +185,6 @@ OF_UPKEEP = Origin(created=5.0, source="upkeep", derived_from=())
         ({"weighed": True}, PLAIN, State(weighed=True)),
         ({"pii": ["email", "phone"]}, PLAIN, State(pii=("email", "phone"))),
         ({"by": "llm"}, OF_UPKEEP, State(worded_by="llm")),
-        ({"updates": "a"}, PLAIN, State(updates="a")),
         (
             {"merged": [{"id": "x", "text": "t", "occurred": 1.0, "meta": {"weighed": True, "n": 1}}]},
             PLAIN,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from tests.timing import until
 
 from eidet.core.errors import Unavailable
 from eidet.net.retry import OutcomeUnknown
@@ -32,13 +32,6 @@ class Book:
 
 def saying(word: str) -> Callable[[Any], str]:
     return lambda _: word
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not true() and time.monotonic() < deadline:
-        time.sleep(0.001)
-    assert true()
 
 
 def test_those_who_wait_are_served_together() -> None:

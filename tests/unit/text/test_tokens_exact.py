@@ -19,10 +19,8 @@ from eidet.core.errors import Misconfigured, MissingExtra
 from eidet.text import tokens_exact
 from eidet.text.tokens import Estimate, TokenCounter, counter_of, cut
 
-with_splintr = pytest.mark.skipif(find_spec("splintr") is None, reason="needs pip install 'eidet[splintr]'")
-with_tiktoken = pytest.mark.skipif(
-    find_spec("tiktoken") is None, reason="needs pip install 'eidet[tiktoken]'"
-)
+with_splintr = pytest.mark.needs("splintr")
+with_tiktoken = pytest.mark.needs("tiktoken")
 
 ENGLISH = (
     "Hey Ann! Yesterday we finally moved into the workshop in Lisbon, and the first thing I did was to "
@@ -128,7 +126,7 @@ def test_a_missing_package_names_its_extra(name: str, monkeypatch: pytest.Monkey
 
 def test_without_the_llama_file_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens_exact, "find_spec", lambda _: None)
-    with pytest.raises(Misconfigured, match="pip install --force-reinstall wordllama"):
+    with pytest.raises(Misconfigured, match="pip install --force-reinstall wordllama=="):
         tokens_exact._llama_file()
 
 

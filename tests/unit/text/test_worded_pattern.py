@@ -9,18 +9,18 @@ import pytest
 from eidet.recall import (
     answer_forms,
     asked_moment,
+    later_records,
     measures,
     missing_value,
     second_look,
     standing,
-    succession,
     understand,
 )
 from eidet.text.worded_pattern import WordedPattern
 
 MODULES = (
     *(answer_forms, asked_moment, measures, missing_value),
-    *(second_look, standing, succession, understand),
+    *(second_look, standing, later_records, understand),
 )
 BESIDE = ("what", "did you suggest", "how many", "how much", "7", "Ann", "s", "costs less", "near (3, 4)")
 PHRASES = (

@@ -15,6 +15,7 @@ from eidet.compat.api import AgentMemoryAPI
 from eidet.core.settings import Upkeep
 from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.vector_cache import Cached
+from eidet.net.url import read_secret
 from eidet.store.tiered.outbox_file import Outbox
 from eidet.trust.audit import Audit, key_in
 from eidet.trust.privacy.vault import key_of
@@ -143,6 +144,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "seal": lambda path: service_of(f"file:{path}"),
     "guard": lambda path: key_of(f"file:{path}"),
     "audit": key_in,
+    "server": lambda path: read_secret(f"file:{path}", {}, "the server"),
 }
 
 
@@ -156,6 +158,33 @@ def test_a_key_file_that_others_may_read_or_change_is_refused(tmp_path: Path, re
         READERS[reader](path)
     path.chmod(0o600)
     assert READERS[reader](path)
+
+
+@pytest.mark.parametrize("given", ["setting", "argument"])
+def test_a_receipt_key_that_others_may_read_is_refused_before_anything_is_forgotten(
+    tmp_path: Path, given: str
+) -> None:
+    pytest.importorskip("cryptography")
+    pem = tmp_path / "receipts.pem"
+    pem.write_bytes(make_pem())
+    pem.chmod(0o666)
+    settings = {"receipt_key": str(pem)} if given == "setting" else {}
+    with open_at(tmp_path, **settings) as memory:
+        record = memory.remember("Ann lives in Lisbon")
+        with pytest.raises(Misconfigured, match="chmod 600"):
+            memory.forget(record.id, key=pem if given == "argument" else None)
+        assert memory.get(record.id) is not None
+        pem.chmod(0o600)
+        receipt = memory.forget(record.id, key=pem if given == "argument" else None).receipt
+        assert receipt is not None
+        assert receipt.method == "ed25519"
+
+
+def make_pem() -> bytes:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 SAVES: dict[str, Callable[[Memory, Path], object]] = {

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ...core.errors import BadInput
-from ...models.adapt import find_qualified_name, translate_errors
+from ...core.plugins import translate_errors
+from ...models.adapt import find_qualified_name
 from ...models.llm import Request, Turn, llm_of
 from ...models.llm.adapt import guess_argument, make_argument
 from ...trust.privacy.quoting import UNTRUSTED, fence_text
@@ -82,7 +83,7 @@ class Agent:
         prompt_context = self._build_prompt_context(message, memories)
         request = _request(prompt_context, self.system, before, self._limits)
         if inspect.isasyncgenfunction(self._llm):
-            with translate_errors(find_qualified_name(self._llm), timeout=0):
+            with translate_errors(find_qualified_name(self._llm)):
                 async for piece in self._llm(make_argument(request, guess_argument(self._llm))):
                     yield piece
         else:

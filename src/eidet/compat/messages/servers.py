@@ -13,7 +13,7 @@ from ...memory import Memory
 from ...store import verbs
 from ...trust.seal.exports import archive_for
 from ...upkeep import is_protected
-from ...upkeep.archive import Archive, archive_of, note_archive
+from ...upkeep.archive import OWNER, Archive, archive_of, name_owner, note_archive
 from ..checks import check_positive
 from ..opening import open_memory
 from .base import BaseMemoryStore, Kept
@@ -136,7 +136,8 @@ class ArchiveMemoryStore(BaseMemoryStore):
                 return
             try:
                 now = memory.parts.clock()
-                self.archive().keep(records, memory.parts.manifest(now), now=now)
+                said = memory.parts.manifest(now) | {OWNER: name_owner(memory.parts.store)}
+                self.archive().keep(records, said, now=now)
             except BaseException:
                 super().drop([record.id for record in records])
                 raise
@@ -155,6 +156,7 @@ class ArchiveMemoryStore(BaseMemoryStore):
     def _open(self) -> Memory:
         memory = open_memory(self._place)
         memory.upkeep.unarchive(self._given, scope=self.scope)  # opens what is sealed by itself
+        memory.upkeep.claim_archive(self._given)  # a memory in RAM is another one each time
         return memory
 
 

@@ -211,7 +211,17 @@ class ColumnTable:
         self.days = self.days[rows[self.days[:, 0]]]
         self.days[:, 0] = (np.cumsum(rows) - 1)[self.days[:, 0]]
         self.count = self.live = int(rows.sum())
-        self._sessions = None
+        self._sessions = self._voices = None
+        for name in LABELS:
+            self._drop_unused_labels(name)
+
+    def _drop_unused_labels(self, name: str) -> None:
+        """Numbers the labels of the rows anew: no label stays that was only of rows which are gone."""
+        column = self.arrays[name]
+        used, numbers = np.unique(column[column >= 0], return_inverse=True)
+        labels = list(self.codes[name])
+        self.codes[name] = {labels[old]: new for new, old in enumerate(used.tolist())}
+        column[column >= 0] = numbers
 
     @property
     def nbytes(self) -> int:

@@ -25,7 +25,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Head, Store, verbs
 from ..change_pages import Stale, read_changes
-from .columns import TYPES
+from .columns import LABELS, TYPES
 from .shard import Shard
 from .vectors import VectorPlanes
 
@@ -98,18 +98,22 @@ class Sidecars:
         except Stale:
             return True
 
-    def count_dead(self, scope: str) -> int:
-        """How many records the cache file of a scope has that the store has no more."""
+    def find_dead(self, scope: str) -> list[str]:
+        """What the cache file of a scope has of records that the store has no more, in words."""
         path = self.path(scope)
         if path is None or not path.exists():
-            return 0
+            return []
         try:
             with path.open("rb") as file:
-                arrays = dict(_read_arrays(file, _read_header(file)))
+                header = _read_header(file)
+                arrays = dict(_read_arrays(file, header))
+            labels = _count_unused_labels(header["codes"], arrays)
         except (OSError, ValueError, KeyError, TypeError, struct.error):
-            return 0
+            return []
         living = self._store.match(Where(scope=Scope(scope)))
-        return len(np.setdiff1d(arrays["seq"], np.array(living, np.int64)))
+        records = len(np.setdiff1d(arrays["seq"], np.array(living, np.int64)))
+        counts = {"dead records": records, "labels of dead records": labels}
+        return [f"{count} {what} of scope {scope}" for what, count in counts.items() if count]
 
     def remove(self, scope: str) -> None:
         path = self.path(scope)
@@ -146,6 +150,10 @@ class Sidecars:
             "mortal": shard.columns.mortal,
             "codes": shard.columns.codes,
         }
+
+
+def _count_unused_labels(codes: dict[str, dict[str, int]], arrays: dict[str, NDArray[Any]]) -> int:
+    return sum(len(set(codes[name].values()) - set(arrays[name].tolist())) for name in LABELS)
 
 
 def _arrays(shard: PlaneShard) -> dict[str, NDArray[Any]]:

@@ -60,7 +60,7 @@ def _use_letters(only: Filter) -> Filter:
 def _encode(value: Any) -> Any:
     """Text that needs no escapes, and numbers that JSON knows."""
     if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) else hash_label(value)
+        return value if _PLAIN.fullmatch(value) else hash_label(value, b"")
     number = float(value)
     if number != number:
         return 0

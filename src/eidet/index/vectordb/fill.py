@@ -17,6 +17,7 @@ import numpy as np
 from ...core.errors import Corrupt, EidetError, Unavailable
 from ...models.embed.quantise import dequantise_all
 from ...store import Changes, Entry, Store, verbs
+from ...store.tombstones import secret_of
 from .. import Floats
 from ..embedded.vectors import normalise
 from . import UNIT_BITS, Database, Lost, Point, VectorSettings, VectorShelf, key_of
@@ -72,6 +73,7 @@ class Shipper:
         self._owner = uuid.uuid4().hex
         self._lock = threading.RLock()
         self._placements: dict[str, Placement | None] = {}
+        self._secret: bytes | None = None
         self._where = _short(f"{settings.prefix} {database.retrier.name} {UNIT_BITS}")
 
     def placement(self, scope: str, epoch: int) -> Placement | None:
@@ -194,7 +196,9 @@ class Shipper:
         if changes.gone:
             for seqs in _pages(list(changes.gone), self._database.batch):
                 self._database.remove(known.at, seqs)
-        for points in _pages(list(points_of(changes.entries, self._width)), self._database.batch):
+        for points in _pages(
+            list(points_of(changes.entries, self._width, self.read_secret())), self._database.batch
+        ):
             self._database.put(known.at, points)
         return known.advance(changes.head.seq, self._clock(), self._database.settle_seconds)
 
@@ -202,6 +206,12 @@ class Shipper:
         fields = {name: value for name, value in asdict(placement).items() if name != "scope"}
         verbs.set_settings(self._store, {self._name(scope): json.dumps(fields)})
         self._placements[scope] = placement
+
+    def read_secret(self) -> bytes:
+        """By which labels are hashed in the database; made when it is first filled."""
+        if self._secret is None:
+            self._secret = secret_of(self._store, "labels")
+        return self._secret
 
     def _take_lease(self, scope: str) -> bool:
         if not self._store.writable:
@@ -214,12 +224,12 @@ class Shipper:
         return f"vectordb.{self._where}.{_short(scope)}"
 
 
-def points_of(entries: Sequence[Entry], width: int) -> Iterator[Point]:
+def points_of(entries: Sequence[Entry], width: int, secret: bytes) -> Iterator[Point]:
     """The vectors of records, one for each unit; what is damaged or has no direction is left out."""
     for entry, blob in zip(entries, _raise_levels(entries, width), strict=True):
         if blob is None or not blob or len(blob) % (4 * width):
             continue
-        values = columns(entry)
+        values = columns(entry, secret)
         for unit, row in enumerate(normalise(np.frombuffer(blob, np.float32).reshape(-1, width))):
             if _has_direction(row):
                 yield Point(key_of(entry.seq, unit), row, {**values, "seq": entry.seq})

@@ -67,21 +67,21 @@ class Pushed(NamedTuple):
     exact: bool
 
 
-def push_down(where: Where | None, scope: str, now: float) -> Pushed:
-    """What a database can tell of a filter on the living records of a scope."""
+def push_down(where: Where | None, scope: str, now: float, secret: bytes) -> Pushed:
+    """What a database can tell of a filter on the living records of a scope; see `hash_label`."""
     alive = Leaf("expires", ">", now)
     if where is None:
         return Pushed(alive, True)
-    return Pushed(every([alive, _push(where, scope, True)]), _exact(where))
+    return Pushed(every([alive, _push(where, scope, True, secret)]), _exact(where))
 
 
-def columns(entry: Entry) -> dict[str, Any]:
-    """What a point tells of its record."""
+def columns(entry: Entry, secret: bytes) -> dict[str, Any]:
+    """What a point tells of its record; see `hash_label`."""
     return {
         "kind": str(entry.kind),
         "tier": str(entry.tier),
         "trust": str(entry.trust),
-        **{name: hash_label(getattr(entry, name)) for name in LABELS},
+        **{name: hash_label(getattr(entry, name), secret) for name in LABELS},
         "occurred": float(entry.occurred),
         "created": float(entry.created),
         "step": float(entry.step or 0),
@@ -95,10 +95,11 @@ def columns(entry: Entry) -> dict[str, Any]:
     }
 
 
-def hash_label(label: str | None) -> str:
-    return (
-        "" if label is None else blake2b(label.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-    )
+def hash_label(label: str | None, secret: bytes) -> str:
+    """A label as a database has it: keyed with a secret of the store, so that nobody there can guess it."""
+    if label is None:
+        return ""
+    return blake2b(label.encode("utf-8", "surrogatepass"), key=secret, digest_size=12).hexdigest()
 
 
 def every(parts: Iterable[Filter]) -> Filter:
@@ -148,30 +149,30 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def _push(where: Where, scope: str, least: bool) -> Filter:
+def _push(where: Where, scope: str, least: bool, secret: bytes) -> Filter:
     """With `least`, at least what the filter lets pass, else at most that."""
-    return every(_parts(where, scope, least))
+    return every(_parts(where, scope, least, secret))
 
 
-def _parts(where: Where, scope: str, least: bool) -> Iterator[Filter]:
+def _parts(where: Where, scope: str, least: bool, secret: bytes) -> Iterator[Filter]:
     if where.scope is not None and not where.scope.holds(scope):
         yield NOTHING
     if not least and not _plain(where):
         yield NOTHING
     if where.alive_at is not None:
         yield Leaf("expires", ">", where.alive_at)
-    yield from _labels(where)
+    yield from _labels(where, secret)
     yield from _ranges(where)
     if where.box is not None:
         yield from _in_box(where.box)
     if where.near is not None and least:
         yield from _around(where.near)
     for part in where.every:
-        yield _push(part, scope, least)
+        yield _push(part, scope, least, secret)
     if where.some:
-        yield some(_push(part, scope, least) for part in where.some)
+        yield some(_push(part, scope, least, secret) for part in where.some)
     for part in where.never:
-        yield negate(_push(part, scope, not least))
+        yield negate(_push(part, scope, not least, secret))
 
 
 def _plain(where: Where) -> bool:
@@ -183,10 +184,10 @@ def _exact(where: Where) -> bool:
     return _plain(where) and all(map(_exact, (*where.every, *where.some, *where.never)))
 
 
-def _labels(where: Where) -> Iterator[Filter]:
+def _labels(where: Where, secret: bytes) -> Iterator[Filter]:
     for name in LABELS:
         if (label := getattr(where, name)) is not None:
-            yield Leaf(name, "=", hash_label(label))
+            yield Leaf(name, "=", hash_label(label, secret))
     for name, chosen in (("kind", where.kinds), ("tier", where.tiers), ("trust", where.trust)):
         if chosen is not None:
             yield Leaf(name, "in", tuple(map(str, chosen))) if chosen else NOTHING

@@ -120,7 +120,7 @@ class DatabaseSearch:
         return DatabaseQuery(
             all=SeqSet.of_rows(columns.seq[rows]),
             held=len(held),
-            pushed=push_down(probe.where, shard.scope, probe.now),
+            pushed=push_down(probe.where, shard.scope, probe.now, self._ships.read_secret()),
         )
 
     def _answer(self, scope: str, head: Head, probe: Probe, told: ToldScores) -> tuple[Candidates, SeqSet]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import call_plugin, list_plugins, load_plugin
+from ...core.plugins import call_plugin, list_plugins, load_plugin, translate_errors
 from ...core.value_classes import dataclass
 
 Vectors = NDArray[np.float32]
@@ -140,10 +140,15 @@ def gives_same_bytes(embedder: Embedder) -> bool:
 
 
 def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """What the embedder answers, after its shape, width and numbers were verified."""
+    """What the embedder answers, after its shape, width and numbers were verified.
+
+    Whatever it raises comes out as `Unavailable`, with the original as its cause.
+    """
     if isinstance(texts, str):
         raise BadInput("embedding takes a list of texts; wrap a single text: [text]")
-    return check_vectors(embedder, texts, embedder.embed(texts))
+    with translate_errors(f"embedder {embedder.name!r}"):
+        answer = embedder.embed(texts)
+    return check_vectors(embedder, texts, answer)
 
 
 def check_vectors(embedder: Embedder, texts: Sequence[str], answer: Any) -> Vectors:
@@ -154,7 +159,8 @@ def check_vectors(embedder: Embedder, texts: Sequence[str], answer: Any) -> Vect
         raise Misconfigured(
             f"embedder {embedder.name!r} gave something that is not rows of numbers: {bad}"
         ) from bad
-    promised = (len(texts), embedder.width)
+    with translate_errors(f"embedder {embedder.name!r}"):
+        promised = (len(texts), embedder.width)
     if rows.shape != promised:
         raise Misconfigured(
             f"embedder {embedder.name!r} gave an array of shape {rows.shape} for {len(texts)} texts; "

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...core.errors import Misconfigured
+from ...core.plugins import translate_errors
 from ...net.event_loop import BackgroundLoop
 from ..adapt import as_coroutine, find_function, find_name, find_qualified_name, is_async
 from . import Vectors
@@ -133,7 +134,8 @@ class CalledEmbedder:
         return self._run(self._shape.rows(texts))
 
     def _run(self, rounds: Rounds[T]) -> T:
-        return _drive(rounds, self._call)
+        with translate_errors(f"embedder {self.name!r}"):
+            return _drive(rounds, self._call)
 
     def _call(self, argument: Any) -> Any:
         answer = self._function(argument)
@@ -175,7 +177,8 @@ class AsyncCalledEmbedder:
         return await self._run(self._shape.rows(texts))
 
     async def _run(self, rounds: Rounds[T]) -> T:
-        return await _adrive(rounds, self._function)
+        with translate_errors(f"embedder {self.name!r}"):
+            return await _adrive(rounds, self._function)
 
 
 def _drive(rounds: Rounds[T], call: Callable[[Any], Any]) -> T:

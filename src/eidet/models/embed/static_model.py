@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from tokenizers.models import Model
 
-MEND: Final = "reinstall it: pip install --force-reinstall 'wordllama>=0.3.9,<0.5'"
+RELEASE: Final = "wordllama==0.2.2.post0"  # one wheel for every machine; later ones are compiled for a few
+MEND: Final = f"reinstall it: pip install --force-reinstall {RELEASE}"
 SUM_BLOCK: Final = 4_096  # token rows gathered at once: 4 MB
 WORD_RUN: Final = 2_000  # words tokenised at once
 KNOWN_WORDS: Final = 50_000  # remembered words: some 10 MB
@@ -39,7 +40,7 @@ _SIGNS: Final = ",.?!;:"
 
 def _is_absent() -> EidetError:
     return Misconfigured(
-        "the default embedder needs the wordllama package: pip install wordllama, "
+        f"the default embedder needs the wordllama package: pip install {RELEASE}, "
         "or choose another, such as embedder='hashing'"
     )
 
@@ -47,17 +48,14 @@ def _is_absent() -> EidetError:
 TOKENIZER: Final = PackagedFile(
     "wordllama",
     "tokenizers/l2_supercat_tokenizer_config.json",
-    (
-        "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",  # of 0.4
-        "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83",  # of 0.3.9
-    ),
+    "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83",
     MEND,
     _is_absent,
 )
 WEIGHTS: Final = PackagedFile(
     "wordllama",
     "weights/l2_supercat_256.safetensors",
-    ("64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",),
+    "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
     MEND,
     _is_absent,
 )

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...core.errors import BadInput
 from ...core.health import HasHealth
+from ...core.plugins import translate_errors
 from ...core.private_files import create_private
 from . import (
     AsyncEmbedder,
@@ -107,7 +108,9 @@ class Cached:
         missing = _missing(texts, digests, self._look_up(digests))
         if missing:
             asked = list(missing.values())
-            self._learn(missing, check_vectors(self._embedder, asked, await self._embedder.aembed(asked)))
+            with translate_errors(f"embedder {self.name!r}"):
+                answer = await self._embedder.aembed(asked)
+            self._learn(missing, check_vectors(self._embedder, asked, answer))
 
     def forget(self, texts: Sequence[str]) -> None:
         """Drops the rows of texts, from RAM and from the file."""

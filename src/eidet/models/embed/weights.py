@@ -13,27 +13,26 @@ from ...core.value_classes import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PackagedFile:
-    """A file of a package, and the SHA-256 digests of the versions that are known.
+    """A file of a package, and the SHA-256 digest of its content in the release that Eidet depends on.
 
     `absent` makes the error for a package that is not installed; `mend` is the command that mends it.
     """
 
     package: str
     path: str
-    digests: tuple[str, ...]
+    digest: str
     mend: str
     absent: Callable[[], EidetError]
 
     def read(self) -> bytes:
-        """The bytes of the file; `Corrupt` if they are not those of a known version."""
+        """The bytes of the file; `Corrupt` if they are not those of that release."""
         path = self.folder() / self.path
         if not path.is_file():
             raise Misconfigured(f"the package {self.package} lacks {self.path}; {self.mend}")
         content = path.read_bytes()
-        if (found := sha256(content).hexdigest()) not in self.digests:
+        if (found := sha256(content).hexdigest()) != self.digest:
             raise Corrupt(
-                f"{path} is damaged or of an unknown version (sha256 {found}, not "
-                f"{' or '.join(self.digests)}); {self.mend}"
+                f"{path} is damaged or of an unknown version (sha256 {found}, not {self.digest}); {self.mend}"
             )
         return content
 

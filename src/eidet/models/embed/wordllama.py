@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ...core.errors import Misconfigured
+from ...core.validate import clean_text
 from . import Vectors
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class WordLlama:
     """The normalised sum of a text's token vectors; a text without tokens gives a zero row.
 
     Made at once; the model is loaded by the first `embed`, once per process (about 50 ms, 50 MB).
-    Then some 20 µs for a chat turn. The vectors are those of `wordllama.WordLlama.load().embed(norm=True)`.
+    Then some 20 µs for a chat turn. Case makes no difference: the vectors are those that
+    `wordllama.WordLlama.load().embed(norm=True)` gives the text in small letters.
     """
 
     width = WIDTH
@@ -46,7 +48,7 @@ class WordLlama:
         return load_model()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        model = self._model
+        model, texts = self._model, [clean_text(text, "a text to embed").lower() for text in texts]
         if len(texts) == 1:
             return _normalise(model.sum_text(texts[0])).reshape(1, WIDTH)
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import call_plugin, list_plugins, load_plugin
+from ...core.plugins import call_plugin, list_plugins, load_plugin, translate_errors
 
 SLACK = 1e-6  # rounding may carry a score this far out of 0 to 1
 
@@ -40,9 +40,11 @@ def score_checked(reranker: Reranker, query: str, texts: Sequence[str]) -> list[
     """What the reranker answers, after number and range of the scores were verified."""
     if isinstance(texts, str):
         raise BadInput("reranking takes a list of texts; wrap a single text: [text]")
-    if texts:
-        return check_scores(reranker.name, texts, reranker.scores(query, texts))
-    return []
+    if not texts:
+        return []
+    with translate_errors(f"reranker {reranker.name!r}"):
+        answer = reranker.scores(query, texts)
+    return check_scores(reranker.name, texts, answer)
 
 
 def check_scores(name: str, texts: Sequence[str], answer: Any) -> list[float]:

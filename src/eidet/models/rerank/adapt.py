@@ -6,8 +6,9 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...core.plugins import translate_errors
 from ...net.event_loop import BackgroundLoop
-from ..adapt import as_coroutine, find_function, find_name, translate_errors
+from ..adapt import as_coroutine, find_function, find_name
 from . import check_scores, numbers, sigmoid
 
 _background = BackgroundLoop(

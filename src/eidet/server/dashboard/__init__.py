@@ -58,8 +58,8 @@ class _Pages(StaticFiles):
 def add_dashboard(app: FastAPI, _serving: Serving) -> None:
     """Adds the pages at `/`, `/docs` and `/dashboard`, and their routes under `/v1`."""
     app.state.views = ViewCaches()
-    for routes in (router, transfer_router):
-        app.include_router(routes)
+    # Each route by itself, so that a 405 can list what a path allows.
+    app.router.routes.extend([*router.routes, *transfer_router.routes])
     app.mount("/dashboard", _Pages(directory=STATIC), name="dashboard")
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-from ...core.errors import BadInput
+from ...core.scope import Scope
 from ...core.validate import moment
 from ...eval.cases import Question
 from ...eval.saving import save_question
@@ -22,8 +22,19 @@ from ...trust.audit.reads import Auditing
 from ..access import Right
 from ..errors import make_not_found
 from ..progress_stream import stream_work
-from ..serving import Administers, Forgets, Grant, Reads, Writes, caller_of, check_right, serving_of
-from . import facts_view, health_view, memories_view, timeline_view, why_view
+from ..serving import (
+    Administers,
+    Exports,
+    Forgets,
+    Grant,
+    Previews,
+    Reads,
+    Writes,
+    caller_of,
+    check_rights,
+    serving_of,
+)
+from . import facts_view, health_view, memories_view, overview_view, timeline_view, why_view
 from .entry_scan import EntryScan
 from .map_view import MapCache
 from .record_json import record_as_json, records_as_json
@@ -67,13 +78,13 @@ async def ask(grant: Grant, call: Callable[[Memory], T]) -> T:
 async def read_start(request: Request) -> dict[str, Any]:
     """What a page needs to begin: scopes with their sizes, and what the caller may do."""
     caller, serving = caller_of(request), serving_of(request)
-    known: dict[str, int] = await serving.memory.scopes()
-    scopes = {}
-    for path, count in known.items():
-        if caller.sees_all or any(path == own or path.startswith(f"{own}/") for own in caller.scopes):
-            scopes[path] = count
+    scopes: dict[str, int] = {}
+    if caller.may(Right.READ):
+        known = await serving.memory.scopes()
+        scopes = {path: count for path, count in known.items() if caller.reaches(Scope.exactly(path))}
     rights = sorted(right.value for right in caller.rights)
-    return {"scopes": scopes, "rights": rights, "name": caller.name, "keys": serving.keys.required}
+    told = {"scopes": scopes, "rights": rights, "name": caller.name, "home": caller.choose_home()}
+    return told | {"keys": serving.keys.required}
 
 
 @router.get("/dashboard/head")
@@ -81,6 +92,11 @@ async def read_head(grant: Reads) -> dict[str, int]:
     """How far the store has come: a page looks again when it moves."""
     head = await ask(grant, lambda memory: memory.parts.store.head())
     return {"seq": head.seq, "epoch": head.epoch}
+
+
+@router.get("/dashboard/overview")
+async def read_overview(grant: Reads, caches: Caches) -> dict[str, Any]:
+    return await ask(grant, lambda memory: overview_view.read_overview(memory, caches.scan, grant.scope))
 
 
 @router.post("/debug/why")
@@ -91,12 +107,13 @@ async def explain_answer(grant: Reads, form: why_view.WhyForm) -> dict[str, Any]
 
 @router.post("/debug/why-not")
 async def explain_absence(grant: Reads, form: why_view.WhyNotForm) -> dict[str, Any]:
+    at = grant.single if form.at is None else Scope.exactly(form.at).path
+    if not grant.scope.holds(at):  # before anything is looked up there: it may be a scope of others
+        raise make_not_found()
     explained = await grant.memory.admin.explain(form.query, scope=grant.scope, **form.arguments())
 
     def place(memory: Memory) -> dict[str, Any]:
-        record = memories_view.require(memory, form.id, form.at or grant.single)
-        if not grant.scope.holds(record.scope):
-            raise BadInput(f"the question asks {grant.scope}, and the record is of {record.scope}")
+        record = memories_view.require(memory, form.id, at)
         return why_view.whereabouts_as_json(explained.why_not(record), record, explained)
 
     return await ask(grant, place)
@@ -111,8 +128,8 @@ class SaveForm(BaseModel):
 
 
 @router.post("/debug/evaluation")
-async def save_evaluation(grant: Administers, form: SaveForm) -> dict[str, Any]:
-    """Adds a question to the evaluation set beside the memory."""
+async def save_evaluation(grant: Exports, form: SaveForm) -> dict[str, Any]:
+    """Adds a question to the evaluation set beside the memory; where that is, is for keys that see all."""
 
     def save(memory: Memory) -> dict[str, Any]:
         at = path_of(memory.parts.store)
@@ -124,7 +141,10 @@ async def save_evaluation(grant: Administers, form: SaveForm) -> dict[str, Any]:
         with Auditing(memory.audit).doing("export", grant.single, file=str(file)) as done:
             count = save_question(file, grant.single, records, question)
             done(len(records))
-        return {"file": str(file), "questions": count, "command": f"eidet eval {file}"}
+        told: dict[str, Any] = {"questions": count}
+        if grant.caller.sees_all:
+            told |= {"file": str(file), "command": f"eidet eval {file}"}
+        return told
 
     return await ask(grant, save)
 
@@ -149,20 +169,20 @@ async def read_record_at(grant: Reads, seq: int) -> dict[str, Any]:
 @router.post("/dashboard/act")
 async def act_on_record(grant: Writes, form: memories_view.ActForm) -> dict[str, Any]:
     if form.act in memories_view.LEGAL_ACTS:
-        check_right(grant.caller, Right.ADMIN)
+        check_rights(grant.caller, Right.ADMIN)
     record = await ask(grant, lambda memory: memories_view.act_on(memory, grant.single, form))
-    return record_as_json(record)
+    return record_as_json(grant.caller.view(record))
 
 
 @router.post("/dashboard/revise")
 async def revise_record(grant: Writes, form: memories_view.ReviseForm) -> dict[str, Any]:
     changes = memories_view.changes_of(form)
     record = await grant.memory.revise(form.id, scope=grant.single, version=form.version, **changes)
-    return record_as_json(record)
+    return record_as_json(grant.caller.view(record))
 
 
 @router.post("/dashboard/forget/preview")
-async def preview_forget(grant: Forgets, form: memories_view.ForgetForm) -> dict[str, Any]:
+async def preview_forget(grant: Previews, form: memories_view.ForgetForm) -> dict[str, Any]:
     preview = await ask(grant, lambda memory: memory.trust.preview_forget(form.ids, scope=grant.single))
     return memories_view.preview_as_json(preview)
 

@@ -63,7 +63,7 @@ _MARKS: Final = {
     "pinned": Condition("state.pinned", "exists"),
     "held": Condition("state.hold", "exists"),
     "labelled": Condition("state.poison", "exists"),
-    "updated": Condition("state.updated_by", "exists"),
+    "merged": Condition("state.merged", "exists"),
     "lowered": Condition("record.level", ">", 0),
 }
 
@@ -179,14 +179,11 @@ def _links(memory: Memory, record: Record) -> dict[str, list[dict[str, Any]]]:
     for other in verbs.find_derived(store, Scope.exactly(at)):
         if record.id in other.derived_from:
             made.append(other)
-    named = []
-    for id in (record.state.updates, record.state.updated_by, record.state.echo_of):
-        if id is not None:
-            named.append(id)
+    named = [] if record.state.echo_of is None else [record.state.echo_of]
     return {
         "made_of": records_as_json(sources, 160),
         "made_from_it": records_as_json(made[:LINKS], 160),
-        "updates": records_as_json(store.read(at, named), 160),
+        "echo_of": records_as_json(store.read(at, named), 160),
         "beside": records_as_json(_neighbours(memory, record), 160),
     }
 

@@ -40,7 +40,7 @@ def read_timeline(memory: Memory, scan: EntryScan, scope: Scope, form: TimelineF
     times = [getattr(row, form.by) for _, row in rows]
     start, end = _whole_range(times, memory.parts.clock())
     result = {"start": start, "end": end, "total": len(rows), "days": _count_days(times)}
-    return result | _read_stretch(memory, rows, form, start, end) | {"recalls": _count_recalls(memory, scope)}
+    return result | _read_stretch(memory, rows, form, start, end) | {"recalls": count_recalls(memory, scope)}
 
 
 def _read_stretch(
@@ -132,7 +132,7 @@ def _count_days(times: Iterable[float]) -> dict[int, int]:
     return dict(Counter(int(at // DAY) for at in times))
 
 
-def _count_recalls(memory: Memory, scope: Scope) -> dict[int, dict[str, int]]:
+def count_recalls(memory: Memory, scope: Scope) -> dict[int, dict[str, int]]:
     """By day: recalls by a query, and how many of them found nothing."""
     found: dict[int, dict[str, int]] = {}
     for tally in memory.parts.usage.tallies(scope, 0):

@@ -12,14 +12,15 @@ from fastapi.responses import StreamingResponse
 from ...core.errors import Corrupt
 from ..errors import Problem
 from ..progress_stream import MEDIA_TYPE, Report, run_and_tell, stream_work
-from ..rest.admin_routes import make_file, read_pieces, receive_upload
-from ..serving import Administers, Grant
+from ..rest.admin_routes import read_pieces
+from ..rest.temporary_files import make_file, receive_upload
+from ..serving import Administers, Exports, Grant
 
 router = APIRouter(prefix="/v1/dashboard", include_in_schema=False)
 
 
 @router.post("/export")
-async def export_scope(grant: Administers) -> StreamingResponse:
+async def export_scope(grant: Exports) -> StreamingResponse:
     """Progress line by line; the line with the result says how large the file is, which then follows."""
     file = await grant.memory.threads.run(make_file)
     return StreamingResponse(tell_export(grant, file), media_type=MEDIA_TYPE)
@@ -47,16 +48,16 @@ async def tell_export(grant: Grant, file: Path) -> AsyncIterator[bytes]:
 @router.post("/load")
 async def load_scope(request: Request, grant: Administers) -> StreamingResponse:
     """Takes a whole export first, then tells how far loading is. Only records of the scope are loaded."""
-    file = await receive_upload(request, grant.serving)
+    upload = await receive_upload(request, grant.serving)
     memory = grant.memory.core
 
     def load(report: Report) -> Mapping[str, Any]:
         try:
-            return {"count": memory.load(file, scope=grant.scope, progress=report)}
+            return {"count": memory.load(upload.path, scope=grant.scope, progress=report)}
         except Corrupt as error:
-            message = str(error).replace(str(file), "the file")
+            message = str(error).replace(str(upload.path), "the file")
             raise Problem(422, "damaged_export", message, field="body") from None
         finally:
-            file.unlink(missing_ok=True)
+            upload.remove()
 
     return stream_work(grant.serving, load)

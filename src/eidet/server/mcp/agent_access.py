@@ -12,7 +12,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ConfigDict
 
-from ...core.actor import acting, acts
+from ...core.actor import acts
 from ...core.errors import NotFound
 from ...core.scope import Scope
 from ..access import Caller, KeyRing, Right
@@ -69,13 +69,24 @@ class AgentAccess:
     def reaches(self, scope: str) -> bool:
         return self.caller.reaches(Scope.of(scope))
 
+    def require(self, *rights: Right) -> None:
+        """`ToolError` if the caller lacks one of these rights."""
+        for right in rights:
+            if not self.may(right):
+                raise ToolError(
+                    f"this needs the right {right.value!r}, which the key does not have. "
+                    "Do not try again; tell the user that whoever runs the server can add it to the key."
+                )
+
     @contextmanager
-    def enter(self, right: Right, scope: str | None = None) -> Iterator[str]:
-        """Gives the path of the scope that is meant; what is done inside is done by the caller."""
+    def enter(self, scope: str | None = None) -> Iterator[str]:
+        """Gives the path of the scope that is meant; what is done inside is done by the caller.
+
+        The server has checked the right that the tool, resource or prompt needs.
+        """
         caller = self.caller
-        check_right(caller, right)
         place = self._find_scope(caller, scope)
-        with acting(by=caller.name, source=acts().source or SOURCE):
+        with caller.act(acts().source or SOURCE):
             yield place
 
     def _find_scope(self, caller: Caller, scope: str | None) -> str:
@@ -85,11 +96,3 @@ class AgentAccess:
         if not caller.reaches(meant):
             raise NotFound(f"there is no scope {scope!r} here")
         return meant.path
-
-
-def check_right(caller: Caller, right: Right) -> None:
-    if not caller.may(right):
-        raise ToolError(
-            f"this needs the right {right.value!r}, which the key does not have. "
-            "Do not try again; tell the user that whoever runs the server can add it to the key."
-        )

@@ -10,7 +10,6 @@ from mcp.types import CallToolResult
 from ...aio import AsyncMemory
 from ...core.errors import BadInput
 from ...graph.fact import Fact
-from ..access import Right
 from .agent_access import AgentAccess
 from .tool_answers import FactsAnswer, answer, make_fact, tell_fact
 from .tool_arguments import About, AsOf, EverHeld, KnownAt, Limit, Object, Relation, ScopeName, Subject
@@ -44,7 +43,7 @@ class FactTools:
         check_asked(about, subject, relation, object)
         times = FactsAskedAt(as_of, known_at, ever)
         times.check()
-        with self._access.enter(Right.READ, scope) as place:
+        with self._access.enter(scope) as place:
             if about is not None:
                 found = await self._list_about(about, relation, times, place)
             else:

@@ -7,7 +7,7 @@ part of the memory: `recall` finds it, history keeps it, keys confine it.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
@@ -26,6 +26,7 @@ from .knowledge_graph import (
 from .tool_answers import answer
 
 GRAPH_URI: Final = "memory://knowledge-graph"
+T = TypeVar("T")
 
 
 class EntitiesAnswer(BaseModel):
@@ -76,35 +77,38 @@ class GraphTools:
 
     async def create_entities(self, entities: list[GraphEntity]) -> Annotated[CallToolResult, EntitiesAnswer]:
         """Create multiple new entities in the knowledge graph"""
-        with self._access.enter(Right.WRITE) as place:
+        with self._access.enter() as place:
             new = await self._graph(place).create_entities(entities)
-        return answer_json(new, EntitiesAnswer(entities=new))
+        shown = self._tell_new(new, entities)
+        return answer_json(shown, EntitiesAnswer(entities=shown))
 
     async def create_relations(
         self, relations: list[GraphRelation]
     ) -> Annotated[CallToolResult, RelationsAnswer]:
         """Create multiple new relations between entities in the knowledge graph. Relations should be in
         active voice"""
-        with self._access.enter(Right.WRITE) as place:
+        with self._access.enter() as place:
             new = await self._graph(place).create_relations(relations)
-        return answer_json(new, RelationsAnswer(relations=new))
+        shown = self._tell_new(new, relations)
+        return answer_json(shown, RelationsAnswer(relations=shown))
 
     async def add_observations(
         self, observations: list[NewObservations]
     ) -> Annotated[CallToolResult, ObservationsAnswer]:
         """Add new observations to existing entities in the knowledge graph"""
         results = []
-        with self._access.enter(Right.WRITE) as place:
+        with self._access.enter() as place:
             graph = self._graph(place)
             await graph.check_entities([one.entityName for one in observations])
             for one in observations:
-                added = await graph.add_observations(one.entityName, one.contents)
+                new = await graph.add_observations(one.entityName, one.contents)
+                added = self._tell_new(new, one.contents)
                 results.append(AddedObservations(entityName=one.entityName, addedObservations=added))
         return answer_json(results, ObservationsAnswer(results=results))
 
     async def delete_entities(self, entityNames: EntityNames) -> Annotated[CallToolResult, DeletedAnswer]:
         """Delete multiple entities and their associated relations from the knowledge graph"""
-        with self._access.enter(Right.FORGET) as place:
+        with self._access.enter() as place:
             await self._graph(place).delete_entities(entityNames)
         return answer_deleted("Entities deleted successfully")
 
@@ -112,7 +116,7 @@ class GraphTools:
         self, deletions: list[OldObservations]
     ) -> Annotated[CallToolResult, DeletedAnswer]:
         """Delete specific observations from entities in the knowledge graph"""
-        with self._access.enter(Right.FORGET) as place:
+        with self._access.enter() as place:
             for one in deletions:
                 await self._graph(place).delete_observations(one.entityName, one.observations)
         return answer_deleted("Observations deleted successfully")
@@ -121,7 +125,7 @@ class GraphTools:
         self, relations: list[GraphRelation]
     ) -> Annotated[CallToolResult, DeletedAnswer]:
         """Delete multiple relations from the knowledge graph"""
-        with self._access.enter(Right.FORGET) as place:
+        with self._access.enter() as place:
             await self._graph(place).delete_relations(relations)
         return answer_deleted("Relations deleted successfully")
 
@@ -147,11 +151,15 @@ class GraphTools:
         return to_json(await self._read())
 
     async def _read(self) -> EntityGraph:
-        with self._access.enter(Right.READ) as place:
+        with self._access.enter() as place:
             return await self._graph(place).read()
 
+    def _tell_new(self, new: list[T], given: list[T]) -> list[T]:
+        """What was new; whoever may not read is not told what was there already."""
+        return new if self._access.may(Right.READ) else given
+
     def _graph(self, scope: str) -> KnowledgeGraph:
-        return KnowledgeGraph(self._memory, scope, self._access.caller.name)
+        return KnowledgeGraph(self._memory, scope)
 
 
 def answer_json(shown: Any, values: BaseModel) -> CallToolResult:

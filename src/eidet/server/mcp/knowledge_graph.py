@@ -137,10 +137,9 @@ def build_graph(records: Iterable[Record]) -> EntityGraph:
 class KnowledgeGraph:
     """The graph of one scope. Every method is one or two verbs of the memory."""
 
-    def __init__(self, memory: AsyncMemory, scope: str, agent: str | None = None) -> None:
+    def __init__(self, memory: AsyncMemory, scope: str) -> None:
         self._memory = memory
         self._scope = scope
-        self._agent = agent
 
     async def read(self) -> EntityGraph:
         marked = {"$or": [{"kind": Kind.TRIPLE.value}, {"meta.graph": OBSERVATION}]}
@@ -220,7 +219,7 @@ class KnowledgeGraph:
 
     async def _store(self, drafts: Sequence[Draft]) -> None:
         if drafts:
-            await self._memory.remember(list(drafts), scope=self._scope, agent=self._agent)
+            await self._memory.remember(list(drafts), scope=self._scope)
 
     async def _delete(self, ids: Sequence[str]) -> None:
         """Not for good: what is deleted here may be created again."""

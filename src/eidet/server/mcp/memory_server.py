@@ -94,6 +94,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
         status = "error"
         try:
             with name_call(context):
+                self._check_right(name)
                 self._check_arguments(name, arguments)
                 answer = await super().call_tool(name, arguments, context)
             status = "ok"
@@ -103,6 +104,15 @@ class MemoryServer(MCPServer[dict[str, Any]]):
             if self._count is not None:
                 self._count(name if name in self._rights else "unknown", status)
         return answer
+
+    def _check_right(self, name: str) -> None:
+        right = self._rights.get(name)
+        if right is None:
+            return
+        try:
+            self._access.require(right)
+        except ToolError as error:
+            raise ToolError(f"Error executing tool {name}") from error
 
     def _check_arguments(self, name: str, arguments: Mapping[str, Any]) -> None:
         """An argument that a tool does not know must not be ignored: it may have been meant as a filter."""
@@ -119,7 +129,10 @@ class MemoryServer(MCPServer[dict[str, Any]]):
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         """Reads a resource; what the caller may not see does not exist."""
         try:
+            self._access.require(Right.READ)
             return await super().read_resource(uri, context)
+        except ToolError as error:
+            raise ResourceError(str(error)) from None
         except ResourceError as error:
             raise explain_read(error) from error.__cause__
 
@@ -130,7 +143,10 @@ class MemoryServer(MCPServer[dict[str, Any]]):
         context: Context[dict[str, Any], Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
         try:
+            self._access.require(Right.READ)
             return await super().get_prompt(name, arguments, context)
+        except ToolError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
         except ValueError as error:
             raise MCPError(INVALID_PARAMS, explain_prompt(error)) from error
 

@@ -9,8 +9,9 @@ from mcp.types import CallToolResult
 from ...aio import AsyncMemory
 from ...core.draft import Draft
 from ...core.errors import BadInput, NotFound, Refused
-from ...core.record import Record
+from ...core.record import Record, Trust
 from ...core.remembered import RememberedList
+from ...trust.privacy.quoting import trust_in
 from ..access import Right
 from .agent_access import AgentAccess
 from .tool_answers import (
@@ -86,7 +87,7 @@ class MemoryTools:
         "she prefers those"). What the memory knows already is not stored twice. Never store passwords or
         keys. If something changed, recall it and use revise, so that the old version stays in its history.
         """
-        with self._access.enter(Right.WRITE, scope) as place:
+        with self._access.enter(scope) as place:
             given = drop_absent(
                 kind=kind,
                 who=who,
@@ -95,14 +96,16 @@ class MemoryTools:
                 importance=importance,
                 source=source,
                 trust=trust,
-                agent=self._access.caller.name,
             )
+            if not self._access.may(Right.READ):
+                given["keep_duplicates"] = True  # else the answer would tell what is known already
             stored = await self._memory.remember(
                 list_drafts(text, more, key), scope=place, again=again, **given
             )
-        check_accepted(stored)
+            check_accepted(stored)
+            seen = [self._access.caller.view(record) for record in stored]
         refused = [one.index for one in stored.rejected]
-        values = RememberAnswer(stored=make_items(stored), refused=refused)
+        values = RememberAnswer(stored=make_items(seen), refused=refused)
         return answer(tell_stored(stored), values)
 
     async def recall(
@@ -124,7 +127,7 @@ class MemoryTools:
         remember something that may already be known. An empty answer means that nothing fits. `as_of`
         asks what was true at another time, `known_at` what the memory knew by then.
         """
-        with self._access.enter(Right.READ, scope) as place:
+        with self._access.enter(scope) as place:
             filters = drop_absent(
                 kinds=kinds,
                 who=who,
@@ -153,7 +156,7 @@ class MemoryTools:
         It holds working state, facts and passages of conversations with what was said around them. Use it
         instead of recall when you want to read rather than to change single memories.
         """
-        with self._access.enter(Right.READ, scope) as place:
+        with self._access.enter(scope) as place:
             tokens = min(budget, self._access.caller.limits.context_tokens)
             made = await self._memory.context(
                 query, scope=place, budget=tokens, session=session, as_of=as_of, known_at=known_at
@@ -184,8 +187,9 @@ class MemoryTools:
         changes = drop_absent(text=text, who=who, occurred=occurred, importance=importance)
         if not changes:
             raise BadInput("revise needs something to change: text, who, occurred or importance")
-        with self._access.enter(Right.WRITE, scope) as place:
-            record = await self._memory.revise(id, scope=place, version=version, **changes)
+        with self._access.enter(scope) as place:
+            revised = await self._memory.revise(id, scope=place, version=version, **changes)
+            record = self._access.caller.view(revised)
         text_told = f"revised; now version {record.version}\n{tell_records([record])}"
         return answer(text_told, ReviseAnswer(memory=make_item(record)))
 
@@ -206,8 +210,9 @@ class MemoryTools:
         """
         filters = drop_absent(session=session, who=who, since=since, until=until)
         check_forget(ids, filters)
-        with self._access.enter(Right.FORGET, scope) as place:
+        with self._access.enter(scope) as place:
             if preview:
+                self._access.require(Right.READ)
                 return await self._preview(ids, place, filters)
             gone = await self._memory.forget(ids, scope=place, **filters)
         values = ForgetAnswer(forgotten=int(gone), preview=False, memories=[])
@@ -227,12 +232,14 @@ class MemoryTools:
 
         Use it when memories contradict each other or when the user asks since when you know something.
         """
-        with self._access.enter(Right.READ, scope) as place:
+        with self._access.enter(scope) as place:
             events = await self._memory.history(id, scope=place)
             if not events:
                 raise NotFound(f"there is no memory {id!r} in scope {place}")
+            record = await self._memory.get(id, scope=place)
+        trust = Trust.UNKNOWN if record is None else trust_in(record)
         entries = [make_entry(event) for event in events]
-        lines = "\n".join(tell_entry(entry) for entry in entries)
+        lines = "\n".join(tell_entry(entry, trust) for entry in entries)
         return answer(lines, HistoryAnswer(id=id, entries=entries))
 
 

@@ -41,7 +41,7 @@ class ScopeResources:
 
     async def profile(self, scope: str | None = None) -> str:
         """What is most important in a scope: pinned memories and facts, most important first."""
-        with self._access.enter(Right.READ, scope) as place:
+        with self._access.enter(scope) as place:
             facts = await self._memory.find(
                 scope=place, kinds=["fact", "summary"], order="-importance", limit=FACTS_TOLD
             )
@@ -58,7 +58,7 @@ class ScopeResources:
 
     async def sessions(self, scope: str | None = None) -> str:
         """The sessions of a scope that were active last, newest first, each with its newest turn."""
-        with self._access.enter(Right.READ, scope) as place:
+        with self._access.enter(scope) as place:
             turns = await self._memory.find(
                 scope=place, kinds=["message", "interaction", "action", "episode"], limit=TURNS_READ
             )
@@ -82,7 +82,7 @@ class ScopeResources:
         scope: Annotated[str | None, Field(description="Whose memory, such as acme/ann.")] = None,
     ) -> str:
         """Briefs the model from memory: all that matters for a topic, to be used in the answer."""
-        with self._access.enter(Right.READ, scope) as place:
+        with self._access.enter(scope) as place:
             made = await self._memory.context(topic, scope=place)
         known = made.text or "Nothing is known about it yet."
         return (
@@ -97,7 +97,8 @@ class ScopeResources:
         """Names of scopes that the caller can read, while one is typed."""
         if argument.name != "scope":
             return None
-        with self._access.enter(Right.READ):
+        self._access.require(Right.READ)
+        with self._access.enter():
             known = await self._memory.scopes()
         found = []
         for name in sorted(known):

@@ -21,7 +21,7 @@ from ..serving import (
     Serving,
     caller_of,
     check_reach,
-    check_right,
+    check_rights,
     serving_of,
 )
 
@@ -85,23 +85,23 @@ class Mem0Grant:
             return await self.run(call)
 
 
-def needs_in_mem0(right: Right | None) -> Callable[..., Awaitable[Mem0Grant]]:
-    """A dependency: the caller has this right; None: a valid key suffices."""
+def needs_in_mem0(*rights: Right) -> Callable[..., Awaitable[Mem0Grant]]:
+    """A dependency: the caller has these rights; without any, a valid key suffices."""
 
     async def grant(
         request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None
     ) -> Mem0Grant:
         caller, serving = caller_of(request), serving_of(request)
-        if right is not None:
-            check_right(caller, right)
-        home, door = choose_home(caller, scope or scope_header), request.app.state.mem0
+        check_rights(caller, *rights)
+        home = choose_home(caller, scope_header if scope is None else scope)
+        door = request.app.state.mem0
         assert isinstance(door, Mem0Door)
         return Mem0Grant(Grant(caller, serving, Scope(home.path)), door.verbs(home), door.adding(home))
 
     return grant
 
 
-Enters = Annotated[Mem0Grant, Depends(needs_in_mem0(None))]
+Enters = Annotated[Mem0Grant, Depends(needs_in_mem0())]
 ReadsMem0 = Annotated[Mem0Grant, Depends(needs_in_mem0(Right.READ))]
 WritesMem0 = Annotated[Mem0Grant, Depends(needs_in_mem0(Right.WRITE))]
 ForgetsMem0 = Annotated[Mem0Grant, Depends(needs_in_mem0(Right.FORGET))]

@@ -126,7 +126,8 @@ async def get_one(id: MemoryId, access: ReadsMem0) -> Response:
 async def update(id: MemoryId, body: UpdateBody, access: WritesMem0) -> Response:
     """The next version of a memory."""
     change = body.read()
-    return respond(_tell(await access.run(lambda: access.verbs.update(id, change)), access))
+    updated = await access.run(lambda: access.verbs.update(id, change))
+    return respond(_tell(access.grant.caller.view(updated), access))
 
 
 async def delete(id: MemoryId, access: ForgetsMem0) -> Response:

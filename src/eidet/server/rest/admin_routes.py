@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
@@ -13,13 +11,22 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...core.errors import Corrupt
-from ...core.scope import ALL
+from ...core.scope import ALL, Scope
 from ..access import Caller
 from ..errors import Problem
-from ..serving import AdministersAnywhere, AdministersWidely, Reads, ReadsAnywhere, ReadsWidely, Serving
+from ..serving import (
+    AdministersAnywhere,
+    AdministersWidely,
+    ExportsWidely,
+    Reads,
+    ReadsAnywhere,
+    ReadsWidely,
+    Serving,
+)
 from .drafts import check_records
 from .replies import CountReply, ScopesReply, SessionsReply
 from .respond import answer, errors
+from .temporary_files import make_file, receive_upload
 
 TAGS: Final[list[Any]] = ["memory"]
 PIECE: Final = 1 << 16
@@ -86,6 +93,8 @@ async def scopes(
     cursor: Annotated[str | None, Query(max_length=1000, description="From the page before.")] = None,
 ) -> Response:
     """The scopes that hold memories, with how many, as far as the key reaches."""
+    if under is not None:
+        Scope.exactly(under)
     counts: dict[str, int] = {}
     for prefix in _reachable(grant.caller, under):
         counts |= await grant.memory.scopes(prefix)
@@ -132,13 +141,15 @@ async def stats(grant: ReadsWidely) -> Response:
 
 
 async def health(grant: AdministersAnywhere) -> Response:
-    """How the servers do that the memory stands on: stores, index, embedder."""
+    """How the servers do that the memory stands on; a key of some scopes learns the state, no more."""
     found = await grant.memory.admin.health()
+    if not grant.caller.sees_all:
+        found = {"state": found["state"]}
     return await answer(grant.serving, lambda: found)
 
 
 async def export(
-    grant: AdministersWidely,
+    grant: ExportsWidely,
     plain: Annotated[bool, Query(description="Open what a sealed memory keeps sealed.")] = False,
 ) -> Response:
     """Every memory of the scope as JSON lines, losslessly; `**` means all scopes."""
@@ -153,13 +164,6 @@ async def export(
         media_type=LINES,
         headers={"Content-Disposition": 'attachment; filename="eidet.jsonl"'},
     )
-
-
-def make_file() -> Path:
-    """A file that only this server can read; whoever uses it removes it."""
-    handle, name = tempfile.mkstemp(prefix="eidet-", suffix=".jsonl")
-    os.close(handle)
-    return Path(name)
 
 
 async def read_pieces(serving: Serving, file: Path) -> AsyncIterator[bytes]:
@@ -183,26 +187,12 @@ async def load(
 
     If one line is damaged, nothing is loaded.
     """
-    file = await receive_upload(request, grant.serving)
+    upload = await receive_upload(request, grant.serving)
     try:
-        count = await grant.memory.load(file, scope=grant.scope, unverified=unverified)
+        count = await grant.memory.load(upload.path, scope=grant.scope, unverified=unverified)
     except Corrupt as error:
-        message = str(error).replace(str(file), "the upload")
+        message = str(error).replace(str(upload.path), "the upload")
         raise Problem(422, "damaged_export", message, field="body") from None
     finally:
-        await grant.memory.threads.run(lambda: file.unlink(missing_ok=True))
+        await grant.memory.threads.run(upload.remove)
     return await answer(grant.serving, lambda: {"count": count})
-
-
-async def receive_upload(request: Request, serving: Serving) -> Path:
-    """The body of a request in a file of its own, which the caller removes."""
-    run = serving.memory.threads.run
-    file = await run(make_file)
-    try:
-        with await run(lambda: file.open("wb")) as target:
-            async for piece in request.stream():
-                await run(lambda: target.write(piece))  # noqa: B023  # awaited before the next piece comes
-    except BaseException:
-        file.unlink(missing_ok=True)
-        raise
-    return file

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from ..serving import Reads, Writes
+from ..serving import Decides, Reads
 from .bodies import Id, RequestBody
 from .facts_routes import (
     EntityBody,
@@ -17,6 +17,7 @@ from .facts_routes import (
     FactTimes,
     Name,
     QuotationBody,
+    add_question,
     add_route,
     tell_facts,
 )
@@ -90,9 +91,9 @@ class UndoneReply(BaseModel):
 
 
 def add_to(router: APIRouter) -> None:
-    add_route(router, why, ExplanationReply)
-    add_route(router, neighbours, NeighbourList)
-    add_route(router, export, FactsText)
+    add_question(router, why, ExplanationReply)
+    add_question(router, neighbours, NeighbourList)
+    add_question(router, export, FactsText)
     add_route(router, decisions, DecisionList)
     add_route(router, merge, StoredMemory)
     add_route(router, split, StoredMemory)
@@ -140,7 +141,7 @@ async def decisions(grant: Reads) -> Response:
     return await answer(grant.serving, lambda: {"decisions": tell_records(found)}, size=len(found))
 
 
-async def merge(body: MergeBody, grant: Writes) -> Response:
+async def merge(body: MergeBody, grant: Decides) -> Response:
     """Says that several names mean one entity."""
     stored = await grant.memory.facts.merge(
         body.entity, *body.others, scope=grant.single, because=body.because
@@ -148,13 +149,13 @@ async def merge(body: MergeBody, grant: Writes) -> Response:
     return await answer(grant.serving, lambda: tell_record(stored))
 
 
-async def split(body: SplitBody, grant: Writes) -> Response:
+async def split(body: SplitBody, grant: Decides) -> Response:
     """Says that what some memories tell is of another one of the same name."""
     stored = await grant.memory.facts.split(**dict(body), scope=grant.single)
     return await answer(grant.serving, lambda: tell_record(stored))
 
 
-async def undo(body: DecisionId, grant: Writes) -> Response:
+async def undo(body: DecisionId, grant: Decides) -> Response:
     """Takes a decision back: a merge, a split, a resolution or a retraction."""
     await grant.memory.facts.undo(body.id, scope=grant.single)
     return await answer(grant.serving, lambda: {"id": body.id})

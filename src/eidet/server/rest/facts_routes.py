@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from ...graph.fact import Entity, Fact
-from ..serving import Grant, Reads, Writes
+from ..serving import Decides, Grant, Reads
 from .bodies import Label, RequestBody, SourceTrust, Time
+from .leaving import LeavableRoute
 from .replies import StoredMemory, tell_record
 from .respond import answer, errors
 
@@ -195,25 +197,39 @@ class ProfileReply(BaseModel):
 
 
 def add_to(router: APIRouter) -> None:
-    add_route(router, about, FactList)
-    add_route(router, timeline, FactList)
-    add_route(router, entities, EntityList)
-    add_route(router, profile, ProfileReply)
-    add_route(router, match, MatchList)
-    add_route(router, paths, PathList)
-    add_route(router, contradictions, DisputeList)
-    add_route(router, instructions, FactList)
+    add_question(router, about, FactList)
+    add_question(router, timeline, FactList)
+    add_question(router, entities, EntityList)
+    add_question(router, profile, ProfileReply)
+    add_question(router, match, MatchList)
+    add_question(router, paths, PathList)
+    add_question(router, contradictions, DisputeList)
+    add_question(router, instructions, FactList)
     add_route(router, add, FactBody)
     add_route(router, resolve, StoredMemory)
     add_route(router, retract, StoredMemory)
 
 
-def add_route(router: APIRouter, run: Callable[..., Any], model: type[BaseModel]) -> None:
+def add_route(
+    router: APIRouter, run: Callable[..., Any], model: type[BaseModel], route: type[APIRoute] = APIRoute
+) -> None:
     """A verb of facts: its function says its name."""
     name = run.__name__
-    router.post(
-        f"/facts/{name}", tags=TAGS, operation_id=f"facts_{name}", response_model=model, responses=errors()
-    )(run)
+    router.add_api_route(
+        f"/facts/{name}",
+        run,
+        methods=["POST"],
+        tags=TAGS,
+        operation_id=f"facts_{name}",
+        response_model=model,
+        responses=errors(),
+        route_class_override=route,
+    )
+
+
+def add_question(router: APIRouter, run: Callable[..., Any], model: type[BaseModel]) -> None:
+    """A verb of facts that only reads: its work ends when the client leaves."""
+    add_route(router, run, model, LeavableRoute)
 
 
 def tell_facts(facts: Sequence[Fact]) -> list[dict[str, Any]]:
@@ -283,8 +299,8 @@ async def instructions(body: InstructionsBody, grant: Reads) -> Response:
     return await answer_facts(grant, await grant.memory.facts.instructions(**dict(body), scope=grant.scope))
 
 
-async def add(body: NewFact, grant: Writes) -> Response:
-    """States a fact."""
+async def add(body: NewFact, grant: Decides) -> Response:
+    """States a fact. The answer tells what the memory makes of it, so this needs the right read as well."""
     fields = dict(body)
     for name in ("who", "session", "agent", "occurred", "trust"):
         if fields[name] is None:
@@ -293,13 +309,13 @@ async def add(body: NewFact, grant: Writes) -> Response:
     return await answer(grant.serving, fact.to_dict)
 
 
-async def resolve(body: FactId, grant: Writes) -> Response:
+async def resolve(body: FactId, grant: Decides) -> Response:
     """Decides a contradiction: the fact with this id stays, its rivals never held. `undo` undoes it."""
     stored = await grant.memory.facts.resolve(body.id, scope=grant.single, because=body.because)
     return await answer(grant.serving, lambda: tell_record(stored))
 
 
-async def retract(body: FactId, grant: Writes) -> Response:
+async def retract(body: FactId, grant: Decides) -> Response:
     """Takes a fact back; the texts that say so stay."""
     stored = await grant.memory.facts.retract(body.id, scope=grant.single, because=body.because)
     return await answer(grant.serving, lambda: tell_record(stored))

@@ -7,7 +7,8 @@ from typing import Any, Final
 from fastapi import APIRouter, Response
 
 from ...core.scope import Scope
-from ..serving import Forgets
+from ..access import Right
+from ..serving import Forgets, check_rights
 from .bodies import ForgetBody
 from .drafts import read_options, read_where
 from .replies import ForgetReply, tell_forgotten, tell_preview
@@ -29,6 +30,7 @@ def add_to(router: APIRouter) -> None:
 async def forget(body: ForgetBody, grant: Forgets) -> Response:
     """Forgets memories for good, with a signed receipt; `preview` only tells what would go.
 
+    A preview shows texts: it needs the right read as well.
     A whole scope goes only if the request names it and `everything` is true.
     """
     scope: Scope | None = grant.scope
@@ -36,6 +38,7 @@ async def forget(body: ForgetBody, grant: Forgets) -> Response:
         scope = None  # refused: a whole scope has to be named
     options = read_options(body)
     if body.preview:
+        check_rights(grant.caller, Right.READ)
         found = await grant.memory.trust.preview_forget(
             body.ids,
             where=read_where(body),

@@ -105,12 +105,15 @@ async def remember(
     """Stores one memory or many: all of them, or none.
 
     A memory with an `id` or `key` that exists becomes its next version. A fact that the scope has already is
-    not stored twice. With an `Idempotency-Key`, the same request is done once, however often it is sent.
+    not stored twice. A key without the right read is told ids and versions only, and stores it again.
+    With an `Idempotency-Key`, the same request is done once, however often it is sent.
     """
     check_records(grant, len(body.memories), "memories")
     drafts = await _read_drafts(grant, body)
     details = {"scope": grant.single, "again": body.again, "version": body.version}
-    if body.keep_duplicates is not None:
+    if not grant.reads:
+        details["keep_duplicates"] = True  # else the answer would tell what the scope has already
+    elif body.keep_duplicates is not None:
         details["keep_duplicates"] = body.keep_duplicates
     if idempotency_key is None:
         return await _tell_stored(grant, await _store(grant, drafts, details))
@@ -151,14 +154,15 @@ async def _store_once(
 
 async def _tell_stored(grant: Grant, stored: RememberedList, *, replayed: bool = False) -> Response:
     headers = {}
-    if len(stored) == 1:
-        headers["ETag"] = etag_of(stored[0])
+    seen = [grant.caller.view(record) for record in stored]
+    if len(seen) == 1:
+        headers["ETag"] = etag_of(seen[0])
     if replayed:
         headers["Idempotent-Replayed"] = "true"
     return await answer(
         grant.serving,
-        lambda: tell_remembered(stored, stored.rejected),
-        size=len(stored),
+        lambda: tell_remembered(seen, stored.rejected),
+        size=len(seen),
         status=201,
         headers=headers,
     )
@@ -221,7 +225,8 @@ async def revise(id: MemoryId, body: ChangesBody, grant: Writes, if_match: IfMat
 
 
 async def _answer_record(grant: Grant, record: Record) -> Response:
-    return await answer(grant.serving, lambda: tell_record(record), headers={"ETag": etag_of(record)})
+    seen = grant.caller.view(record)
+    return await answer(grant.serving, lambda: tell_record(seen), headers={"ETag": etag_of(seen)})
 
 
 async def forget_one(

@@ -1,30 +1,40 @@
 """A retried POST never doubles: what an idempotency key stands for, across workers and after kill -9.
 
-The first request with a key takes a lease on it in the store. The lease says what was asked (a hash) and
-when. Ids and times of what is stored follow from that, so that a second attempt writes the same records,
-which a store leaves alone. Nothing of the content is kept: a lease outlives what is forgotten.
+The first request with a key takes a lease on it in the store. The lease says what was asked (a keyed hash)
+and when. Ids and times of what is stored follow from that, so that a second attempt writes the same records,
+which a store leaves alone. When something that was stored then is forgotten, the hash goes; the lease stays,
+so that no retry brings it back.
 """
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from hashlib import blake2b
 from typing import Annotated, Any, Final
 
 from fastapi import Header
 
+from ...aio import AsyncMemory
 from ...core.draft import Draft
+from ...core.errors import EidetError
 from ...core.record import Record, key_id
-from ...store import Store, verbs
-from ..errors import Problem
+from ...parts import Parts
+from ...store import verbs
+from ...store.verbs.values import ONCE, ONCE_SECONDS
+from ..errors import LOG, Problem
 from ..serving import Grant, Serving
 
-DAY: Final = 86_400.0  # how long a key is remembered
-PREFIX: Final = "once:"
+DAY: Final = ONCE_SECONDS  # how long a key is remembered
+PREFIX: Final = ONCE
+PARTS: Final = [f"{number:02x}" for number in range(256)]  # how the names of keys begin
+PAUSE: Final = 15.0  # seconds between two parts: all of them in about an hour
 
 IdempotencyKey = Annotated[
     str | None,
@@ -80,10 +90,9 @@ def _lifetime(draft: Draft) -> float | None:
 async def begin(grant: Grant, key: str, asked: bytes) -> KeyedAttempt:
     """Takes the key, or finds who took it; 422 if it stood for another request then."""
     caller = grant.caller.name or ""
-    name = blake2b(f"{caller}\0{key}".encode(), digest_size=16).hexdigest()
-    mark = blake2b(f"{grant.scope}\0".encode() + asked, digest_size=16).hexdigest()
     memory = grant.memory
-    taken = await memory.threads.run(lambda: _take(memory.parts.store, name, mark, memory.parts.clock))
+    wanted = (f"{caller}\0{key}".encode(), f"{grant.scope}\0".encode() + asked)
+    taken = await memory.threads.run(lambda: _take(memory.parts, *wanted))
     if taken is None:
         raise Problem(
             422,
@@ -95,15 +104,16 @@ async def begin(grant: Grant, key: str, asked: bytes) -> KeyedAttempt:
     return taken
 
 
-def _take(store: Store, name: str, mark: str, clock: Callable[[], float]) -> KeyedAttempt | None:
+def _take(parts: Parts, key: bytes, asked: bytes) -> KeyedAttempt | None:
     """None if the key stands for something else."""
-    now = clock()
+    store, now = parts.store, parts.clock()
+    name, mark = parts.key_ids.mark(key), parts.key_ids.mark(asked)
     until = now + DAY
     mine = f"{mark}.{secrets.token_hex(8)}"
     if verbs.take_lease(store, PREFIX + name, mine, now=now, until=until):
         return KeyedAttempt(name, until - DAY, first=True)
     held = verbs.read_lease(store, PREFIX + name)
-    if held is None or held[0].partition(".")[0] != mark:
+    if held is None or held[0].partition(".")[0] not in (mark, ""):
         return None
     return KeyedAttempt(name, held[1] - DAY, first=False)
 
@@ -138,9 +148,24 @@ async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAtte
 
 
 @asynccontextmanager
-async def clear_old_keys(serving: Serving) -> AsyncIterator[None]:
-    """Removes keys that are older than a day, whenever a server starts."""
-    store, clock = serving.memory.parts.store, serving.memory.parts.clock
-    if store.writable:
-        await serving.memory.threads.run(lambda: verbs.clear_leases(store, PREFIX, now=clock()))
-    yield
+async def clear_old_keys(serving: Serving, pause: float = PAUSE) -> AsyncIterator[None]:
+    """Removes keys that are older than a day, as long as the server runs: a part of them every `pause`."""
+    clearing = None
+    if serving.memory.parts.store.writable:
+        clearing = asyncio.create_task(_keep_clearing(serving.memory, pause))
+    try:
+        yield
+    finally:
+        if clearing is not None:
+            clearing.cancel()
+            await asyncio.wait([clearing])
+
+
+async def _keep_clearing(memory: AsyncMemory, pause: float) -> None:
+    store, clock = memory.parts.store, memory.parts.clock
+    for part in itertools.cycle(PARTS):
+        try:
+            await memory.threads.run(partial(verbs.clear_leases, store, PREFIX + part, now=clock()))
+        except EidetError as error:  # the store may be away; the next round comes
+            LOG.warning("old idempotency keys could not be removed: %s", error)
+        await asyncio.sleep(pause)

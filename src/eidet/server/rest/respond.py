@@ -13,6 +13,7 @@ from .large_json import dump_pieces, dump_small
 
 MANY: Final = 20  # records; more of them are told in a thread
 _ERRORS: Final = {
+    400: "The Host header is missing, doubled or malformed.",
     401: "There is no valid key.",
     403: "The key lacks the right, a policy refuses, or the page is foreign.",
     404: "There is no such memory, or its scope is not the key's.",

@@ -14,7 +14,7 @@ from ...core.where import Where
 from ...recall.options import FindOptions, RecallOptions
 from ..access import Right
 from ..errors import Problem
-from ..serving import Grant, Reads, Writes, check_right
+from ..serving import Grant, Reads, Writes, check_rights
 from .bodies import ContextBody, FeedbackBody, Filters, FindBody, RecallBody
 from .cursors import PageMark, hash_asked, read_cursor, write_cursor
 from .drafts import check_records, read_options, read_where
@@ -66,7 +66,7 @@ async def context(body: ContextBody, grant: Reads) -> Response:
     """A prompt-ready block of what matters for a query, never over its budget of tokens."""
     check_records(grant, body.limit, "limit")
     if body.reveal:
-        check_right(grant.caller, Right.ADMIN)
+        check_rights(grant.caller, Right.ADMIN)
         check_reveals(grant)
     most = grant.caller.limits.context_tokens
     if body.budget > most:

@@ -15,7 +15,7 @@ from ...quality.metrics import exposition
 from ..access import Right
 from ..errors import make_not_found
 from ..server_settings import ServerSettings
-from ..serving import Serving, caller_of, check_right
+from ..serving import Serving, caller_of, check_rights
 from .memory_metrics import MemoryMetrics
 from .memory_spans import trace_memories
 from .request_telemetry import RequestTelemetry
@@ -67,7 +67,7 @@ def add_telemetry(app: FastAPI, serving: Serving) -> None:
 
     async def show_metrics(request: Request) -> Response:
         caller = caller_of(request)
-        check_right(caller, Right.ADMIN)
+        check_rights(caller, Right.ADMIN)
         if not caller.sees_all:
             raise make_not_found()
         return Response(metrics.text() + await gauges.text(), headers={"Content-Type": TEXT_FORMAT})

@@ -80,7 +80,3 @@ class RepeatingLaws(StoreLaws):
             assert ids(self.put(fact("y", name, text="same"))) == ["x"]
         self.put(fact("x", "tier", text="same", tier=Tier.LONG))
         assert ids(self.put(fact("y", "tier", text="same"))) == ["x"]
-
-    def test_what_was_updated_since_is_news_when_it_is_said_again(self) -> None:
-        self.put(fact("x", text="same", state=State(updated_by="z")))
-        assert ids(self.put(fact("y", text="same"))) == ["y"]

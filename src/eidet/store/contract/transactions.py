@@ -8,6 +8,7 @@ from ...core.record import Kind, Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, STAGED, TALLIES, TOMBSTONES, Derived, Store, Transaction, Use
+from ..verbs import stage_vectors
 from .laws import NOW, StoreLaws, catch
 
 
@@ -96,6 +97,15 @@ class TransactionLaws(StoreLaws):
 
         store.write(job)
         assert [record.id for record in store.find(Where())] == ["two"]
+
+    def test_staged_vectors_go_with_their_records(self) -> None:
+        store = self.store
+        one, two, three = self.put(note("one"), note("two"), note("three"))
+        stage_vectors(store, "next", [(record.seq, b"1234") for record in (one, two, three)])
+
+        store.write(lambda transaction: transaction.remove([one], [make_end(one)]))
+        self.put(two.but(text="says something else"))
+        assert set(store.values(STAGED)) == {three.seq}
 
     def test_the_same_content_is_found_by_its_digest(self) -> None:
         store = self.store

@@ -133,8 +133,11 @@ class WritingLaws(StoreLaws):
         (new,) = self.put(fact("y", text="one"))
         assert (new.id, new.version, new.uses) == ("y", 2, 0)
 
-    def test_an_expected_version_is_written(self) -> None:
-        self.put(fact("x"))
+    def test_an_expected_version_is_written_and_0_stands_for_none(self) -> None:
+        self.put(fact("x"), expect=0)
+        error = catch(Conflict, lambda: self.put(fact("y"), fact("x", text="two"), expect=0))
+        assert error.current == 1
+        assert [(record.id, record.text) for record in self.store.find(ALL)] == [("x", "x of a")]
         assert self.put(fact("x", text="two"), expect=1)[0].version == 2
 
     def test_another_version_than_expected_is_a_conflict_that_tells_the_current(self) -> None:
@@ -148,12 +151,6 @@ class WritingLaws(StoreLaws):
         self.put(fact("x", "b"))
         assert catch(Conflict, lambda: self.put(fact("x"), expect=1)).current is None
         assert verbs.count(self.store, within("a")) == 0
-
-    def test_a_record_that_must_be_new_is_written_once(self) -> None:
-        assert self.put(fact("x"), expect=0)[0].version == 1
-        error = catch(Conflict, lambda: self.put(fact("y"), fact("x", text="two"), expect=0))
-        assert error.current == 1
-        assert [(record.id, record.text) for record in self.store.find(ALL)] == [("x", "x of a")]
 
     def test_a_put_that_fails_half_way_leaves_no_trace(self) -> None:
         self.put(fact("x"))

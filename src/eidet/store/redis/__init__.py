@@ -15,7 +15,6 @@ server's clock, so that none is given twice even if the server lost the last wri
 from __future__ import annotations
 
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -31,7 +30,7 @@ from ...quality import Survey
 from .. import Transaction
 from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
 from ..rules import UNIQUE_KINDS
-from ..verbs.reading import survey_of
+from ..verbs.reading import count_copies, survey_of
 from .address import address_of
 from .client import RedisClient, in_time
 from .codec import record_of
@@ -84,7 +83,7 @@ class RedisStore:
         self.client.prolong()
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
         unique = (row for row in rows if row.record.kind in UNIQUE_KINDS)
-        copies = Counter((row.record.scope, row.digest.encode()) for row in unique)
+        copies = count_copies((row.record, row.digest.encode()) for row in unique)
         return survey_of([row.record for row in rows], copies, fresh=fresh, ripe=ripe, stale=stale)
 
     @in_time
@@ -191,6 +190,9 @@ class RedisStore:
         return Changes(head, entries, [int(seq) for seq in gone], missed if missed > since else 0)
 
     # The servers.
+
+    def tell_home(self) -> str:
+        return f"{self.address.shown} {self.address.prefix}"
 
     def health(self) -> dict[str, Any]:
         """How the line to the server does; asks nobody."""

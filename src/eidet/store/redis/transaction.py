@@ -157,6 +157,8 @@ class RedisTransaction:
             self._logged.setdefault(key, []).append((record, event))
             if event.what != "forgotten":
                 self._replaced[key] = event.at
+        if STAGED_NAME in self.values(SETTINGS, (STAGED_NAME,)):
+            self.set_values(STAGED, {record.seq: None for record in records})
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         derived: dict[int, Derived] = {}

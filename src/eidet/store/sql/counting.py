@@ -20,7 +20,10 @@ COUNTS: Final = (
     "FROM records"
 )
 STORED: Final = f"SELECT count(*) FROM records WHERE ({{test}}) AND kind IN ({KINDS})"
-DISTINCT: Final = (
-    f"SELECT count(*) FROM (SELECT DISTINCT scope, digest FROM records WHERE ({{test}}) "
-    f"AND kind IN ({KINDS})) AS said"
+# as `visible_details_of` reads them
+_SAID: Final = (
+    "scope, digest, kind, who, agent, session, step, x, y, z, source, "
+    "CASE WHEN occurred = created THEN NULL ELSE occurred END"
 )
+_DISTINCT: Final = f"SELECT DISTINCT {_SAID} FROM records WHERE ({{test}}) AND kind IN ({KINDS})"
+DISTINCT: Final = f"SELECT count(*) FROM ({_DISTINCT}) AS said"

@@ -14,6 +14,7 @@ from pathlib import Path
 from .migrate import revision_of
 from .sqlite import APPLICATION_ID, MAGIC
 from .sqlite_errors import translate_errors
+from .stale_log import check_log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,7 @@ def leftovers(path: Path) -> list[Path]:
 @contextmanager
 def _peek(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that makes no file; where none may be written, the file is read as it lies there."""
+    check_log(path)
     writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
     mode = "mode=rw"
     if not writable:

@@ -23,6 +23,7 @@ from .migrate import migrate
 from .ports import Cursor, Row
 from .relational import RelationalStore
 from .sqlite_errors import BUSY_SECONDS, meaning, translate_errors
+from .stale_log import check_log
 
 T = TypeVar("T")
 
@@ -67,6 +68,7 @@ class SqliteDriver:
         self._closing = threading.Lock()
         self._closed = False
         self.writable: bool = _check_file(path)
+        check_log(path)
         if self.writable:
             create_private(path)
         with translate_errors(path):

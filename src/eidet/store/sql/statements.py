@@ -42,6 +42,7 @@ _SQL: Final = {
     "insert_events": f"INSERT INTO events ({', '.join(EVENT_COLUMNS)}) "
     f"VALUES ({', '.join(':' + c for c in EVENT_COLUMNS)})",
     "remove": "DELETE FROM records WHERE seq = :seq",
+    "remove_staged": "DELETE FROM vectors_next WHERE seq = :seq",
     "use": "UPDATE records SET uses = uses + :times, last_used = "
     "CASE WHEN last_used > :when THEN last_used ELSE :when END WHERE scope = :scope AND id = :id",
     "note_statement": "UPDATE records SET statement = :statement WHERE seq = :seq",

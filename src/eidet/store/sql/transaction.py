@@ -115,7 +115,8 @@ class SqlTransaction(SqlReader):
         self._run_many(self._sql[f"insert_{table}"].sql, rows)
 
     def _remove_rows(self, seqs: Sequence[int]) -> None:
-        self._run_many(self._sql["remove"].sql, [(seq,) for seq in seqs])
+        for statement in ("remove", "remove_staged"):
+            self._run_many(self._sql[statement].sql, [(seq,) for seq in seqs])
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         use, replace = self._sql["use"], self._sql["replace_derived"]

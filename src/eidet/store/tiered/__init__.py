@@ -75,6 +75,7 @@ class TieredStore:
         folder = None if outbox is None else Path(outbox).expanduser().absolute()
         self._members = Members(short, opened, folder, ticks)
         self.list_files = self._members.list_files
+        self.tell_home = self._members.tell_home
         self._mender = Mender(self._members, clock, ticks)
         self._mender.waits = "seal" in opened.values(SETTINGS, ("seal",))
         self.carry_by = self._mender.carry_by

@@ -13,7 +13,7 @@ from ...core.errors import Misconfigured, Unavailable
 from ...core.record import Record, Tier
 from .. import Head, Store
 from ..lives import Carry, put_lives
-from ..traits import paths_of
+from ..traits import home_of, paths_of
 from .member import LONG, SHORT, LeapingStore, Member, Opening, common_seq
 from .move_gate import Gate
 from .outbox import Aside, Waiting
@@ -56,6 +56,9 @@ class Members:
 
     def list_files(self) -> list[Path]:
         return [*paths_of(self.long.store), *paths_of(self.short.store)]
+
+    def tell_home(self) -> str:
+        return "\n".join((home_of(self.long.store), home_of(self.short.store)))
 
     # Who is there.
 

@@ -16,6 +16,8 @@ from ...core.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .erasing import (
         StoreReader,
+        count_ends,
+        ended_since,
         erase,
         find_derived,
         find_derived_in,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
         add_counts,
         add_uses,
         clear_leases,
+        drop_marks,
         read_counts,
         read_lease,
         read_staged,
@@ -59,6 +62,8 @@ else:
         {
             "erasing": (
                 "StoreReader",
+                "count_ends",
+                "ended_since",
                 "erase",
                 "find_derived",
                 "find_derived_in",
@@ -85,6 +90,7 @@ else:
                 "add_counts",
                 "add_uses",
                 "clear_leases",
+                "drop_marks",
                 "read_counts",
                 "read_lease",
                 "replace_derived",
@@ -112,10 +118,13 @@ __all__ = [
     "clear_leases",
     "compact",
     "count",
+    "count_ends",
     "count_kinds",
     "count_scopes",
     "delete_unchanged",
     "delete_where",
+    "drop_marks",
+    "ended_since",
     "erase",
     "find_derived",
     "find_derived_in",

@@ -168,13 +168,11 @@ def _find_twin(record: Record, digest: bytes, known: Known) -> Record | None:
 def _repeats(new: Record, twin: Record) -> bool:
     """Whether nothing is lost if `new` is not stored, because of what Eidet keeps of the other.
 
-    Nothing crosses the quarantine, unless somebody approved this very content. What was updated since
-    is news when it is said again.
+    Nothing crosses the quarantine, unless somebody approved this very content.
     """
     return (
         (new.occurred in (new.created, twin.occurred))
         and (new.state.pinned is None or twin.state.pinned is not None)
-        and twin.state.updated_by is None
         and _stands_as_open(new, twin)
         and _is_as_important(new, twin)
         and _points_the_same_way(new, twin)

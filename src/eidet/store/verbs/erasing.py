@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ...core.event import Event
 from ...core.record import Record, record_digest
@@ -11,12 +12,26 @@ from ...core.scope import Scope
 from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import FindsDerived, FindsSame, ListsRevised
-from ..model import SETTINGS, STAGED, STAGED_NAME, TOMBSTONES, Erased, Erasure, Reader
-from ..rules import UNIQUE_KINDS
+from ..model import (
+    BELOW_MARK,
+    SCOPE_MARK,
+    SETTINGS,
+    STAGED,
+    STAGED_NAME,
+    TOMBSTONES,
+    Erased,
+    Erasure,
+    Reader,
+    Stone,
+)
+from ..rules import UNIQUE_KINDS, ends_of
 from .changing import delete_records, find_held, replace_censored
 from .reading import count, scan
-from .stored_settings import get_setting
+from .stored_settings import get_setting, get_settings
 from .writing import clear_tallies
+
+ENDS: Final = "ends"  # the setting that counts how often a whole scope was forgotten
+ENDED: Final = "ended:"  # … and the settings that say at which count each was
 
 
 def erase(store: Store, plan: Callable[[Reader], Erasure], *, now: float, by: str | None = None) -> Erased:
@@ -51,23 +66,45 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
         doomed += found
         held += find_held(transaction, found)
         clear_tallies(transaction, wanted.where)
-    staged = _drop_staged(transaction, [*doomed, *(old for old, _ in wanted.anew)])
+    staged = _count_staged(transaction, [*doomed, *(old for old, _ in wanted.anew)])
     censored = delete_records(transaction, doomed, now, by, held=held)
     censored += replace_censored(transaction, wanted.anew, now, by)
-    stones = dict.fromkeys(((stone.scope, stone.mark) for stone in wanted.stones), now)
-    transaction.set_values(TOMBSTONES, stones)
+    _entomb(transaction, wanted.stones, max([now, *(record.created for record in doomed)]))
     transaction.set_values(SETTINGS, wanted.settings)
     return Erased([(record.scope, record.id) for record in doomed], censored, staged)
 
 
-def _drop_staged(transaction: Transaction, records: Sequence[Record]) -> int:
-    """The vectors that the next embedder made of them already; how many there were."""
+def _entomb(transaction: Transaction, stones: Sequence[Stone], now: float) -> None:
+    """Writes tombstones. Clocks differ: none is older than the newest record that goes, or than it was."""
+    keys = dict.fromkeys((stone.scope, stone.mark) for stone in stones)
+    there = transaction.values(TOMBSTONES, keys)
+    transaction.set_values(TOMBSTONES, {key: max(now, there.get(key, now)) for key in keys})
+    ends = [stone for stone in stones if stone.mark in (SCOPE_MARK, BELOW_MARK)]
+    if ends:
+        count = str(int(transaction.values(SETTINGS, (ENDS,)).get(ENDS, "0")) + 1)
+        transaction.set_values(SETTINGS, {ENDS: count, **{_name_end(*end): count for end in ends}})
+
+
+def _name_end(scope: str, mark: bytes) -> str:
+    return f"{ENDED}{scope}{mark.decode()}"
+
+
+def count_ends(store: Store) -> int:
+    """How often a whole scope was forgotten here. An export tells it, so that it can be set in order."""
+    return int(get_setting(store, ENDS) or 0)
+
+
+def ended_since(store: Store, count: int) -> Callable[[str], bool]:
+    """Says of a scope whether it was forgotten after there had been so many ends, whatever clocks say."""
+    found = {name for name, at in get_settings(store, ENDED).items() if int(at) > count}
+    return lambda scope: any(_name_end(*end) in found for end in ends_of(scope))
+
+
+def _count_staged(transaction: Transaction, records: Sequence[Record]) -> int:
+    """How many of them have a vector of the next embedder; it goes when they do."""
     if STAGED_NAME not in transaction.values(SETTINGS, (STAGED_NAME,)):
         return 0
-    seqs = [record.seq for record in records]
-    there = transaction.values(STAGED, seqs)
-    transaction.set_values(STAGED, dict.fromkeys(seqs))
-    return len(there)
+    return len(transaction.values(STAGED, [record.seq for record in records]))
 
 
 def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:

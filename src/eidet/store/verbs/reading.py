@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from ...core.record import Record, record_digest
 from ...core.scope import Scope
@@ -22,6 +22,7 @@ from ..abilities import (
 )
 from ..model import Changes, Scrubbed
 from ..rules import UNIQUE_KINDS
+from .record_details import visible_details_of
 
 
 def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
@@ -87,19 +88,24 @@ def quality_counts(
 
     Fresh ones were created at `fresh` or later, ripe ones before `ripe`; stale ones were created before
     `stale` and not used since. Duplicates are facts and documents that say what another one of their
-    scope says; the first one is none.
+    scope says, with the same details; the first one is none.
     """
     if isinstance(store, CountsQuality):
         return store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
     living = store.find(Where(scope=scope, alive_at=now))
-    copies = Counter((r.scope, record_digest(r)) for r in living if r.kind in UNIQUE_KINDS)
+    copies = count_copies((r, record_digest(r)) for r in living if r.kind in UNIQUE_KINDS)
     return survey_of(living, copies, fresh=fresh, ripe=ripe, stale=stale)
 
 
+def count_copies(said: Iterable[tuple[Record, bytes]]) -> Counter[Hashable]:
+    """How many records there are of each statement, from records with the digests of their content."""
+    return Counter((record.scope, digest, visible_details_of(record)) for record, digest in said)
+
+
 def survey_of(
-    living: Sequence[Record], said: Counter[tuple[str, bytes]], *, fresh: float, ripe: float, stale: float
+    living: Sequence[Record], said: Counter[Hashable], *, fresh: float, ripe: float, stale: float
 ) -> Survey:
-    """The counts of living records. `said` counts facts and documents by scope and content digest."""
+    """The counts of living records. `said` counts facts and documents, see `count_copies`."""
     old = [record for record in living if record.created < ripe]
     return Survey(
         records=len(living),

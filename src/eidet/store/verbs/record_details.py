@@ -20,7 +20,6 @@ def details_of(record: Record, *, timed: bool = True) -> Details:
     sources = record.derived_from
     if sources:
         added = {part.id for part in state.merged}
-        added.add(state.updates or "")
         sources = tuple([id for id in sources if id not in added])
     return (
         *visible_details_of(record, timed=timed),

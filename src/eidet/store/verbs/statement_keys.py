@@ -16,7 +16,6 @@ from .record_details import details_of, visible_details_of
 
 STATEMENT_BYTES: Final = 12
 FEW: Final = 16  # records of one content that a store may keep without their statements
-NOBODYS: Final = b"-"  # of a record that no new one can repeat
 
 _MERGED: Final = "merged"  # its importance is at least that of each part
 _WEIGHED: Final = "weighed"  # by Eidet, which weighs the same content the same way
@@ -26,8 +25,6 @@ def statement_of(record: Record) -> bytes:
     """The key under which a stored record is found."""
     if record.sealed is not None:
         return _hash(visible_details_of(record))
-    if record.state.updated_by is not None:
-        return NOBODYS
     return _hash((*details_of(record), _weight_of(record)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ...core.record import Record
 from ...core.scope import Scope
@@ -18,6 +19,9 @@ from ..rules import lease_of, may_lease
 from .lookups import read_records
 from .stored_settings import get_setting
 from .writing import epoch_of
+
+ONCE: Final = "once:"  # begins the names of leases on requests that are done once; `mark.token` holds them
+ONCE_SECONDS: Final = 86_400.0  # how long such a request is remembered
 
 
 def set_settings(store: Store, settings: Mapping[str, str], *, fresh: bool = False) -> None:
@@ -72,7 +76,10 @@ def read_lease(store: Store, name: str) -> tuple[str, float] | None:
 
 
 def clear_leases(store: Store, prefix: str, *, now: float) -> int:
-    """Removes leases whose names begin so and whose time has passed; how many."""
+    """Removes leases whose names begin so and whose time has passed; how many. Without any, only reads."""
+    leases = store.values(SETTINGS, prefix=f"lease:{prefix}")
+    if not any(may_lease(held, "", now) for held in leases.values()):
+        return 0
     return store.write(ClearLeases(prefix, now))
 
 
@@ -90,6 +97,34 @@ class ClearLeases:
                 passed[name] = None
         transaction.set_values(SETTINGS, passed)
         return len(passed)
+
+
+def drop_marks(store: Store, *, since: float, until: float) -> int:
+    """Takes the marks of what was asked out of the leases of requests that came then; how many.
+
+    They stay taken: a request that is sent again is known by its key, and is not done again.
+    """
+    if not store.values(SETTINGS, prefix=f"lease:{ONCE}", limit=1):
+        return 0
+    return store.write(DropMarks(since, until))
+
+
+@dataclass(frozen=True, slots=True)
+class DropMarks:
+    """The job of `drop_marks`."""
+
+    since: float
+    until: float
+
+    def __call__(self, transaction: Transaction) -> int:
+        bare: dict[str, str] = {}
+        for name, held in transaction.values(SETTINGS, prefix=f"lease:{ONCE}").items():
+            end, _, owner = held.partition(" ")
+            mark, dot, token = owner.partition(".")
+            if mark and self.since <= float(end) - ONCE_SECONDS <= self.until:
+                bare[name] = lease_of(f"{dot}{token}", float(end))
+        transaction.set_values(SETTINGS, bare)
+        return len(bare)
 
 
 def add_uses(store: Store, uses: Uses) -> None:

@@ -9,7 +9,6 @@ mentions.py          who and what is spoken of
 moods.py             tense, negation, plans and doubt
 valid_times.py       since when and until when
 *_rules.py           the rules: verbs, "is", attributes, kin, events, instructions
-fact_questions.py    `read_fact_question`: from a question to a pattern; question_*.py are its parts
 word_tables.py       what a language's tables hold; tables/ has the words of each language
 """
 
@@ -20,7 +19,6 @@ from typing import TYPE_CHECKING
 from ...core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from .fact_questions import Asks, FactQuestion, Tense, read_fact_question
     from .fact_reader import read_facts
     from .relations import RELATIONS, Relation, phrase_relation, relation_of
     from .statement import Mention, Nature, Reference, Statement, pack_statements, read_statements
@@ -28,12 +26,6 @@ else:
     __getattr__ = lazy_names(
         __name__,
         {
-            "fact_questions": (
-                "Asks",
-                "FactQuestion",
-                "Tense",
-                "read_fact_question",
-            ),
             "fact_reader": ("read_facts",),
             "relations": (
                 "RELATIONS",
@@ -54,17 +46,13 @@ else:
 
 __all__ = [
     "RELATIONS",
-    "Asks",
-    "FactQuestion",
     "Mention",
     "Nature",
     "Reference",
     "Relation",
     "Statement",
-    "Tense",
     "pack_statements",
     "phrase_relation",
-    "read_fact_question",
     "read_facts",
     "read_statements",
     "relation_of",

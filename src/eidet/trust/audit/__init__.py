@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from ...core.arguments import check_path
 from ...core.errors import Misconfigured
 from ...core.lazy_names import lazy_names
-from ...core.private_files import check_key_file
+from ...core.private_files import read_key_file
 from ...core.record import Record
 from ...core.settings import Settings
 from ...core.value_classes import dataclass
@@ -92,11 +92,7 @@ def _read_key(given: str) -> bytes:
 
 def key_in(file: str | Path) -> bytes:
     """The key that a file holds; line ends around it do not count."""
-    try:
-        check_key_file(Path(file).expanduser())
-        return Path(file).expanduser().read_bytes().strip(b"\r\n")
-    except OSError as error:
-        raise Misconfigured(f"the key of the audit log cannot be read: {file}: {error.strerror}") from error
+    return read_key_file(file, "the key of the audit log").strip(b"\r\n")
 
 
 def audit_set(settings: Settings) -> Audit | None:

@@ -29,17 +29,17 @@ def describe_job(log: AuditLog, store: Store, job: object) -> Events | None:
         case DeleteWhere():
             census = verbs.count_kinds(store, job.where)
             return [of_filter(log, "drop", job.where, job.by, census)]
-    return _describe_values(log, job)
+    return _describe_values(log, store, job)
 
 
-def _describe_values(log: AuditLog, job: object) -> Events | None:
+def _describe_values(log: AuditLog, store: Store, job: object) -> Events | None:
     match job:
         case LiftTombstones():
             return [log.describe("exhume", scope=job.scope, count=len(job.marks))]
         case RewriteHistory():
             return [log.describe("retell", scope=job.scope, ids=[job.id], versions=sorted(job.before))]
         case SetSettings():  # only the names: what a setting holds may be nobody's business
-            return [log.describe("configure", settings=sorted(job.settings))]
+            return [log.describe("configure", settings=sorted(job.settings), store=store.identity)]
         case ReplaceDerived():
             return [log.describe("rewrite")]
     return None

@@ -76,20 +76,27 @@ class SetMark:
             transaction.set_values(SETTINGS, {SETTING: self.mark.to_json()})
 
 
-def describe_gap(
-    mark: LogMark | None, log: str, head: AuditHead, key: bytes | None, seq: int
-) -> dict[str, Any] | None:
-    """The entry that says what a log lacks of what the store knows; None if it lacks nothing.
+def describe_attachment(store: str, seq: int, *, known: bool) -> dict[str, Any] | None:
+    """The entry for a memory that knows of no log; None for a new one.
 
-    A log that is attached to a memory with records says how much it does not know of.
+    A log that is attached to a memory with records says how much it does not know of. If the memory is
+    `known` to the log, somebody took away what the memory knew.
     """
-    if mark is None:
-        return {"verb": "attach", "changes": seq} if seq else None
+    if not seq:
+        return None
+    if known:
+        gone = "the memory no longer knew this log: its note of it was removed"
+        return {"verb": "lost", "store": store, "changes": seq, "note": gone}
+    return {"verb": "attach", "store": store, "changes": seq}
+
+
+def describe_gap(mark: LogMark, log: str, head: AuditHead, key: bytes | None) -> dict[str, Any] | None:
+    """The entry that says what a log lacks of what the store knows; None if it lacks nothing."""
     known = {"told": mark.head.count, "head": mark.head.hash}
     if mark.log != log:
         return {"verb": "restarted", "log": mark.log, "path": mark.path, **known}
     if not is_ours(mark.head, key):
-        return {"verb": "lost", "there": head.count, "head": "the memory's own note was altered"}
+        return {"verb": "lost", "there": head.count, "note": "the memory's own note of it was altered"}
     if head.count < mark.head.count or (head.count == mark.head.count and head.hash != mark.head.hash):
         return {"verb": "lost", "there": head.count, **known}
     return None

@@ -24,7 +24,7 @@ from ...store.verbs.writing import Put, run_put
 from .entries import describe_answer, describe_job
 from .events import of_filter, of_records
 from .log import AuditLog
-from .mark import LogMark, SetMark, describe_absence, describe_gap, read_mark
+from .mark import LogMark, SetMark, describe_absence, describe_attachment, describe_gap, read_mark
 from .transaction import AuditedTransaction
 
 T = TypeVar("T")
@@ -42,8 +42,8 @@ class AuditedStore(PassthroughStore):
 
     passes: ClassVar[str] = (
         "identity writable read find match count_by head changes history values same list_derived survey "
-        "trim size missing list_files note_in path leap latest_seq secret health name_own_index address "
-        "archive sealed fingerprint scan list_revised list_telling"
+        "trim size missing list_files tell_home note_in path leap latest_seq secret health name_own_index "
+        "address archive sealed fingerprint scan list_revised list_telling"
     )
     lacks: ClassVar[str] = "put_new"  # the job of `put` tells what to note; the store inside may shorten it
 
@@ -63,10 +63,20 @@ class AuditedStore(PassthroughStore):
         """Tells the store which log it has. Notes in the log what it lacks of what the store knows."""
         mark, seq = read_mark(self.inner), self.inner.head().seq
         log, head = self._log, self._log.head
-        for gap in (describe_gap(mark, log.identity, head, log.key, seq), describe_absence(mark, seq)):
+        if mark is None:
+            lacks = describe_attachment(self.inner.identity, seq, known=bool(seq) and self._is_known())
+        else:
+            lacks = describe_gap(mark, log.identity, head, log.key)
+        for gap in (lacks, describe_absence(mark, seq)):
             if gap is not None:
                 log.note(**gap)
         self._mark()
+
+    def _is_known(self) -> bool:
+        """Whether the log tells of this store already."""
+        from .verify import entries
+
+        return any(entry.details.get("store") == self.inner.identity for entry in entries(self._log.path))
 
     def _mark(self) -> None:
         """Writes down how far the log has come; what the store cannot take now, it takes next time."""

@@ -56,6 +56,7 @@ class _Walk:
     hashes: dict[int, str] = field(default_factory=dict)
     log: str = ""  # its identity
     restarts: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    attached: int | None = None
 
     def fault(self, line: int, what: str) -> None:
         self.faults.append(Fault(line=line, what=what))
@@ -90,13 +91,22 @@ class _Walk:
             without = f"the memory was opened without this log since {entry.get('since')}"
             self.fault(line, f"{without}: {entry.get('changes')} changes are not in it")
         if entry["verb"] == "attach":
-            before = f"the memory had {entry.get('changes')} changes before this log began"
-            self.notes.append(Fault(line=line, what=before))
+            self._heed_attachment(line, entry.get("changes"))
         if entry["verb"] == "lost":
             self.fault(line, f"entries before this were lost: {_describe_loss(entry)}")
         if entry["verb"] == "torn":
             note = f"a writer was interrupted within a line; {entry.get('bytes')} bytes were set aside"
             self.notes.append(Fault(line=line, what=note))
+
+    def _heed_attachment(self, line: int, changes: object) -> None:
+        """Was there a log before, which somebody took away? Only whoever attached this one knows."""
+        before = f"the memory had {changes} changes before this log began"
+        if self.attached is not None and isinstance(changes, int) and changes <= self.attached:
+            self.notes.append(Fault(line=line, what=before))
+            return
+        known = "" if self.attached is None else f", and {self.attached} are known"
+        advice = f"if that is how the log was added, verify it with attached={changes} (--attached {changes})"
+        self.fault(line, f"{before}{known}: a log before it may be gone; {advice}")
 
 
 def verify(
@@ -106,24 +116,30 @@ def verify(
     head: AuditHead | str | None = None,
     store: Store | None = None,
     before: str | Path | None = None,
+    attached: int | None = None,
 ) -> Verified:
     """Reads the whole log. `key` as it was written with; `head` as `eidet audit head` printed it once.
 
     Without an outside head, that of the file beside the log tells whether the newest entries are missing.
     `store` is the one that was audited: it knows which log it had, and how far that had come. `before` is
-    the log that was moved away when this one was begun; without it, a restart is a fault.
+    the log that was moved away when this one was begun; without it, a restart is a fault. `attached` is how
+    many changes the memory had when the log was added to it, where it was not new: more are a fault.
     """
     log = Path(path).expanduser()
     secret, outside = check_key(key), AuditHead.of(head) if isinstance(head, str) else head
     mark = None if store is None else read_mark(store)
     beside = read_head(log)  # before the log: entries that come meanwhile are beyond it
     kept = None if mark is None else mark.head
-    walk = _Walk(secret, {known.count for known in (beside, outside, kept) if known is not None})
+    walk = _Walk(
+        secret, {known.count for known in (beside, outside, kept) if known is not None}, attached=attached
+    )
     rest = _walk_lines(walk, log, mark)
     if rest:
         walk.notes.append(Fault(line=walk.entries + 1, what=f"a line of {len(rest)} bytes has no end"))
     if not walk.faults or walk.faults[0].line != 1:
         _check_heads(walk, beside, outside, log)
+        if store is not None and mark is None and store.head().seq:
+            walk.fault(walk.n, "the memory knows of no log: its note was removed, or it never had this one")
         _check_mark(walk, mark)
     _check_restarts(walk, key, before)
     return Verified(
@@ -208,7 +224,7 @@ def _check_restarts(walk: _Walk, key: str | bytes | None, before: str | Path | N
             walk.fault(line, f"the log was restarted. Before it there was {former}: name it to verify both")
             continue
         known = AuditHead.of(f"{restart.get('told')}:{restart.get('head')}")
-        earlier = verify(before, key=key, head=known)
+        earlier = verify(before, key=key, head=known, attached=walk.attached)
         walk.faults += [Fault(line=line, what=f"of the log before it, {fault}") for fault in earlier.faults]
         walk.notes.append(Fault(line=line, what=f"the log was restarted. Before it there was {former}"))
 
@@ -224,6 +240,8 @@ def _out_of_place(n: int, expected: int) -> str:
 
 
 def _describe_loss(entry: dict[str, Any]) -> str:
+    if "note" in entry:
+        return str(entry["note"])
     if "told" in entry:
         return f"there were {entry['told']}, and {entry.get('there')} when writing went on"
     return "the head was missing or damaged when writing went on"

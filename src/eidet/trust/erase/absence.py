@@ -250,10 +250,7 @@ def _in_sidecars(search: Search, scopes: Sequence[str]) -> None:
     """Cache files of the index that still have records which are gone: another process may write them."""
     store = search.parts.store
     files = Sidecars(sidecar_folder(store), store)
-    found = []
-    for scope in scopes:
-        if dead := files.count_dead(scope):
-            found.append(f"{dead} dead records of scope {scope}")
+    found = [dead for scope in scopes for dead in files.find_dead(scope)]
     search.note("caches of the index", len(scopes), found)
 
 

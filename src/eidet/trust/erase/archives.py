@@ -7,17 +7,44 @@ from typing import Any
 
 from ...core.errors import EidetError
 from ...core.record import Record
-from ...upkeep.archive import Archive, ErasableArchive
+from ...core.scope import Scope
+from ...upkeep.archive import Archive, ErasableArchive, Ownership, may_hold, name_place
+from ..seal.exports import SealedArchive
 
 
-def records_in(archive: Archive) -> Iterator[tuple[str, Record]]:
+def records_in(archive: Archive, ours: Ownership | None = None) -> Iterator[tuple[str, Record]]:
+    """The records of an archive with their pieces: of all, or only of those that are ours."""
     for name in archive.names():
-        archive.manifest(name)
-        yield from ((name, record) for record in archive.read(name))
+        manifest = archive.manifest(name)
+        if ours is None or ours.has(manifest):
+            yield from ((name, record) for record in archive.read(name))
 
 
-def expunge(archive: Archive, gone: Callable[[Record], bool], *, now: float) -> tuple[int, list[str]]:
-    """Takes records out of an archive, and what was made of them; how many, and what could not be done."""
+def name_foreign(archive: Archive, scope: Scope, ours: Ownership) -> list[str]:
+    """Says of an archive that pieces of another owner may hold something of a scope."""
+    try:
+        manifests = [archive.manifest(name) for name in archive.names()]
+    except EidetError:  # whoever cleans the archive says so
+        return []
+    foreign = sum(not ours.has(manifest) and may_hold(manifest, scope=scope) for manifest in manifests)
+    if not foreign:
+        return []
+    place = name_place(archive.archive if isinstance(archive, SealedArchive) else archive)
+    note = (
+        f"pieces of the archive {place} ({foreign}) were left alone: another memory archived them, or this "
+        "one before its file was copied, moved or restored. If they are this memory's, claim them (`eidet "
+        f"unarchive {place} --claim`) and forget again"
+    )
+    return [note]
+
+
+def expunge(
+    archive: Archive, gone: Callable[[Record], bool], ours: Ownership, *, now: float
+) -> tuple[int, list[str]]:
+    """Takes records out of an archive, and what was made of them; how many, and what could not be done.
+
+    Pieces of another store are left as they are.
+    """
     ids: set[tuple[str, str]] = set()
 
     def is_doomed(record: Record) -> bool:
@@ -29,7 +56,9 @@ def expunge(archive: Archive, gone: Callable[[Record], bool], *, now: float) -> 
 
     try:
         for _ in _until_still(ids):
-            names = list(dict.fromkeys(name for name, record in records_in(archive) if is_doomed(record)))
+            names = list(
+                dict.fromkeys(name for name, record in records_in(archive, ours) if is_doomed(record))
+            )
         if not ids:
             return 0, []
         if not isinstance(archive, ErasableArchive):

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
+from math import inf
 from pathlib import Path
 
 from ...core.errors import EidetError, Refused, Unavailable
@@ -20,10 +21,12 @@ from ...parts import Parts
 from ...store import Erasure, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
+from ...store.verbs.values import ONCE_SECONDS
 from ...text.chunks import units_of
+from ...upkeep.archive import Ownership
 from ...upkeep.service import Keeping
 from ...write.echoes import EchoGuard
-from .archives import expunge, records_in
+from .archives import expunge, name_foreign, records_in
 from .erasure_plan import Doom, Wish
 from .files import forms_of, remove, schema_copies, sidecar_folder, sidecars
 from .histories import OtherHistories
@@ -86,7 +89,7 @@ class Cleaning:
             entombed = mark is not None and (record.scope, mark) in marks
             return (record.scope, record.id) in known or wish.where.matches(record) or entombed
 
-        cleaned.counts["archived"], cleaned.notes = self._from_archives(is_doomed, now)
+        cleaned.counts["archived"], cleaned.notes = self._from_archives(is_doomed, wish.scope, now)
         for place in self._keeping.list_unnamed_archives():
             cleaned.notes.append(
                 f"the archive {place} was not asked, because only the file names it: open the memory with "
@@ -97,6 +100,7 @@ class Cleaning:
             return cleaned
         texts = list(doom.said)
         self._clean_histories(cleaned, wish, marks, known)
+        self._drop_marks(cleaned, None if wish.wholesale else doom.gone)
         self._drop_caches(scopes, texts)
         with suppress(Unavailable):  # told already; what can be cleaned without the store is cleaned
             self._cleanse(cleaned, scopes)
@@ -119,6 +123,15 @@ class Cleaning:
         cleaned.counts["other_histories"] = histories.clean(wish.scope, marks, gone)
         cleaned.notes += histories.notes
 
+    def _drop_marks(self, cleaned: Cleaned, gone: Sequence[Record] | None) -> None:
+        """Of requests that may have stored what is gone; of all, where nobody knows what that was."""
+        born = [record.created for record in gone or ()] or [-inf, inf]
+        try:
+            verbs.drop_marks(self._parts.store, since=min(born) - ONCE_SECONDS, until=max(born))
+        except Unavailable as error:
+            cleaned.notes.append(f"marks of requests may tell what was asked: {error}")
+            cleaned.unfinished = True
+
     def finish(self, now: float, *, index: bool) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
         store = self._parts.store
@@ -128,8 +141,11 @@ class Cleaning:
         for entry in entries:
             gone.update(entry.ids)
             self._clean_interrupted(entry)
-        self._from_archives(lambda record: (record.scope, record.id) in gone or self._is_over(record), now)
         cleaned = Cleaned()
+        self._drop_marks(cleaned, None)
+        self._from_archives(
+            lambda record: (record.scope, record.id) in gone or self._is_over(record), None, now
+        )
         scopes = {scope for scope, _ in gone}
         self._drop_caches(scopes, ())
         if index:
@@ -208,12 +224,16 @@ class Cleaning:
                 found += [one for one in (file, *file.parent.glob(f"{file.stem}.*.tmp")) if one.exists()]
         return found
 
-    def _from_archives(self, is_doomed: Callable[[Record], bool], now: float) -> tuple[int, list[str]]:
-        total, notes = 0, []
+    def _from_archives(
+        self, is_doomed: Callable[[Record], bool], scope: Scope | None, now: float
+    ) -> tuple[int, list[str]]:
+        """`scope` is where something was forgotten: of it, pieces of other owners are named."""
+        total, notes, ours = 0, [], Ownership(self._parts.store)
         for archive in self._keeping.archives():
-            count, failures = expunge(archive, is_doomed, now=now)
+            count, failures = expunge(archive, is_doomed, ours, now=now)
             total += count
             notes += failures
+            notes += [] if scope is None else name_foreign(archive, scope, ours)
         return total, notes
 
     def _name_elsewhere(self) -> list[str]:

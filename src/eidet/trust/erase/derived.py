@@ -40,16 +40,12 @@ def remake_record(
 
 
 def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
-    """Without the parts that upkeep merged into it, and without the link to what it updates."""
+    """Without the parts that upkeep merged into it."""
     state = old.state
     loose = {part.id for part in state.merged if part.id in gone}
-    if loose:
-        state = state.but(merged=tuple(part for part in state.merged if part.id not in loose))
-    if state.updates is not None and state.updates in gone:
-        loose.add(state.updates)
-        state = state.but(updates=None)
     if not loose:
         return old
+    state = state.but(merged=tuple(part for part in state.merged if part.id not in loose))
     return old.but(state=state, derived_from=tuple(id for id in old.derived_from if id not in loose))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.errors import BadInput, Corrupt, Misconfigured, MissingExtra, Unavailable
-from ...core.private_files import write_private
+from ...core.private_files import read_key_file, write_private
 from ...core.validate import dump_json
 
 FORMAT: Final = 1
@@ -140,10 +140,7 @@ def _pem(key: str | bytes | Path) -> bytes:
         return key
     if isinstance(key, str) and "-----BEGIN" in key:
         return key.encode()
-    try:
-        return Path(key).expanduser().read_bytes()
-    except OSError as error:
-        raise Misconfigured(f"the key for receipts {key} cannot be read: {error.strerror}") from error
+    return read_key_file(key, "the key for receipts")
 
 
 def public_half(private: Any) -> str:

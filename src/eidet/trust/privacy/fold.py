@@ -1,7 +1,8 @@
 """A text as it reads, for finding what is hidden in it: positions lead back to the original.
 
 Characters that are not seen are left out. Full-width signs and foreign digits become ASCII, every kind of
-space becomes a space and every kind of dash a hyphen. Spaces and line breaks between digits become one space.
+space becomes a space and every kind of dash a hyphen. Spaces and line breaks between digits become one
+space, and spaced or doubled hyphens one hyphen.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _UNSEEN_ONE: Final = re.compile(f"[{_UNSEEN}]")
 _SPACE_ONE: Final = re.compile(f"[{_SPACES}]")
 _DASH_ONE: Final = re.compile(f"[{_DASHES}]")
 _LOOSE: Final = re.compile(r"(?<=[0-9])(?:[ \t\r\n]{2,6}|[\t\r\n])(?=[0-9(])")
+_DASHED: Final = re.compile(r"(?<=[0-9])(?:[ \t]{1,3}-{1,3}[ \t]{0,3}|-{1,3}[ \t]{1,3}|-{2,3})(?=[0-9(])")
 _AT: Final = re.compile(r"(?<=\w@)[ \t]?\r?\n[ \t]?(?=\w)")  # before the sign, it may begin a line of code
 _WORTH: Final = re.compile(rf"[{_UNSEEN}{_SPACES}{_DASHES}{_WIDE}]|(?![0-9])\d")
 
@@ -41,12 +43,14 @@ class Folded:
 def fold(text: str) -> Folded | None:
     """None where the text reads as it stands."""
     plain = text.isascii() or not _WORTH.search(text)
-    if plain and not _LOOSE.search(text) and not _AT.search(text):
+    if plain and not any(gap.search(text) for gap in (_LOOSE, _DASHED, _AT)):
         return None
     folded = Folded(text, list(range(len(text))))
     if not plain:
         folded = _fold_characters(text)
-    return _join(_join(folded, _LOOSE, " "), _AT, "")
+    for gap, by in ((_LOOSE, " "), (_DASHED, "-"), (_AT, "")):
+        folded = _join(folded, gap, by)
+    return folded
 
 
 def _fold_characters(text: str) -> Folded:

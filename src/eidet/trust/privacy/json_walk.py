@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from ...core.validate import Json, clean_json
+
+NAME_CHARS: Final = 60  # of the keys around a value, the last ones
+PATH_CHARS: Final = 80  # of each key in a path: every value has one
 
 Guard = Callable[[str, str, str], str]  # a text, what it is called, its path -> the text to keep
 
@@ -39,15 +43,18 @@ def _number(value: int, guard: Guard, name: str, path: str) -> Json:
 def _entries(value: Mapping[str, Json], guard: Guard, name: str, path: str) -> dict[str, Json]:
     """What is around a key is said about its value, too: `born: {date: …}`."""
     entries: dict[str, Json] = {}
+    numbers: dict[str, int] = {}  # of keys that became the same, the last one given
     for key, item in value.items():
-        kept = _apart(guard(key, "", f"{path}.(key)"), entries)
-        entries[kept] = _walk(item, guard, f"{name} {kept}".strip(), f"{path}.{kept}")
+        kept = _apart(guard(key, "", f"{path}.(key)"), entries, numbers)
+        said = f"{name} {kept[-NAME_CHARS:]}".strip()[-NAME_CHARS:]
+        entries[kept] = _walk(item, guard, said, f"{path}.{kept[:PATH_CHARS]}")
     return entries
 
 
-def _apart(key: str, entries: Mapping[str, Json]) -> str:
+def _apart(key: str, entries: Mapping[str, Json], numbers: dict[str, int]) -> str:
     """The key, numbered if it is taken: two people must not become one entry."""
-    number, free = 2, key
+    free = key
     while free in entries:
-        number, free = number + 1, f"{key} {number}"
+        numbers[key] = numbers.get(key, 1) + 1
+        free = f"{key} {numbers[key]}"
     return free

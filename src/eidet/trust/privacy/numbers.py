@@ -7,27 +7,15 @@ place where one can begin and have no unbounded repeats, so that time grows with
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 from . import check_digits as checks
 from .findings import Found, Pii, finding_at, leaning, weigh_confidence
+from .identity_numbers import IDENTITY_FORMS, WORD, WORDS, Form, machine_lines
 
 _ODD = re.compile(r"[^0-9A-Za-z]")
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What one kind of number looks like, and how sure a match is without and with a word that says so."""
-
-    kind: str
-    shape: str
-    holds: Callable[[str], bool]
-    alone: float
-    said: float
-    words: str
-    lettered: bool = False
+_SIGN = re.compile(r"[0-9A-Za-z]")
 
 
 def _always(compact: str) -> bool:
@@ -43,6 +31,7 @@ def _nanp(compact: str) -> bool:
 
 
 _S = r"[ \u00a0-]?"  # one separator or none
+_G = r"[ \t.\u00a0/-]{0,3}"  # what may stand between the groups of a number that a check digit makes certain
 _P = r"[ .\u00a0/-]"  # separators people put into telephone numbers
 ID, PHONE = Pii.NATIONAL_ID, Pii.PHONE
 
@@ -59,7 +48,7 @@ _CALL = (
 FORMS = (
     Form(
         Pii.CARD,
-        rf"[2-6][0-9]{{3}}(?:{_S}[0-9]{{4}}){{2}}{_S}[0-9]{{4}}(?:{_S}[0-9]{{3}})?",
+        rf"[2-6][0-9]{{3}}(?:{_G}[0-9]{{4}}){{2}}{_G}[0-9]{{4}}(?:{_G}[0-9]{{3}})?",
         checks.card,
         0.9,
         0.99,
@@ -68,21 +57,12 @@ FORMS = (
     ),
     Form(
         Pii.CARD,
-        rf"3[47][0-9]{{2}}{_S}[0-9]{{6}}{_S}[0-9]{{5}}|3[068][0-9]{{2}}{_S}[0-9]{{6}}{_S}[0-9]{{4}}"
+        rf"3[47][0-9]{{2}}{_G}[0-9]{{6}}{_G}[0-9]{{5}}|3[068][0-9]{{2}}{_G}[0-9]{{6}}{_G}[0-9]{{4}}"
         rf"|4[0-9]{{12}}",
         checks.card,
         0.8,
         0.99,
         r"card|visa|amex|diners|karte\w*|carte|tarjeta|carta|cart[aã]o|kaart|kart\w*|kort\w*",
-    ),
-    Form(
-        Pii.IBAN,
-        r"[A-Za-z]{2}[0-9]{2}(?:[ \u00a0-]?[0-9A-Za-z]{4}){2,7}(?:[ \u00a0-]?[0-9A-Za-z]{1,3})?",
-        checks.iban,
-        0.98,
-        0.99,
-        r"iban",
-        lettered=True,
     ),
     Form(
         ID,
@@ -210,13 +190,19 @@ FORMS = (
         _CALL,
     ),
     Form(PHONE, r"[2-9][0-9]{8,9}", _always, 0.2, 0.8, _CALL),
+    *IDENTITY_FORMS,
 )
 _AFTER = r"(?!\w|[.,:/-][0-9])"  # not a part of a longer word or number
 _SHAPES = tuple((form, re.compile(rf"(?:{form.shape}){_AFTER}", re.ASCII)) for form in FORMS)
 _PLAIN = tuple(one for one in _SHAPES if not one[0].lettered)
 _LETTERED = tuple(one for one in _SHAPES if one[0].lettered)
+_NAMED = frozenset(form for form in IDENTITY_FORMS if form.alone == WORD)  # only a word makes them count
+_PLAIN_UNNAMED = tuple(one for one in _PLAIN if one[0] not in _NAMED)
 _ABROAD = re.compile(rf"(?:\+|00)[1-9](?:{_P}{{0,2}}\(?[0-9]\)?){{6,14}}(?![0-9])", re.ASCII)
 
+_GAP = r"[\s./\u2010-\u2015\u2212-]{0,4}"
+_IBAN = re.compile(rf"(?<![^\W_])[A-Za-z]{{2}}{_GAP}[0-9]{_GAP}[0-9](?:{_GAP}[0-9A-Za-z]){{11,29}}")
+_IBAN_DIGITS = 10  # that follow the check digits: a sentence that begins with "is 12" has fewer
 _RUN = re.compile("[0-9]+")
 _MANY = re.compile(r"[0-9](?:[ .()/\u00a0-]{0,3}[0-9]){8}")  # no plain form has fewer than nine digits
 _LETTERS = re.compile(r"(?<![^\W_])[A-Za-z]{1,6}(?=[ -]?[0-9])")
@@ -224,6 +210,8 @@ _PART = re.compile(r"[0-9][.,/:-]")
 
 
 def numbers(text: str) -> Iterator[Found]:
+    yield from _ibans(text)
+    yield from machine_lines(text)
     runs = [run.start() for run in _RUN.finditer(text)]
     if "+" in text or "00" in text:
         yield from _abroad(text, runs)
@@ -232,10 +220,31 @@ def numbers(text: str) -> Iterator[Found]:
         if _begins(text, start):
             starts.append(start)
     if _MANY.search(text):
-        yield from _match_shapes(text, starts, _PLAIN)
+        yield from _match_shapes(text, starts, _PLAIN if WORDS.search(text) else _PLAIN_UNNAMED)
     if len(runs) > 2 or any(len(run) > 5 for run in _RUN.findall(text)):
         letters = [word.start() for word in _LETTERS.finditer(text)]
         yield from _match_shapes(text, [*starts, *letters], _LETTERED)
+
+
+def _ibans(text: str) -> Iterator[Found]:
+    """Account numbers in groups of any size. The country says how many characters there are."""
+    at = 0
+    while match := _IBAN.search(text, at):
+        at = match.start() + 1
+        span = (match.start(), _end_of_iban(match))
+        compact = _compact(text[slice(*span)])
+        if sum(map(str.isdigit, compact[4:])) >= _IBAN_DIGITS and checks.iban(compact):
+            yield finding_at(text, Pii.IBAN, span, 0.98)
+            at = span[1]
+
+
+def _end_of_iban(match: re.Match[str]) -> int:
+    """Where the account number ends, if it is one; where the match starts if it goes on or is too short."""
+    length = checks.IBAN_LENGTHS.get(match[0][:2].upper(), 0)
+    places = [sign.start() for sign in _SIGN.finditer(match.string, *match.span())]
+    if not length or len(places) < length or _SIGN.match(match.string, places[length - 1] + 1):
+        return match.start()
+    return places[length - 1] + 1
 
 
 def _include_bracket(text: str, run: int) -> int:

@@ -23,6 +23,7 @@ _LONGEST_BLOB: Final = 8_000
 
 _BLOB = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}")
 _HEX = re.compile(r"(?<!\w)(?:[0-9a-fA-F]{2}){16,}(?!\w)")
+_RUN = re.compile(r"\s{9,}|[-=#*<\[]{9,}")  # of spaces, or of signs that make a line
 _SPACES = re.compile(r"\s+")
 _SPACED = re.compile(r"(?<!\w)(?:\w[ .*_-]){8,}\w(?!\w)")
 
@@ -53,10 +54,17 @@ def poison(text: str) -> Poisoned:
 def _orders(text: str) -> Iterator[tuple[str, float]]:
     from .injection_claims import EVERY
 
-    small = text.lower()
+    small = _RUN.sub(_shorten_run, text.lower())
     for rule in EVERY:
         if any(stem in small for stem in rule.stems) and rule.shape.search(small):
             yield rule.reason, rule.weight
+
+
+def _shorten_run(run: re.Match[str]) -> str:
+    """As a reader sees it. Shapes that may begin anywhere in a long run would read the rest each time."""
+    if not run[0].isspace():
+        return run[0][:8]
+    return "\n\n" if "\n" in run[0] else "  "
 
 
 def _find_coded_orders(text: str, shown: str) -> Iterator[tuple[str, float]]:

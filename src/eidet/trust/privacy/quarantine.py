@@ -98,10 +98,10 @@ def approve_record(record: Record, trust: str | None, now: float, *, by: str | N
     return record.but(trust=chosen, state=record.state.but(poison=None, quarantine=None, reviewed=mark))
 
 
-def is_reviewed(record: Record) -> bool:
-    """Whether somebody approved what it still says."""
+def is_reviewed(record: Record, since: float = 0.0) -> bool:
+    """Whether somebody approved what it still says, at that time or later."""
     mark = record.state.reviewed
-    return mark is not None and mark.digest == record.digest
+    return mark is not None and mark.digest == record.digest and mark.at >= since
 
 
 def _trust_before(record: Record) -> Trust:

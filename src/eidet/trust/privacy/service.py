@@ -17,13 +17,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...core.arguments import check_filter
 from ...core.draft import Draft
-from ...core.record import Record
+from ...core.errors import Refused
+from ...core.record import Record, Trust
 from ...core.settings import Settings
+from ...core.validate import clean_text
 from ...core.where import Where
 from ...parts import Parts
+from ...store import verbs
 from .pending import Pending, with_classes
 from .pseudonyms import Pseudonyms
 from .quarantine import (
+    ASIDE,
     LABELLED,
     SEEN,
     approve_record,
@@ -101,6 +105,12 @@ class Guarding:
         return records
 
     def check_revision(self, new: Record, old: Record, now: float, pending: Pending) -> Record:
+        """The same for a next version. Only `approve` lets a memory out of quarantine: else `Refused`."""
+        if old.trust is Trust.QUARANTINED and new.trust is not Trust.QUARANTINED:
+            raise Refused(
+                f"record {old.id!r} is in quarantine: approve it (memory.trust.approve, `eidet approve`) to "
+                "say how far it is trusted"
+            )
         new = with_classes([new], pending)[0]
         if (new.text, new.data, new.trust, new.kind) == (old.text, old.data, old.trust, old.kind):
             self.pseudonyms.keep(pending)
@@ -128,14 +138,29 @@ class Guarding:
         return None
 
     def check_loaded(self, records: Iterable[Record], now: float) -> Iterator[Record]:
-        """Records of an export or an archive, as if they were remembered now; what was approved stays so."""
-        if self._guard is None and self._scan == "off":
-            yield from records
-            return
+        """Records of an export or an archive, as if they were remembered now; what was approved stays so.
+
+        What is in quarantine here stays there, unless the record was approved after that.
+        """
         from ...write.reembed import batches
 
+        aside = self._list_quarantined()
+        if self._guard is None and self._scan == "off" and not aside:
+            yield from records
+            return
         for batch in batches(records, BATCH):
-            yield from self._check_batch(batch, now)
+            for record in self._check_batch(batch, now):
+                since = aside.get((record.scope, record.id))
+                stays = since is not None and not is_reviewed(record, since)
+                yield set_aside(record, now) if stays else record
+
+    def _list_quarantined(self) -> dict[tuple[str, str], float]:
+        """Since when each record in quarantine is there."""
+        store = self._parts.store
+        if not verbs.count(store, ASIDE):
+            return {}
+        marks = ((one.scope, one.id, one.state.quarantine) for one in verbs.scan(store, ASIDE))
+        return {(scope, id): 0.0 if mark is None else mark.at for scope, id, mark in marks}
 
     def check_loadable(self, record: Record) -> None:
         """`Refused` if the policy keeps a record of a file out; keeps nothing."""
@@ -160,6 +185,24 @@ class Guarding:
         fresh = [record if _is_judged(record) else self._check_record(record, now, set()) for record in kept]
         self.pseudonyms.keep(pending)
         return fresh
+
+    def guard_worded(self, record: Record) -> Record:
+        """A record that upkeep or a model worded, as it may be kept; what would be refused is redacted."""
+        if self._asking is None:
+            return record
+        from .fields import guard_record
+
+        pending = Pending()
+        kept = guard_record(record, self._asking, pending)
+        self.pseudonyms.keep(pending)
+        return kept
+
+    def guard_reason(self, why: str | None) -> str | None:
+        """Why somebody did something, as it may be kept in a record, a receipt or the audit log.
+
+        The vault does not get what it names: no record would take that out again.
+        """
+        return None if why is None else self.query(clean_text(why, "a reason"))
 
     def texts(self, what: Given | Sequence[Given] | None, given: Mapping[str, Any]) -> list[str]:
         """The texts that `remember` will embed for what is given, as they will be kept."""
@@ -203,7 +246,10 @@ class Guarding:
     def guard_filter(self, where: Where | None) -> Where | None:
         """A filter in the words of the records."""
         chosen = check_filter(where)
-        if chosen is None or self._asking is None:
+        if chosen is None:
+            return None
+        chosen = self._parts.key_ids.resolve(chosen)
+        if self._asking is None:
             return chosen
         from .fields import guard_where
 

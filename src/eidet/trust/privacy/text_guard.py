@@ -71,7 +71,7 @@ def guard_data(
 
 def _as_words(name: str) -> str:
     """`date_of_birth` as one says it."""
-    return name[-60:].replace("_", " ")
+    return name.replace("_", " ")
 
 
 def _check_keys(policy: Policy, keys: PrivacyKeys | None) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.errors import BadInput, Corrupt, Misconfigured, MissingExtra, Unavailable
-from ...core.private_files import check_key_file, create_private
+from ...core.private_files import create_private, read_key_file
 
 NONCE: Final = 12
 WAIT_SECONDS: Final = 10.0
@@ -39,12 +39,7 @@ def key_of(given: object) -> bytes:
         return _long_enough(given)
     text = str(given).strip()
     if text.startswith("file:"):
-        path = Path(text.removeprefix("file:"))
-        try:
-            check_key_file(path)
-            text = path.read_text(encoding="ascii").strip()
-        except (OSError, ValueError) as error:
-            raise Misconfigured(f"the key file {path} cannot be read: {type(error).__name__}") from None
+        text = read_key_file(text.removeprefix("file:"), "the guard key").decode("ascii", "replace").strip()
     return _long_enough(_spelt(text))
 
 

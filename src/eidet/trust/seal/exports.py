@@ -43,12 +43,14 @@ def find_sealed(store: Store) -> SealedStore | None:
     return find_sealed(store.inner) if isinstance(store, PassthroughStore) else None
 
 
-def export_sealed(store: SealedStore, where: Where) -> tuple[Iterator[Record], dict[str, Any], Sign]:
+def export_sealed(
+    store: SealedStore, where: Where, secrets: Sequence[bytes]
+) -> tuple[Iterator[Record], dict[str, Any], Sign]:
     """The records as they are kept, what a manifest must say to open them elsewhere, and who signs."""
     store.fresh()
     scopes = list(verbs.count_scopes(store, where.scope))
     forms = (form for form in verbs.scan(store.inner, where) if form.scope not in store.ring.list_shredded())
-    key, carried = store.ring.export_keys(scopes)
+    key, carried = store.ring.export_keys(scopes, secrets)
     return forms, {SEALED: {**carried, "form": FORMAT}}, partial(_mac, key)
 
 
@@ -80,6 +82,12 @@ def open_export(
         _check_signature(received, manifest)
     how = open_record if "form" in carried else open_former
     return (how(record, received.of(record.scope)) for record in records)
+
+
+def open_secrets(manifest: Mapping[str, Any], store: Store) -> list[bytes]:
+    """The secrets by which records of a sealed export are found by their keys."""
+    sealed = find_sealed(store)
+    return [] if sealed is None else sealed.ring.import_keys(manifest[SEALED]).list_secrets()
 
 
 def _check_plain(records: Iterable[Record]) -> Iterator[Record]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import itemgetter
@@ -366,8 +366,8 @@ class Keyring:
 
     # Elsewhere.
 
-    def export_keys(self, scopes: Iterable[str]) -> tuple[bytes, dict[str, Any]]:
-        """A key that signs one export, and what is carried along.
+    def export_keys(self, scopes: Iterable[str], own: Sequence[bytes] = ()) -> tuple[bytes, dict[str, Any]]:
+        """A key that signs one export, and what is carried along, with secrets of the store's own.
 
         Somebody with the same master key can open records of these scopes with that, elsewhere.
         """
@@ -376,8 +376,12 @@ class Keyring:
             keys[scope] = {str(n): key for n, key in self.list_wrapped(scope).items() if key}
         signer = secrets.token_bytes(KEY_BYTES)
         identity = self._shelf.identity
-        wrapped = b64encode(self._service.wrap(signer, signer_context(identity))).decode()
-        return signer, {"identity": identity, "master": self._service.name, "keys": keys, "signer": wrapped}
+        wrapped, *own_wrapped = (
+            b64encode(self._service.wrap(secret, signer_context(identity))).decode()
+            for secret in (signer, *own)
+        )
+        carried = {"identity": identity, "master": self._service.name, "keys": keys, "signer": wrapped}
+        return signer, {**carried, "secrets": own_wrapped}
 
     def import_keys(self, carried: Mapping[str, Any]) -> Received:
         return Received(carried, self._service)

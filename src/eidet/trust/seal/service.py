@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...core.errors import Misconfigured, MissingExtra
-from ...core.private_files import check_key_file
+from ...core.private_files import read_key_file
 from . import KeyService, WrongKey
 
 if TYPE_CHECKING:
@@ -92,16 +92,12 @@ def _from_text(key: str, environment: Mapping[str, str]) -> bytes:
             raise Misconfigured(f"the variable {rest} is not set: put the master key there")
         return _bytes_of(environment[rest], f"the variable {rest}")
     if colon and kind == "file":
-        return _from_file(Path(rest).expanduser())
+        return _from_file(rest)
     return _bytes_of(key, "the key")
 
 
-def _from_file(path: Path) -> bytes:
-    try:
-        check_key_file(path)
-        content = path.read_bytes()
-    except OSError as error:
-        raise Misconfigured(f"the key file {path} cannot be read: {error.strerror}") from error
+def _from_file(path: str | Path) -> bytes:
+    content = read_key_file(path, "the master key")
     if len(content) == KEY_BYTES:
         return content
     return _bytes_of(content.decode("ascii", "replace"), f"the key file {path}")

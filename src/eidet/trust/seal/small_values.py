@@ -66,13 +66,16 @@ def _seal_days(opener: Opener, days: Iterable[Day]) -> list[Day]:
 
 
 def _open_staged(opener: Opener, staged: Mapping[int, bytes], forms: Forms) -> Iterator[tuple[int, bytes]]:
-    """Without those of records that are gone or shredded: nobody can read them, or needs to."""
+    """Without those of shredded records. That of a record which is gone is empty: no key is known for it."""
     scopes = {form.seq: form.scope for form in forms(staged)}
     for seq, box in staged.items():
         scope = scopes.get(seq, ACTORS)
+        vector = None if seq in scopes else b""
         if opener.has_keys(scope):
             with suppress(Corrupt):
-                yield seq, opener.keys(scope).open("vector", box)
+                vector = opener.keys(scope).open("vector", box)
+        if vector is not None:
+            yield seq, vector
 
 
 def seal_tallies(values: Mapping[Any, Any], keys_for: KeysFor) -> dict[Day, Any]:
@@ -84,7 +87,7 @@ def seal_tallies(values: Mapping[Any, Any], keys_for: KeysFor) -> dict[Day, Any]
 
 def seal_staged(vectors: Mapping[Any, Any], forms: Forms, keys_for: KeysFor) -> dict[int, bytes | None]:
     """Each under the key of its record, so that it can become the record's own as it is."""
-    there = {form.seq: form for form in forms(vectors)}
+    there = {form.seq: form for form in forms(seq for seq, vector in vectors.items() if vector is not None)}
     sealed: dict[int, bytes | None] = {}
     for seq, vector in vectors.items():
         form = there.get(seq)

@@ -42,8 +42,8 @@ class SealedStore(PassthroughStore):
 
     sealed = True
     passes: ClassVar[str] = (
-        "identity writable close survey prune scrub trim size missing list_files path leap latest_seq secret "
-        "health name_own_index address archive fingerprint list_revised"
+        "identity writable close survey prune scrub trim size missing list_files tell_home path leap "
+        "latest_seq secret health name_own_index address archive fingerprint list_revised"
     )
     lacks: ClassVar[str] = "list_telling"  # the store inside cannot read what entries tell
 

@@ -31,10 +31,18 @@ class Received:
 
     def signer(self) -> bytes:
         """The key that signed the export."""
+        return self._unwrap("signer")[0]
+
+    def list_secrets(self) -> list[bytes]:
+        """The other secrets of its store that came along."""
+        return self._unwrap("secrets")
+
+    def _unwrap(self, name: str) -> list[bytes]:
         try:
-            wrapped = b64decode(str(self._carried["signer"]), validate=True)
-            return self._service.unwrap(wrapped, signer_context(str(self._carried["identity"])))
-        except (KeyError, ValueError, WrongKey):
+            context, found = signer_context(str(self._carried["identity"])), self._carried[name]
+            boxes = [found] if isinstance(found, str) else list(found)
+            return [self._service.unwrap(b64decode(str(box), validate=True), context) for box in boxes]
+        except (KeyError, TypeError, ValueError, WrongKey):
             raise Misconfigured(
                 f"the export cannot be opened with the master key {self._service.name}: it was signed with "
                 f"another one ({self._carried.get('master')}), or changed; nothing was loaded"

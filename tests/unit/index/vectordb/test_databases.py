@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.needs import each
 from tests.servers.milvus import milvus_lite
 from tests.servers.pinecone import Pinecone
 from tests.servers.redis8 import Redis8
@@ -31,7 +32,6 @@ SHELF, OTHER = VectorShelf("Eidet_ab_8", "s-1", WIDTH), VectorShelf("Eidet_ab_8"
 
 
 def _qdrant(stack: ExitStack, folder: Path) -> Database:
-    pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
     from qdrant_client import QdrantClient
 
     from eidet.index.vectordb.qdrant import QdrantDatabase
@@ -61,7 +61,6 @@ def _pinecone(stack: ExitStack, folder: Path) -> Database:
 
 
 def _vectorset(stack: ExitStack, folder: Path, bits: int = 32) -> Database:
-    pytest.importorskip("redis", reason="needs redis: pip install 'eidet[redis]'")
     from eidet.index.vectordb.vectorset import VectorSets
 
     server = Redis8(folder).start()
@@ -85,7 +84,7 @@ MAKERS: dict[str, Callable[[ExitStack, Path], Database]] = {
 }
 
 
-@pytest.fixture(scope="module", params=MAKERS)
+@pytest.fixture(scope="module", params=each(MAKERS))
 def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     with ExitStack() as stack:
         yield MAKERS[request.param](stack, tmp_path_factory.mktemp(request.param))

@@ -38,6 +38,7 @@ from eidet.index.vectordb.pushdown import (
 from eidet.store import Entry
 
 NOW = 1_700_000_000.0
+KEY = b"a secret of the store"
 
 
 def entry_of(record: Record) -> Entry:
@@ -47,7 +48,7 @@ def entry_of(record: Record) -> Entry:
 
 
 def row(record: Record) -> dict[str, Any]:
-    return columns(entry_of(record))
+    return columns(entry_of(record), KEY)
 
 
 def alive(record: Record) -> bool:
@@ -76,7 +77,7 @@ def leaves(only: Filter) -> Iterator[Leaf]:
     ],
 )
 def test_no_database_is_asked_for_an_infinite_number(where: Where, passes_any: bool) -> None:
-    only = push_down(where, "a", NOW).only
+    only = push_down(where, "a", NOW, KEY).only
     numbers = [leaf.value for leaf in leaves(only) if isinstance(leaf.value, float)]
     assert all(map(math.isfinite, numbers))
     assert (only != NOTHING) == passes_any
@@ -85,7 +86,7 @@ def test_no_database_is_asked_for_an_infinite_number(where: Where, passes_any: b
 @settings(max_examples=examples(250))
 @given(record=records(), where=wheres())
 def test_nothing_that_was_asked_for_is_kept_back(record: Record, where: Where) -> None:
-    only, exact = push_down(where, record.scope, NOW)
+    only, exact = push_down(where, record.scope, NOW, KEY)
     if where.matches(record) and alive(record):
         assert passes(only, row(record))
     elif exact:
@@ -94,7 +95,7 @@ def test_nothing_that_was_asked_for_is_kept_back(record: Record, where: Where) -
 
 @given(record=records(), where=wheres())
 def test_the_opposite_passes_what_does_not_pass(record: Record, where: Where) -> None:
-    only = push_down(where, record.scope, NOW).only
+    only = push_down(where, record.scope, NOW, KEY).only
     assert passes(negate(only), row(record)) is not passes(only, row(record))
 
 
@@ -110,25 +111,26 @@ def test_labels_are_not_given_away() -> None:
     told = row(
         Record(id="x", scope="a", text="secret", who="Ann", session="s\x00", created=NOW, occurred=NOW)
     )
-    assert {told[name] for name in LABELS} == {"", hash_label("Ann"), hash_label("s\x00")}
+    assert {told[name] for name in LABELS} == {"", hash_label("Ann", KEY), hash_label("s\x00", KEY)}
     assert "Ann" not in str(told)
     assert "secret" not in str(told)
-    assert hash_label("") != hash_label(None)
+    assert hash_label("", KEY) != hash_label(None, KEY)
+    assert hash_label("Ann", KEY) != hash_label("Ann", b"another store")
 
 
 def test_what_cannot_be_told_is_left_open_not_guessed() -> None:
     for where in (Where(ids=("x",)), Where(conditions=(Condition("data.n", "=", 1),))):
-        assert push_down(where, "a", NOW) == (Leaf("expires", ">", NOW), False)
-        assert push_down(~where, "a", NOW) == (Leaf("expires", ">", NOW), False)
-    ball = push_down(Where(near=Near(place=(1.0, 2.0), radius=3.0)), "a", NOW)
+        assert push_down(where, "a", NOW, KEY) == (Leaf("expires", ">", NOW), False)
+        assert push_down(~where, "a", NOW, KEY) == (Leaf("expires", ">", NOW), False)
+    ball = push_down(Where(near=Near(place=(1.0, 2.0), radius=3.0)), "a", NOW, KEY)
     assert not ball.exact
     assert not passes(ball.only, {**row(Record(id="x", scope="a", text="", place=(9.0, 0.0)))})
 
 
 def test_a_filter_on_another_scope_asks_for_nothing() -> None:
-    assert push_down(Where(scope=Scope("b")), "a", NOW) == (NOTHING, True)
-    assert push_down(Where(scope=Scope.under("a")), "a/b", NOW) == (Leaf("expires", ">", NOW), True)
-    assert push_down(Where(kinds=()), "a", NOW).only == NOTHING
+    assert push_down(Where(scope=Scope("b")), "a", NOW, KEY) == (NOTHING, True)
+    assert push_down(Where(scope=Scope.under("a")), "a/b", NOW, KEY) == (Leaf("expires", ">", NOW), True)
+    assert push_down(Where(kinds=()), "a", NOW, KEY).only == NOTHING
 
 
 def test_trees_stay_flat() -> None:
@@ -146,7 +148,7 @@ def test_trees_stay_flat() -> None:
     "box", [Box(low=(0.0, 0.0), high=(1.0, 1.0)), Box(low=(0.0, 0.0, 0.0), high=(1.0, 1.0, 1.0))]
 )
 def test_a_box_holds_no_record_without_a_place(box: Box) -> None:
-    only = push_down(Where(box=box), "a", NOW).only
+    only = push_down(Where(box=box), "a", NOW, KEY).only
     here, nowhere = (Record(id="x", scope="a", text="", place=place) for place in ((0.5, 0.5), None))
     assert passes(only, row(here))
     assert not passes(only, row(nowhere))
@@ -155,5 +157,5 @@ def test_a_box_holds_no_record_without_a_place(box: Box) -> None:
 
 @given(st.sampled_from(list(Kind)))
 def test_kinds_are_told_by_name(kind: Kind) -> None:
-    only = push_down(Where(kinds=(kind,)), "a", NOW).only
+    only = push_down(Where(kinds=(kind,)), "a", NOW, KEY).only
     assert passes(only, row(Record(id="x", scope="a", text="", kind=kind)))

@@ -473,8 +473,8 @@ def test_among_many_every_candidate_has_its_true_cosine(
     assert set(found.seq.tolist()) <= {n + 1 for n in passing}
 
 
+@pytest.mark.needs("qdrant")
 def test_a_new_embedder_begins_a_new_shelf_of_its_width() -> None:
-    pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
     settings = Settings(index="qdrant://:memory:?small=0&ship_rows=1&background=no")
     memory = Memory(embedder="hashing", settings=settings)
     memory.remember("Ann lives in Oslo", scope="a")
@@ -487,8 +487,8 @@ def test_a_new_embedder_begins_a_new_shelf_of_its_width() -> None:
     memory.close()
 
 
+@pytest.mark.needs("qdrant")
 def test_a_collection_that_was_lost_is_noticed_and_filled_again() -> None:
-    pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
     from qdrant_client import QdrantClient
 
     from eidet.index.vectordb.qdrant import QdrantDatabase

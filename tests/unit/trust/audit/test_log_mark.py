@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -157,7 +158,9 @@ def test_a_log_for_a_memory_that_has_records_says_what_it_does_not_know(tmp_path
     with Memory(place.file, embedder=EMBEDDER) as memory:
         memory.remember("Ann lives in Lisbon")
     place.remember("Bob lives in Porto")
-    found = place.verify()
+    assert "the memory had 1 changes before this log began" in str(place.verify().faults[0])
+    assert not place.verify(attached=0).ok
+    found = place.verify(attached=1)
     assert found.ok
     assert "the memory had 1 changes before this log began" in found.notes[0].what
 
@@ -263,3 +266,62 @@ def test_why_something_is_forgotten_is_in_the_log(tmp_path: Path) -> None:
     assert said["erase", ("d",)] == "ticket 7"
     assert receipt is not None
     assert receipt.why == "ticket 7"
+
+
+def remove_row(place: Place) -> None:
+    with closing(sqlite3.connect(place.file)) as raw:
+        assert raw.execute("DELETE FROM settings WHERE name = ?", (SETTING,)).rowcount == 1
+        raw.commit()
+
+
+@KEYS
+@pytest.mark.parametrize("sealed", [False, True], ids=["open", "sealed"])
+def test_a_memory_that_lost_its_note_of_the_log_is_noticed(
+    tmp_path: Path, key: str | None, sealed: bool
+) -> None:
+    """Somebody takes the note away, changes the memory without the log, and leaves."""
+    how: dict[str, Any] = {"key": "ab" * 32} if sealed else {}
+    place = Place(tmp_path, key)
+    with Memory(place.file, embedder=EMBEDDER, audit=Audit(path=place.log, key=key), **how) as memory:
+        memory.remember("Ann lives in Lisbon")
+    remove_row(place)
+    assert "the memory knows of no log" in str(place.verify().faults[-1])
+    with Memory(place.file, embedder=EMBEDDER, **how) as memory:
+        memory.remember("Mallory was here")
+    with Memory(place.file, embedder=EMBEDDER, audit=Audit(path=place.log, key=key), **how) as memory:
+        memory.remember("Bob lives in Porto")
+    for found in (place.verify(), place.verify_alone(), place.verify(attached=100)):
+        assert "its note of it was removed" in str(found.faults[0])
+
+
+@KEYS
+def test_a_memory_that_lost_its_log_and_its_note_is_noticed(place: Place) -> None:
+    before = place.verify().head
+    remove_log(place)
+    remove_row(place)
+    with pytest.raises(NotFound):
+        place.verify()
+    place.remember("Cleo plays chess")
+    for found in (place.verify(), place.verify_alone(), place.verify(attached=0)):
+        assert "changes before this log began" in str(found.faults[0])
+    assert place.verify(attached=100).ok  # whoever says so believes it …
+    assert not place.verify(attached=100, head=before).ok  # … unless a head was kept elsewhere
+
+
+def test_one_log_may_tell_of_two_memories(tmp_path: Path) -> None:
+    first, second = Place(tmp_path), Place(tmp_path)
+    second.file = tmp_path / "second.db"
+    first.remember("Ann lives in Lisbon")
+    second.remember("Bob lives in Porto")
+    first.remember("Cleo plays chess")
+    assert first.verify_alone().ok
+
+
+def test_the_command_line_takes_how_many_changes_there_were(tmp_path: Path) -> None:
+    eidet, log = Shell(tmp_path), str(tmp_path / "audit.jsonl")
+    eidet("remember", "Ann lives in Lisbon")
+    eidet("remember", "Bob lives in Porto", EIDET_AUDIT=log)
+    said = eidet("audit", "verify", log)
+    assert (said.code, "--attached 1" in said.out.replace("\n", " ")) == (1, True)
+    assert eidet("audit", "verify", log, "--attached", "1").code == 0
+    assert eidet("audit", "head", log).code == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from tests.forked import run_program
 from tests.making import Clock
 from tests.unit.trust.erase.given import OTHER, SECRET
 
-from eidet import Memory, Settings, Where
+from eidet import Memory, Settings, Unavailable, Where
 from eidet.compat.numbers import next_number
 from eidet.core.errors import Conflict
 from eidet.models.embed.hashing import Hashing
@@ -23,7 +23,7 @@ from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
 from eidet.trust import erase
-from eidet.trust.erase import Eraser, histories
+from eidet.trust.erase import Eraser, Forgotten, histories
 from eidet.trust.erase.receipt import Receipt
 
 KEY = "00112233445566778899aabbccddeeff" * 2
@@ -76,20 +76,49 @@ class Stops(Hashing):
         return super().embed(texts)
 
 
-def test_vectors_staged_for_another_embedder_go_too(memory: Memory) -> None:
-    memory.remember(SECRET, id="x")
-    for number in range(300):
-        memory.remember(f"{OTHER} {number}", id=str(number))
-    with pytest.raises(ConnectionError):
+def let_expire(memory: Memory) -> None:
+    memory.parts.clock.now += 10_000.0  # type: ignore[attr-defined]
+    memory.upkeep.maintain(only="expire")
+
+
+def revise_and_forget(memory: Memory) -> None:
+    memory.revise("x", text="I would rather not say", scope="a")
+    memory.forget("x", scope="a")
+
+
+def overwrite_and_forget(memory: Memory) -> None:
+    memory.remember("I would rather not say", id="x", scope="a")
+    memory.forget("x", scope="a")
+
+
+WAYS: dict[str, Callable[[Memory], object]] = {
+    "forget": lambda memory: memory.forget("x", scope="a"),
+    "forget a scope": lambda memory: memory.forget(everything=True, scope="a"),
+    "forget a scope for good": lambda memory: memory.forget(everything=True, scope="a", for_good=True),
+    "delete": lambda memory: memory.forget("x", scope="a", for_good=False),
+    "delete a scope": lambda memory: memory.forget(everything=True, scope="a", for_good=False),
+    "expire": let_expire,
+    "revise": lambda memory: memory.revise("x", text="I would rather not say", scope="a"),
+    "revise and forget": revise_and_forget,
+    "overwrite and forget": overwrite_and_forget,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_vector_stays_staged_for_what_is_gone(memory: Memory, way: str) -> None:
+    memory.remember(SECRET, id="x", scope="a", ttl=5_000)
+    memory.remember([f"{OTHER} {number}" for number in range(300)], scope="b")
+    with pytest.raises(Unavailable, match="the line is down"):
         memory.admin.reembed(Stops())
     staged = memory.parts.store.values(STAGED)
-    (record,) = memory.parts.store.read("default", ["x"])
+    (record,) = memory.parts.store.read("a", ["x"])
     assert record is not None
     assert record.seq in staged
-    receipt = receipt_of(memory, "x")
-    assert receipt.counts["staged_vectors"] == 1
+    gone = WAYS[way](memory)
     assert memory.parts.store.values(STAGED).keys() == staged.keys() - {record.seq}
-    assert memory.trust.verify_forgotten(receipt)
+    if isinstance(gone, Forgotten) and gone.receipt is not None:
+        assert gone.receipt.counts["staged_vectors"] == 1
+        assert memory.trust.verify_forgotten(gone.receipt, scope="a")
     assert memory.admin.reembed(Hashing(16)) >= 300, "and the change goes on"
 
 
@@ -105,9 +134,10 @@ def test_nothing_is_staged_for_what_was_forgotten_meanwhile(memory: Memory) -> N
     assert set(store.values(STAGED)) == living
 
 
-def test_a_staged_vector_of_something_gone_is_told() -> None:
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "sealed"])
+def test_a_staged_vector_of_something_gone_is_told(key: str | None) -> None:
     """Somebody else's program may have staged it: the port itself does not ask."""
-    with closing(Memory(embedder="hashing:32")) as memory:
+    with closing(Memory(RamStore(), embedder="hashing:32", key=key)) as memory:
         seq = memory.remember(SECRET, id="x").seq
         memory.forget("x")
         verbs.stage_vectors(memory.parts.store, "next", [(seq, b"1234")])
@@ -164,6 +194,33 @@ def test_a_cache_with_something_gone_in_it_is_told(tmp_path: Path) -> None:
         cache.write_bytes(kept)  # as a process of an older version puts it back
         found = memory.trust.verify_forgotten(receipt)
         assert [place.name for place in found.places if place.found] == ["caches of the index"]
+
+
+LABELS: dict[str, Any] = {
+    "who": "moneypenny",
+    "session": "the bond session",
+    "source": "from vesper",
+    "agent": "agent 007",
+}
+
+
+def test_labels_of_what_is_gone_leave_the_cache_of_another_process(tmp_path: Path) -> None:
+    """The other one has the scope open, follows the deletion, and writes its cache when it closes."""
+    file, how = tmp_path / "memory.db", Settings(sidecar_from=1)
+    with Memory(file, embedder="hashing:32", settings=how) as other:
+        other.remember(SECRET, id="x", **LABELS)
+        other.remember([f"{OTHER} {number}" for number in range(40)], who="ann")
+        other.recall("cellar")
+        with Memory(file, embedder="hashing:32", settings=how) as memory:
+            receipt = receipt_of(memory, "x")
+        other.recall("cellar")
+    (cache,) = (tmp_path / "memory.db-index").glob("*.eix")
+    kept = cache.read_bytes()
+    assert b"ann" in kept
+    assert [label for label in LABELS.values() if label.encode() in kept] == []
+    with Memory(file, embedder="hashing:32", settings=how) as memory:
+        assert memory.trust.verify_forgotten(receipt)
+        assert {hit.record.who for hit in memory.recall("cellar", where=Where(who="ann"))} <= {"ann"}
 
 
 # The histories of other records.

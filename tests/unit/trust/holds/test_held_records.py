@@ -114,7 +114,7 @@ def look_at(memory: Memory, id: str) -> Kept:
 # Verbs that change much of a memory: each is tried on one of its own.
 ALONE = (
     *("load", "upkeep.maintain", "upkeep.maintain, expiry", "upkeep.maintain, merging", "upkeep.background"),
-    *("upkeep.unarchive", "admin.rebuild", "admin.reembed", "eidet.copy"),
+    *("upkeep.unarchive", "upkeep.claim_archive", "admin.rebuild", "admin.reembed", "eidet.copy"),
 )
 
 

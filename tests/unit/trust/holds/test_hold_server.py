@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 from tests.servers.served import Running, serve_in_thread
-from tests.unit.server.test_access import DOORS
+from tests.unit.server.access_rows import FACTS
+from tests.unit.server.access_rows import REST as ROWS
+from tests.unit.server.test_access_table import name_id
 from tests.unit.server.test_mem0_api import TABLE
 
 from eidet import Client, Memory, Refused
@@ -32,7 +34,10 @@ class Request(NamedTuple):
     params: Any = None
 
 
-REST = [Request(door.method, door.path, door.body) for door in DOORS]
+REST = [
+    Request(row.method, row.path.format(id="home"), name_id(row.body, "home") if row.body else row.body)
+    for row in (*ROWS, *FACTS)
+]
 REST += [
     Request("POST", "/v1/memories", {"memories": [{"id": "home", "text": "else"}]}),
     Request("POST", "/v1/memories", {"memories": [{"text": "new"}, {"id": "home", "text": "else"}]}),

@@ -169,6 +169,7 @@ LEAVES: dict[str, Verb] = {  # does its work, and leaves the record as it is
     "upkeep.retention": lambda c: c.memory.upkeep.retention(),
     "upkeep.end_session": lambda c: c.memory.upkeep.end_session(SESSION, scope=SCOPE),
     "upkeep.unarchive": lambda c: c.memory.upkeep.unarchive(c.file("archive")),
+    "upkeep.claim_archive": lambda c: c.memory.upkeep.claim_archive(c.file("archive")),
     "upkeep.fit": _fit,
     "upkeep.detail": lambda c: c.memory.upkeep.detail(HELD, scope=SCOPE),
     "upkeep.unpin": lambda c: c.memory.upkeep.unpin(HELD, scope=SCOPE),  # it is not pinned

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.making import Clock, rounds
+from tests.timing import until
 from tests.unit.upkeep.life.given import QUICK
 
 from eidet import BadInput, Memory, Settings
@@ -22,18 +23,11 @@ from eidet.upkeep import Maintained
 SIZE = rounds(600, 1500)  # so much that upkeep takes a while
 
 
-def wait_for(what: Any) -> None:
-    deadline = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
 def test_upkeep_runs_in_the_background_and_ends_with_its_block(memory: Memory, clock: Clock) -> None:
     memory.remember([f"note {n}" for n in range(100)])
     clock.days(2)
     with memory.upkeep.background(every=3600, settings=QUICK) as worker:
-        wait_for(lambda: worker.rounds)
+        until(lambda: worker.rounds)
         assert isinstance(worker.last, Maintained)
         assert worker.last.counts == {"move": 100}
         assert memory.admin.stats()["upkeep"]["rounds"] == 1
@@ -43,7 +37,7 @@ def test_upkeep_runs_in_the_background_and_ends_with_its_block(memory: Memory, c
 
 def test_upkeep_goes_on_every_so_often_and_close_ends_it(memory: Memory) -> None:
     worker = memory.upkeep.background(every=0.01).start()
-    wait_for(lambda: worker.rounds >= 3)
+    until(lambda: worker.rounds >= 3)
     memory.close()
     assert not worker.running
     assert not [thread for thread in threading.enumerate() if thread.name == "eidet-upkeep"]
@@ -56,7 +50,7 @@ def test_insertions_make_moves_due(tmp_path: Path, clock: Clock) -> None:
             memory.remember(f"note {n}")
         assert "upkeep" not in memory.admin.stats()
         memory.remember("note 9")
-        wait_for(lambda: memory.admin.stats()["tiers"] == {"short": 5, "middle": 5})
+        until(lambda: memory.admin.stats()["tiers"] == {"short": 5, "middle": 5})
 
 
 def test_an_error_in_the_background_is_logged_and_told(
@@ -71,7 +65,7 @@ def test_an_error_in_the_background_is_logged_and_told(
             0.01, settings=Upkeep(forget_below=0.5), archive=tmp_path / "file" / "x"
         ) as worker,
     ):
-        wait_for(lambda: worker.errors >= 2)
+        until(lambda: worker.errors >= 2)
         assert "nothing is deleted" in memory.admin.stats()["upkeep"]["last_error"]
     assert "upkeep failed" in caplog.text
     assert memory.count() == 1
@@ -84,7 +78,7 @@ def test_only_one_of_two_memories_on_a_file_does_the_upkeep(tmp_path: Path, cloc
             one.parts.store, "upkeep", "somebody else", now=time.time(), until=time.time() + 60
         )
         with one.upkeep.background(every=0.01) as worker:
-            wait_for(lambda: worker.rounds >= 2)
+            until(lambda: worker.rounds >= 2)
             assert worker.last is None
 
 
@@ -94,7 +88,7 @@ def test_a_forked_child_has_no_worker_and_can_start_one(tmp_path: Path, clock: C
     with Memory(tmp_path / "m.db", embedder="hashing:64", clock=clock) as memory:
         memory.remember("note")
         with memory.upkeep.background(every=3600) as worker:
-            wait_for(lambda: worker.rounds)
+            until(lambda: worker.rounds)
             child = os.fork()
             if child == 0:
                 worker.stop()

@@ -1,8 +1,9 @@
-"""The life of a memory: duplicates, updates, episodes, facts, and what a write already does."""
+"""The life of a memory: repetitions, episodes, facts, and what a write already does."""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE, State
 from eidet.models.llm import Answer, Request
 
-# Duplicates, updates, episodes, facts.
+# Repetitions, episodes, facts.
 
 
 def test_facts_that_say_the_same_become_one_with_its_sources(memory: Memory, clock: Clock) -> None:
@@ -51,12 +52,11 @@ def test_a_dry_run_leaves_the_merge_to_the_real_one(memory: Memory, clock: Clock
 
 
 def test_a_strict_comparison_hides_nothing_from_a_looser_one(memory: Memory, clock: Clock) -> None:
-    memory.remember("Ann moved to Porto")
-    clock.days(1)
-    memory.remember("Ann moved to Lisbon")
-    clock.days(1)
+    for angle in (0.0, 0.5):
+        memory.remember("a photo", vector=[math.cos(angle), math.sin(angle), *[0.0] * 62])
+        clock.days(1)
     assert memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.99)).counts == {}
-    assert memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5)).counts == {"merge": 2}
+    assert memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5)).counts == {"merge": 1}
 
 
 def test_a_record_that_was_changed_is_compared_again(memory: Memory, clock: Clock) -> None:
@@ -79,20 +79,6 @@ def test_a_merge_trusts_nobody_more_or_less(memory: Memory, clock: Clock) -> Non
     assert [record.trust for record in memory.find(order="created")] == [
         *("unknown", "web", "tool", "user", "trusted")
     ]
-
-
-def test_an_update_is_kept_as_newer(memory: Memory, clock: Clock) -> None:
-    old = memory.remember("Ann moved to Porto")
-    clock.days(1)
-    new = memory.remember("Ann moved to Lisbon")
-    clock.days(1)
-    done = memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5))
-    assert done.counts == {"merge": 2}, done.changes
-    there = {record.id: record for record in memory.find()}
-    assert there[new.id].state.updates == old.id
-    assert there[new.id].derived_from == (old.id,)
-    assert there[old.id].state.updated_by == new.id
-    assert memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5)).counts == {}
 
 
 def test_what_differs_in_more_than_words_or_is_protected_is_not_merged(memory: Memory) -> None:

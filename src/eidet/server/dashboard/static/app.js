@@ -2,6 +2,7 @@
 import { html, useEffect, useState, useRef, Icon, Dialog, Loading, Failure, count, useTheme } from "./ui.js";
 import { render } from "./vendor/htm-preact-standalone.js";
 import { call, setKey } from "./api.js";
+import { Overview } from "./views/overview.js";
 import { Why } from "./views/why.js";
 import { Memories } from "./views/memories.js";
 import { Timeline } from "./views/timeline.js";
@@ -10,6 +11,7 @@ import { MapView } from "./views/map.js";
 import { Health } from "./views/health.js";
 
 const VIEWS = [
+  { path: "overview", name: "Overview", view: Overview, tells: "How much there is, what came lately, what was asked, and what waits." },
   { path: "why", name: "Why?", view: Why, tells: "Ask, and see what made the answer: each signal, each candidate, each thing left out." },
   { path: "memories", name: "Memories", view: Memories, tells: "All that is stored in this scope, with where it came from and what became of it." },
   { path: "timeline", name: "Timeline", view: Timeline, tells: "What was written and recalled, from years down to minutes." },
@@ -22,7 +24,7 @@ const POLL = 2000;
 function readRoute() {
   const said = location.hash.replace(/^#\/?/, "");
   const at = said.includes("?") ? said.indexOf("?") : said.length;
-  return { path: said.slice(0, at) || "why", params: new URLSearchParams(said.slice(at + 1)) };
+  return { path: said.slice(0, at) || "overview", params: new URLSearchParams(said.slice(at + 1)) };
 }
 
 export function go(path, params = {}) {
@@ -111,10 +113,11 @@ function App() {
   const title = useRef(null);
   const open = () => call("/dashboard/start").then((data) => setStart({ data, error: null }), (error) => setStart((old) => (old.data ? old : { data: null, error })));
   const largest = start.data && Object.entries(start.data.scopes).sort((a, b) => b[1] - a[1])[0];
-  const first = start.data && (start.data.scopes.default ? "default" : largest ? largest[0] : "default");
+  const first = start.data && (start.data.scopes.default ? "default" : largest ? largest[0] : start.data.home);
   const scope = route.params.get("scope") || localStorage.getItem("eidet-scope") || first;
   const chosen = start.data && !route.params.get("scope") && scope && !(scope in start.data.scopes) && !scope.endsWith("/**") ? first : scope;
-  const head = useHead(start.data ? chosen : null);
+  const may = (right) => Boolean(start.data && start.data.rights.includes(right));
+  const head = useHead(may("read") ? chosen : null);
 
   useEffect(() => { open(); }, []);
   useEffect(() => {
@@ -131,21 +134,20 @@ function App() {
 
   const pick = (next) => { localStorage.setItem("eidet-scope", next); go(route.path, { scope: next }); };
   const view = VIEWS.find((one) => one.path === route.path) || VIEWS[0];
-  const may = (right) => Boolean(start.data && start.data.rights.includes(right));
   const common = { scope: chosen, params: route.params, head, say, go, may, single: chosen && !chosen.endsWith("/**") };
   return html`
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); title.current.focus(); }}>Skip to the content</a>
     <div class="shell">
       <header class="side">
-        <a class="brand" href="#/why"><img src="/dashboard/icon.svg" alt="" /><span>Eidet</span></a>
+        <a class="brand" href="#/overview"><img src="/dashboard/icon.svg" alt="" /><span>Eidet</span></a>
         ${start.data && html`<${ScopePick} scopes=${start.data.scopes} scope=${chosen} onPick=${pick} />`}
         <nav aria-label="Views"><ul>${VIEWS.map((one) => html`<li key=${one.path}>
           <a href=${`#/${one.path}${route.params.get("scope") ? `?scope=${encodeURIComponent(chosen)}` : ""}`}
             aria-current=${one.path === view.path ? "page" : undefined}><${Icon} name=${one.path} />${one.name}</a></li>`)}</ul></nav>
         <div class="foot">
           <a class="docs-link" href="/docs">REST documentation</a>
-          <div class="live" role="status"><i class=${`dot ${head.state === "on" ? "" : head.state}`}></i>
-            <span class="live-words">${head.state === "on" ? `Live, change ${head.seq.split(".")[1]}` : head.state === "off" ? "The server does not answer" : "Connecting"}</span></div>
+          ${may("read") && html`<div class="live" role="status"><i class=${`dot ${head.state === "on" ? "" : head.state}`}></i>
+            <span class="live-words">${head.state === "on" ? `Live, change ${head.seq.split(".")[1]}` : head.state === "off" ? "The server does not answer" : "Connecting"}</span></div>`}
           <button class="btn" onClick=${flipTheme} aria-label=${theme === "dark" ? "Light theme" : "Dark theme"}>
             <${Icon} name=${theme === "dark" ? "sun" : "moon"} /><span class="live-words">${theme === "dark" ? "Light" : "Dark"}</span></button>
         </div>

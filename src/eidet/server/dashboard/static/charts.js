@@ -58,6 +58,25 @@ export function HeatMap({ days, first, last, label, onDay, chosen }) {
   </svg></div>`;
 }
 
+// What was stored and asked on each of some days, side by side.
+export function DayBars({ days }) {
+  const [ref, width] = useWidth(600);
+  const [height, left, bottom] = [150, 30, 22];
+  const most = Math.max(4, ...days.map((one) => Math.max(one.stored, one.recalls)));
+  const room = (width - left) / days.length;
+  const bar = Math.max(2, Math.min(16, room / 2 - 3));
+  const y = (n) => 8 + (1 - n / most) * (height - bottom - 8);
+  const name = (number) => new Date(number * 86400000).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+  const sum = (key) => days.reduce((all, one) => all + one[key], 0);
+  const step = Math.ceil(56 / room);
+  return html`<figure ref=${ref}><svg width=${width} height=${height} role="img" aria-label=${`In ${days.length} days ${sum("stored")} memories were stored, and ${sum("recalls")} questions asked`}>
+    ${[0, 0.5, 1].map((share) => html`<line class="grid-line" x1=${left} x2=${width} y1=${y(share * most)} y2=${y(share * most)} /><text class="axis" x=${left - 6} y=${y(share * most) + 4} text-anchor="end">${Math.round(share * most)}</text>`)}
+    ${days.map((one, at) => { const x = left + at * room + room / 2; return html`<g key=${one.day}><title>${`${name(one.day)}: ${one.stored} stored, ${one.recalls} asked`}</title>
+      <rect x=${round(x - bar - 1)} y=${round(y(one.stored))} width=${round(bar)} height=${round(y(0) - y(one.stored))} rx="2" fill="var(--c0)" /><rect x=${round(x + 1)} y=${round(y(one.recalls))} width=${round(bar)} height=${round(y(0) - y(one.recalls))} rx="2" fill="var(--c2)" />
+      ${(days.length - 1 - at) % step === 0 && html`<text class="axis" x=${round(Math.min(x, width - 20))} y=${height - 6} text-anchor="middle">${name(one.day)}</text>`}</g>`; })}
+  </svg><figcaption class="legend"><span><i class="swatch" style=${{ background: "var(--c0)" }}></i>stored</span><span><i class="swatch" style=${{ background: "var(--c2)" }}></i>asked</span></figcaption></figure>`;
+}
+
 export function RateBar({ rate, name, good }) {
   if (!rate) return html`<div class="rate"><span>${name}</span><b class="soft">no data yet</b></div>`;
   return html`<div class="rate"><span>${name}</span><b class="num">${(100 * rate.value).toFixed(rate.value > 0.995 || rate.value < 0.005 ? 0 : 1)} %</b>

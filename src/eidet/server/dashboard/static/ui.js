@@ -53,6 +53,8 @@ const PATHS = {
   lock: "M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3",
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
   close: "M6 6l12 12M18 6 6 18",
+  overview: "M4 4h7v7H4zM13 4h7v4h-7zM13 11h7v9h-7zM4 14h7v6H4z",
+  add: "M12 5v14M5 12h14",
   star: "M12 3.5l2.6 5.4 5.9.8-4.3 4.1 1 5.9L12 16.9l-5.2 2.8 1-5.9L3.5 9.7l5.9-.8z",
 };
 export function Icon({ name, filled }) {
@@ -103,6 +105,10 @@ export function Progress({ what, done, of }) {
 
 export function Empty({ icon = "search", title, children }) {
   return html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children}</div>`;
+}
+
+export function Figure({ name, value, tells }) {
+  return html`<div class="figure"><dt>${name}</dt><dd class="num">${value}</dd><dd class="small soft">${tells}</dd></div>`;
 }
 
 export function Failure({ error, retry }) {

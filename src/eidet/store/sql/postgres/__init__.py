@@ -71,6 +71,15 @@ class PostgresStore(RelationalStore):
         """How the lines to the server and its replicas do."""
         return {**self.retrier.health().as_dict(), "replicas": self._driver.replicas.describe()}
 
+    def tell_home(self) -> str:
+        """The database, by numbers that a dump does not carry; replicas and successors have the same."""
+        ((cluster, database),) = self._driver.read(
+            "SELECT system_identifier, oid FROM pg_control_system(), pg_database "
+            "WHERE datname = current_database()",
+            (),
+        )
+        return f"{cluster}/{database}"
+
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         """One statement in one round trip, and the job only if that finds something in its way."""
         record = new.record

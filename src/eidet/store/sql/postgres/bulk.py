@@ -30,7 +30,11 @@ FEW: Final = 3  # rows that are written one by one
 AT_ONCE: Final = 1000
 VALUES_AT_ONCE: Final = 10_000  # that conditions ask for
 _TYPES: Final = {"BIGINT": "int8", "INTEGER": "int4", "FLOAT": "float8", "TEXT": "text", "BLOB": "bytea"}
-_REMOVE: Final = "DELETE FROM records WHERE seq = ANY(%s::bigint[])"
+_REMOVE: Final = (
+    "WITH doomed AS (SELECT unnest(%s::bigint[]) AS seq), "
+    "staged AS (DELETE FROM vectors_next WHERE seq IN (SELECT seq FROM doomed)) "
+    "DELETE FROM records WHERE seq IN (SELECT seq FROM doomed)"
+)
 _CENSOR: Final = (
     "UPDATE events SET earlier = NULL FROM unnest(%s::text[], %s::text[]) AS g (scope, id) "
     "WHERE events.scope = g.scope AND events.id = g.id AND events.earlier IS NOT NULL"

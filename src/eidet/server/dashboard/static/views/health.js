@@ -1,5 +1,5 @@
 // Health: rates, drift, what lies where, upkeep, the audit log and keys.
-import { html, useState, useRef, useLoad, Bar, Empty, Failure, Loading, Progress, Text, bytes, count, kindColour, millis, percent, plural } from "../ui.js";
+import { html, useState, useRef, useLoad, Bar, Empty, Failure, Figure, Loading, Progress, Text, bytes, count, kindColour, millis, percent, plural } from "../ui.js";
 import { call, upload, work } from "../api.js";
 import { RateBar } from "../charts.js";
 
@@ -22,10 +22,6 @@ export function Health({ scope, head, say, go, may, params, single }) {
       <${Lines} health=${data.health} retention=${data.retention} />
       ${may("admin") && html`<${Keys} scope=${scope} />`}
     </div></div>`;
-}
-
-function Figure({ name, value, tells }) {
-  return html`<div class="figure"><dt>${name}</dt><dd class="num">${value}</dd><dd class="small soft">${tells}</dd></div>`;
 }
 
 function Figures({ data }) {

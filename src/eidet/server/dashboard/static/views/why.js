@@ -317,7 +317,7 @@ function Gaps({ data }) {
 function Save({ scope, query, gold, now, say, may, onDone }) {
   const [error, setError] = useState(null);
   const save = () => call("/debug/evaluation", { scope, body: { query, gold, now } }).then(
-    (done) => { say(`Saved to ${done.file}: ${plural(done.questions, "question")}. Measure with: ${done.command}`); onDone(); }, setError);
+    (done) => { say(`Saved${done.file ? ` to ${done.file}` : ""}: ${plural(done.questions, "question")} of this scope.${done.command ? ` Measure with: ${done.command}` : ""}`); onDone(); }, setError);
   return html`<section class="card row spread"><span>${plural(gold.length, "right answer")} marked for “<span dir="auto">${query}</span>”.</span>
     <button class="btn main-act" disabled=${!may("admin")} onClick=${save}>Save into the evaluation set</button>
     ${!may("admin") && html`<span class="small soft">This needs a key with the right admin.</span>`}

@@ -1,0 +1,90 @@
+"""A record that says what the query says is what was looked for, whatever else speaks for others.
+
+- Two texts are the same if they differ in case, punctuation and spacing only. Such a record goes first.
+- A stored question is no answer to itself: where something else was found, that goes first, and it second.
+- A statement with all the words of a question for yes or no, and no others, answers it: its score says so.
+- A record that has the whole query in it, word for word, goes first if the query is a long one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from unicodedata import normalize
+
+from ..core.hit import Hit
+from ..text import Analyzer
+from ..text.analysis import is_question
+from ..text.words import tokens
+from .rescore import TEXT, add_words, rescore
+from .understand import Understood
+
+SAME: Final = 0.95  # the score of the very text that was asked for
+ANSWERS: Final = 0.1  # from this score on, another hit may answer a question that is stored
+STATED: Final = 0.85  # at least, for a statement of what a question asks whether it is so
+QUOTED: Final = 0.8  # at least, for a text that has the whole query in it
+QUOTED_WORDS: Final = 5  # of a query, from which on a text hardly has all of them in this order by chance
+READ: Final = 4_000  # characters of a text in which a query is looked for
+LONGER: Final = 1.5  # a text that is so many times longer or shorter is not the same
+_SIGNS: Final = re.compile(r"""[\s.,;:!?…"'“”‘’„«»()\[\]{}*_`~¿¡。，、；：！？（）「」『』–—-]+""")
+_WHETHER: Final = re.compile(
+    r"(?:is|are|am|was|were|do|does|did|can|could|will|would|should|must|may|has|have|had)\b", re.IGNORECASE
+)
+_HELPERS: Final = frozenset(("do", "does", "did"))
+
+
+def fold_text(text: str) -> str:
+    """A text without case, punctuation and spacing; itself where nothing else is in it."""
+    return _SIGNS.sub("", normalize("NFKC", text).casefold()) or text
+
+
+def put_same_first(hits: list[Hit], query: str, asked: Understood, analyzer: Analyzer) -> list[Hit]:
+    """The hits with those first that say what the query says."""
+    keys = {fold_text(query), fold_text(asked.text)}
+    least, most = len(asked.text) / LONGER, len(query) * LONGER + 8
+    same = [hit for hit in hits if least <= len(hit.text) <= most and fold_text(hit.text) in keys]
+    if same:
+        first = min(same, key=lambda hit: hit.text != query)
+        return _put_first(first, [hit for hit in hits if hit is not first], asked)
+    if asked.asks:
+        return _trust_statement(hits, asked, analyzer)
+    return _put_quoting_first(hits, asked)
+
+
+def _put_first(same: Hit, others: list[Hit], asked: Understood) -> list[Hit]:
+    best = others[0].score if others else 0.0
+    if asked.asks and is_question(same.record.terms) and best >= ANSWERS:
+        return [others[0], add_words(rescore(same, min(SAME, best), TEXT), "asks the same"), *others[1:]]
+    return [rescore(same, max(SAME, best, same.score), TEXT), *others]
+
+
+def _trust_statement(hits: list[Hit], asked: Understood, analyzer: Analyzer) -> list[Hit]:
+    """The best hit of a question for yes or no has at least a certain score if it is the statement of it."""
+    if not hits or hits[0].score >= STATED or not states(hits[0].text, asked.text, analyzer):
+        return hits
+    return [rescore(hits[0], STATED, TEXT), *hits[1:]]
+
+
+def states(text: str, question: str, analyzer: Analyzer) -> bool:
+    """Whether a statement has all the words of a question for yes or no, and no others."""
+    if _WHETHER.match(question) is None or not len(question) / LONGER <= len(text) <= len(question) * LONGER:
+        return False
+    return _list_stems(text, analyzer) == _list_stems(question, analyzer)
+
+
+def _list_stems(text: str, analyzer: Analyzer) -> list[str]:
+    """The stems of all words, those of a text's helpers left out, in the order of the alphabet."""
+    return sorted(stem for word in tokens(text) if word not in _HELPERS for stem in analyzer.terms(word))
+
+
+def _put_quoting_first(hits: list[Hit], asked: Understood) -> list[Hit]:
+    """Of a query that is no question and not short: first the best that has it word for word."""
+    if len(asked.text.split(maxsplit=QUOTED_WORDS)) < QUOTED_WORDS:
+        return hits
+    key, read = fold_text(asked.text), READ + 2 * len(asked.text)
+    for hit in hits:
+        if len(hit.text) >= len(asked.text) / LONGER and key in fold_text(hit.text[:read]):
+            others = [other for other in hits if other is not hit]
+            best = others[0].score if others else 0.0
+            return [rescore(hit, max(QUOTED, best, hit.score), TEXT), *others]
+    return hits

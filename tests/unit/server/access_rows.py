@@ -1,0 +1,192 @@
+"""What every route and tool needs, and a request that it takes. A route without a row fails the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from eidet.server.access import Right
+
+READ, WRITE, FORGET, ADMIN = Right.READ, Right.WRITE, Right.FORGET, Right.ADMIN
+OWN: Final = "OwnCanary"  # in every text and label of the caller's scope
+ID, MEM0_ID = "home", "m1"
+ASKS: Final = {"query": "where does Ann live?"}
+ENTITY: Final = {"entity": "Ann"}
+
+
+class Row(NamedTuple):
+    """A route of the app: the rights that it needs together, and a request."""
+
+    method: str
+    path: str  # as the app has it
+    rights: tuple[Right, ...] = ()
+    body: Any = None  # {id} in it and in the path is the id of a memory
+    params: Mapping[str, str] = {}
+    scoped: bool = True  # whether it works in the scope that a request names
+    keyed: bool = True  # whether it needs a key
+    whole: bool = False  # whether the key must see all scopes
+
+
+REST: Final = (
+    Row("POST", "/v1/memories", (WRITE,), {"memories": [{"text": "Ann drinks tea"}]}),
+    Row("POST", "/v1/memories", (WRITE,), {"memories": [{"text": "Ann drinks tea", "id": "{id}"}]}),
+    Row("POST", "/v1/get", (READ,), {"ids": ["{id}"]}),
+    Row("GET", "/v1/memories/{id}", (READ,)),
+    Row("GET", "/v1/memories/{id}/history", (READ,)),
+    Row("PATCH", "/v1/memories/{id}", (WRITE,), {"importance": 0.4}),
+    Row("PUT", "/v1/memories/{id}/pin", (WRITE,)),
+    Row("DELETE", "/v1/memories/{id}/pin", (WRITE,)),
+    Row("PUT", "/v1/memories/{id}/hold", (ADMIN,)),
+    Row("DELETE", "/v1/memories/{id}/hold", (ADMIN,)),
+    Row("DELETE", "/v1/memories/{id}", (FORGET,)),
+    Row("POST", "/v1/recall", (READ,), ASKS),
+    Row("POST", "/v1/context", (READ,), ASKS),
+    Row("POST", "/v1/context", (READ, ADMIN), {**ASKS, "reveal": True}),
+    Row("POST", "/v1/find", (READ,), {}),
+    Row("POST", "/v1/count", (READ,), {}),
+    Row("POST", "/v1/feedback", (WRITE,), {"useful": True, "id": "{id}"}),
+    Row("POST", "/v1/forget", (FORGET,), {"ids": ["{id}"]}),
+    Row("POST", "/v1/forget", (FORGET, READ), {"ids": ["{id}"], "preview": True}),
+    Row("POST", "/v1/forget", (FORGET, READ), {"where": {"kind": "fact"}, "preview": True}),
+    Row("GET", "/v1/scopes", (READ,), scoped=False),
+    Row("GET", "/v1/sessions", (READ,)),
+    Row("GET", "/v1/stats", (READ,)),
+    Row("GET", "/v1/health", (ADMIN,), scoped=False),
+    Row("GET", "/v1/export", (ADMIN, READ)),
+    Row("POST", "/v1/load", (ADMIN,), b""),
+    Row("GET", "/v1/health/live", scoped=False, keyed=False),
+    Row("GET", "/v1/health/ready", scoped=False, keyed=False),
+)
+FACTS: Final = (
+    *(Row("POST", f"/v1/facts/{name}", (READ,), ENTITY) for name in ("about", "timeline", "profile")),
+    Row("POST", "/v1/facts/neighbours", (READ,), ENTITY),
+    Row("POST", "/v1/facts/entities", (READ,)),
+    Row("POST", "/v1/facts/match", (READ,), {"patterns": [["?x", "lives_in", "?y"]]}),
+    Row("POST", "/v1/facts/paths", (READ,), {"start": "Ann", "goal": "Lisbon"}),
+    Row("POST", "/v1/facts/contradictions", (READ,)),
+    Row("POST", "/v1/facts/instructions", (READ,), {}),
+    Row("POST", "/v1/facts/why", (READ,), {"id": "{id}#0"}),
+    Row("POST", "/v1/facts/export", (READ,), {"format": "mermaid"}),
+    Row("POST", "/v1/facts/decisions", (READ,)),
+    Row("POST", "/v1/facts/add", (WRITE, READ), {"subject": "Ann", "relation": "likes", "object": "tea"}),
+    Row("POST", "/v1/facts/merge", (WRITE, READ), {"entity": "Ann", "others": ["Anna"]}),
+    Row("POST", "/v1/facts/split", (WRITE, READ), {"entity": "Ann", "sources": ["{id}"], "name": "B"}),
+    Row("POST", "/v1/facts/undo", (WRITE, READ), {"id": "{id}"}),
+    Row("POST", "/v1/facts/resolve", (WRITE, READ), {"id": "{id}#0"}),
+    Row("POST", "/v1/facts/retract", (WRITE, READ), {"id": "{id}#0"}),
+)
+PAGES: Final = (
+    Row("GET", "/", scoped=False, keyed=False),
+    Row("GET", "/docs", scoped=False, keyed=False),
+    Row("GET", "/dashboard", scoped=False, keyed=False),
+    Row("GET", "/openapi.json", scoped=False, keyed=False),
+    Row("GET", "/metrics", (ADMIN,), scoped=False, whole=True),
+    Row("GET", "/v1/dashboard/start", scoped=False),
+    Row("GET", "/v1/dashboard/head", (READ,)),
+    Row("GET", "/v1/dashboard/overview", (READ,)),
+    Row("POST", "/v1/debug/why", (READ,), ASKS),
+    Row("POST", "/v1/debug/why-not", (READ,), {**ASKS, "id": "{id}"}),
+    Row("POST", "/v1/debug/why-not", (READ,), {**ASKS, "id": "{id}", "at": "acme/ann"}),
+    Row("POST", "/v1/debug/evaluation", (ADMIN, READ), {"query": "x", "gold": ["{id}"]}),
+    Row("POST", "/v1/dashboard/records", (READ,), {}),
+    Row("GET", "/v1/dashboard/record", (READ,), params={"id": "{id}"}),
+    Row("GET", "/v1/dashboard/record-at", (READ,), params={"seq": "1"}),
+    *(
+        Row("POST", "/v1/dashboard/act", (WRITE,), {"id": "{id}", "act": act})
+        for act in ("pin", "unpin", "restore", "quarantine", "approve")
+    ),
+    *(
+        Row("POST", "/v1/dashboard/act", (WRITE, ADMIN), {"id": "{id}", "act": act})
+        for act in ("hold", "release")
+    ),
+    Row("POST", "/v1/dashboard/revise", (WRITE,), {"id": "{id}", "version": 1, "importance": 0.4}),
+    Row("POST", "/v1/dashboard/forget/preview", (FORGET, READ), {"ids": ["{id}"]}),
+    Row("POST", "/v1/dashboard/forget", (FORGET,), {"ids": ["{id}"]}),
+    Row("POST", "/v1/timeline", (READ,), {}),
+    Row("GET", "/v1/dashboard/facts", (READ,)),
+    Row("GET", "/v1/dashboard/facts/why", (READ,), params={"id": "{id}#0"}),
+    Row("GET", "/v1/map", (READ,)),
+    Row("GET", "/v1/quality", (READ,)),
+    Row("POST", "/v1/dashboard/upkeep", (ADMIN,), {"dry_run": True}),
+    Row("POST", "/v1/dashboard/export", (ADMIN, READ)),
+    Row("POST", "/v1/dashboard/load", (ADMIN,), b""),
+    Row("POST", "/v1/dashboard/audit/verify", (ADMIN,), {}, whole=True),
+    Row("GET", "/v1/dashboard/keys", (ADMIN,)),
+)
+_USER: Final = {"filters": {"user_id": "ann"}}
+MEM0: Final = (
+    Row("GET", "/mem0/v1/ping/"),
+    Row("POST", "/mem0/v3/memories/add/", (WRITE,), {"messages": "Ann drinks tea", "user_id": "ann"}),
+    Row("POST", "/mem0/v3/memories/search/", (READ,), {**ASKS, **_USER}),
+    Row("POST", "/mem0/v3/memories/", (READ,), _USER),
+    Row("GET", "/mem0/v1/memories/{id}/history/", (READ,)),
+    Row("GET", "/mem0/v1/memories/{id}/", (READ,)),
+    Row("PUT", "/mem0/v1/memories/{id}/", (WRITE,), {"metadata": {"a": "b"}}),
+    Row("DELETE", "/mem0/v1/memories/{id}/", (FORGET,)),
+    Row("DELETE", "/mem0/v1/memories/", (FORGET,), params={"user_id": "ann"}),
+    Row("GET", "/mem0/v1/entities/", (READ,)),
+    Row("DELETE", "/mem0/v2/entities/{type}/{name}/", (FORGET,)),
+    Row("PUT", "/mem0/v1/batch/", (WRITE,), {"memories": [{"memory_id": "{id}", "metadata": {"a": "b"}}]}),
+    Row("DELETE", "/mem0/v1/batch/", (FORGET,), {"memories": [{"memory_id": "{id}"}]}),
+    Row("POST", "/mem0/v1/feedback/", (WRITE,), {"memory_id": "{id}", "feedback": "POSITIVE"}),
+    Row("GET", "/mem0/api/v1/orgs/organizations/{org}/projects/{project}/", (READ,)),
+    *(
+        Row(method, f"/mem0{path}")
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        for path in (
+            "/v1/exports/{rest:path}",
+            "/v1/summary/",
+            "/v2/profiles/{rest:path}",
+            "/v2/entities/{type}/{name}/profile/",
+            "/api/v1/webhooks/{rest:path}",
+            "/api/v1/orgs/{rest:path}",
+        )
+    ),
+)
+ROWS: Final = (*REST, *FACTS, *PAGES, *MEM0)
+BESIDE: Final = ("/mcp", "/.well-known/oauth-protected-resource/mcp")  # their tools have rows of their own
+
+
+class ToolRow(NamedTuple):
+    """A tool of MCP: the rights that it needs together, and arguments."""
+
+    tool: str
+    rights: tuple[Right, ...]
+    arguments: Mapping[str, Any]
+    scoped: bool = True
+
+
+_NODE: Final = {"name": "Ann", "entityType": "person", "observations": [f"Ann keeps the {OWN}"]}
+_EDGE: Final = {"from": "Ann", "to": "Lisbon", "relationType": "lives_in"}
+TOOLS: Final = (
+    ToolRow("remember", (WRITE,), {"text": "Ann drinks tea"}),
+    ToolRow("recall", (READ,), ASKS),
+    ToolRow("context", (READ,), ASKS),
+    ToolRow("revise", (WRITE,), {"id": ID, "importance": 0.4}),
+    ToolRow("forget", (FORGET,), {"ids": [ID]}),
+    ToolRow("forget", (FORGET, READ), {"ids": [ID], "preview": True}),
+    ToolRow("forget", (FORGET, READ), {"session": "s1", "preview": True}),
+    ToolRow("history", (READ,), {"id": ID}),
+    ToolRow("facts", (READ,), {"about": "Ann"}),
+    ToolRow("create_entities", (WRITE,), {"entities": [_NODE]}, scoped=False),
+    ToolRow("create_relations", (WRITE,), {"relations": [_EDGE]}, scoped=False),
+    ToolRow("delete_entities", (FORGET,), {"entityNames": ["Ann"]}, scoped=False),
+    ToolRow("add_observations", (WRITE,), {"observations": []}, scoped=False),
+    ToolRow(
+        "delete_observations",
+        (FORGET,),
+        {"deletions": [{"entityName": "Ann", "observations": ["x"]}]},
+        scoped=False,
+    ),
+    ToolRow("delete_relations", (FORGET,), {"relations": [_EDGE]}, scoped=False),
+    ToolRow("read_graph", (READ,), {}, scoped=False),
+    ToolRow("search_nodes", (READ,), {"query": "Ann"}, scoped=False),
+    ToolRow("open_nodes", (READ,), {"names": ["Ann"]}, scoped=False),
+)
+RESOURCES: Final = (  # what every one of them tells is for readers
+    "memory://profile",
+    "memory://sessions",
+    "memory://profile/acme/ann",
+    "memory://sessions/acme/ann",
+    "memory://knowledge-graph",
+)

@@ -1,0 +1,113 @@
+"""A scope that was forgotten as a whole does not come back from an older export, whatever clocks say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.making import DAY, Clock
+
+from eidet import Memory, Scope
+
+PLACES = ("ram", "file", "sealed", "audited", "postgres", "redis")
+
+
+def open_at(place: str, folder: Path, request: pytest.FixtureRequest, clock: Clock) -> Memory:
+    how: dict[str, Any] = {"embedder": "hashing:32", "clock": clock}
+    if place == "ram":
+        return Memory(**how)
+    if place == "sealed":
+        how["key"] = "ab" * 32
+    if place == "audited":
+        how["audit"] = folder / "audit.jsonl"
+    servers = {"postgres": "postgres_url", "redis": "redis_url"}
+    at = request.getfixturevalue(servers[place]) if place in servers else folder / "memory.db"
+    return Memory(at, **how)
+
+
+@pytest.mark.parametrize("skew", [5.0, DAY])
+@pytest.mark.parametrize("place", PLACES)
+def test_an_older_export_brings_no_ended_scope_back(
+    place: str, skew: float, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    clock = Clock()
+    with open_at(place, tmp_path, request, clock) as memory:
+        clock.pass_(skew)  # the clock of whoever writes is fast
+        memory.remember("Ann lives in Lisbon", scope="acme/ann")
+        memory.remember("ok", scope="acme/ann", kind="message")
+        memory.remember("Bob drinks tea", scope="acme/bob")
+        memory.remember("Cleo plays chess", scope="other")
+        memory.export(tmp_path / "old.jsonl")
+        clock.pass_(-skew)
+        memory.forget(scope="acme/ann", everything=True)
+        memory.forget(scope=Scope.under("acme"), everything=True)
+        assert memory.load(tmp_path / "old.jsonl") == 1
+        assert memory.scopes() == {"other": 1}
+
+
+@pytest.mark.parametrize("place", ["ram", "file"])
+def test_nor_what_had_been_deleted_before_the_scope_ended(
+    place: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    clock = Clock()
+    with open_at(place, tmp_path, request, clock) as memory:
+        clock.pass_(DAY)
+        record = memory.remember("Ann lives in Lisbon", scope="ann")
+        memory.export(tmp_path / "old.jsonl")
+        memory.forget(record.id, scope="ann", for_good=False)
+        clock.pass_(-DAY)
+        memory.forget(scope="ann", everything=True)
+        assert memory.load(tmp_path / "old.jsonl") == 0
+
+
+@pytest.mark.parametrize("place", ["ram", "file"])
+def test_nor_an_export_of_another_memory_that_holds_the_same(
+    place: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    clock = Clock()
+    clock.pass_(5)
+    with open_at(place, tmp_path, request, clock) as memory, Memory(embedder="hashing:32") as other:
+        memory.remember("Ann lives in Lisbon", scope="ann")
+        memory.export(tmp_path / "first.jsonl")
+        other.load(tmp_path / "first.jsonl")
+        other.export(tmp_path / "second.jsonl")
+        clock.pass_(-5)
+        memory.forget(scope="ann", everything=True)
+        assert memory.load(tmp_path / "second.jsonl") == 0
+
+
+def test_what_is_said_after_the_end_loads_from_a_newer_export(tmp_path: Path) -> None:
+    clock = Clock()
+    with Memory(embedder="hashing:32", clock=clock) as memory:
+        memory.remember("Ann lives in Lisbon", scope="ann")
+        memory.forget(scope="ann", everything=True)
+        clock.pass_()
+        memory.remember("Ann is back, and lives in Porto", scope="ann", id="back")
+        memory.export(tmp_path / "new.jsonl")
+        memory.forget("back", scope="ann", for_good=False)
+        assert memory.load(tmp_path / "new.jsonl") == 1
+
+
+def test_an_end_is_not_moved_back_by_a_slow_clock(tmp_path: Path) -> None:
+    clock = Clock()
+    with Memory(embedder="hashing:32", clock=clock) as memory, Memory(embedder="hashing:32") as other:
+        memory.remember("Ann lives in Lisbon", scope="ann")
+        memory.export(tmp_path / "first.jsonl")
+        other.load(tmp_path / "first.jsonl")
+        other.export(tmp_path / "second.jsonl")
+        memory.forget(scope="ann", everything=True)
+        clock.pass_(-DAY)
+        memory.forget(scope="ann", everything=True)
+        assert memory.load(tmp_path / "second.jsonl") == 0
+
+
+def test_a_single_record_stays_gone_too(tmp_path: Path) -> None:
+    clock = Clock()
+    clock.pass_(5)
+    with Memory(embedder="hashing:32", clock=clock) as memory:
+        memory.remember("ok", kind="message", id="one")  # too short for its words to be remembered
+        memory.export(tmp_path / "old.jsonl")
+        clock.pass_(-5)
+        memory.forget("one")
+        assert memory.load(tmp_path / "old.jsonl") == 0
