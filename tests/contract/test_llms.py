@@ -12,7 +12,7 @@ from eidet.models.llm.contract import LLMContract
 REPLY = '{"city": "Lisbon"}'
 
 
-class OverHttp(LLMContract):
+class TestOverHttp(LLMContract):
     server: Server
 
     @pytest.fixture(autouse=True)
@@ -21,13 +21,6 @@ class OverHttp(LLMContract):
             self.server.default = REPLY
             yield
 
-
-class TestAnthropic(OverHttp):
-    def make(self) -> LLM:
-        return llm_of(f"anthropic:m-1@{self.server.url}", key=KEY)
-
-
-class TestOpenAI(OverHttp):
     def make(self) -> LLM:
         return llm_of(f"openai:m-1@{self.server.url}", key=KEY)
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Coroutine
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from tests.doors.anthropic_server import KEY, Asked, Refusal, Server, serving, text, tool_use
-from tests.doors.tool_server import Stopped, stopping
+from tests.doors.messages_api import Asked, ScriptedClient, Stopped, text, tool_use
 
 from eidet import Memory
 from eidet.compat.agents import (
     AgentMemorySystem,
     AgentWithMemory,
-    AnthropicClient,
     ConversationMemory,
     OutOfTurns,
     SemanticMemory,
@@ -24,7 +23,7 @@ from eidet.compat.agents import (
     WorkingMemory,
     create_memory_aware_prompt,
 )
-from eidet.core.errors import BadInput, EidetError, Misconfigured, Unavailable
+from eidet.core.errors import BadInput, EidetError, Misconfigured, MissingExtra
 from eidet.models.llm import BadAnswer, Declined
 
 T = TypeVar("T")
@@ -107,7 +106,7 @@ def test_a_failed_task_is_an_experience_that_is_told_next_time(memory: Memory) -
     async def work() -> tuple[int, str, str]:
         system.start_task("deploy the site")
         system.record_step("ship it", "upload", "timeout")
-        await system.end_task(False, "the server was full")
+        await system.end_task(False, "the client was full")
         plain = await system.get_relevant_context("deploy the site again")
         told = await system.get_relevant_context("deploy the site again", max_episodes=2)
         return len(system.semantic.memories), plain, told
@@ -115,7 +114,7 @@ def test_a_failed_task_is_an_experience_that_is_told_next_time(memory: Memory) -
     facts, plain, told = run(work())
     assert facts == 0
     assert plain == ""
-    assert told == "## What Failed Before\n- deploy the site: the server was full"
+    assert told == "## What Failed Before\n- deploy the site: the client was full"
     [episode] = run(system.episodic.search("deploy"))
     assert (episode.success, episode.action) == (False, ["upload"])
 
@@ -183,19 +182,19 @@ def traveller(asked: Asked) -> Any:
     return [text("Let me see."), tool_use("price", {"city": city[1]})]
 
 
-def agent_at(server: Server, *tools: Any, **how: Any) -> AgentWithMemory:
-    return AgentWithMemory(list(tools), api_key=KEY, base_url=server.url, **how)
+def agent_at(client: ScriptedClient, *tools: Any, **how: Any) -> AgentWithMemory:
+    return AgentWithMemory(list(tools), client=client, **how)
 
 
 @pytest.mark.point(143)
 def test_a_fact_of_one_run_is_used_in_the_next() -> None:
-    with serving(traveller) as server:
-        agent = agent_at(server, PRICE)
-        assert run(agent.run("I like Lisbon")) == "Noted."
-        assert run(agent.run("How much is a flight there?")) == 'The flight costs {"eur":120}'
-        fresh = agent_at(server, PRICE)
-        assert run(fresh.run("How much is a flight there?")) == "I do not know where to."
-    body = server.asked[0].body
+    client = ScriptedClient(traveller)
+    agent = agent_at(client, PRICE)
+    assert run(agent.run("I like Lisbon")) == "Noted."
+    assert run(agent.run("How much is a flight there?")) == 'The flight costs {"eur":120}'
+    fresh = agent_at(client, PRICE)
+    assert run(fresh.run("How much is a flight there?")) == "I do not know where to."
+    body = client.asked[0].body
     assert (body["model"], body["max_tokens"]) == ("claude-sonnet-4-20250514", 4096)
     assert body["tools"] == [PRICE.to_api_schema()]
     assert body["system"] == (
@@ -208,17 +207,17 @@ def test_a_fact_of_one_run_is_used_in_the_next() -> None:
 @pytest.mark.point(2, 143)
 @pytest.mark.parametrize("session", ["monday", "tuesday"])
 def test_a_fact_is_used_after_a_restart_in_any_session(tmp_path: Path, session: str) -> None:
-    with serving(traveller) as server:
-        first = agent_at(server, PRICE, memory=tmp_path / "m.db", session_id="monday")
-        run(first.run("I like Oslo, for flights and for fish"))
-        first.close()
-        again = agent_at(server, PRICE, memory=tmp_path / "m.db", session_id=session)
-        assert run(again.run("How much is a flight that I like?")) == 'The flight costs {"eur":340}'
-        again.close()
+    client = ScriptedClient(traveller)
+    first = agent_at(client, PRICE, memory=tmp_path / "m.db", session_id="monday")
+    run(first.run("I like Oslo, for flights and for fish"))
+    first.close()
+    again = agent_at(client, PRICE, memory=tmp_path / "m.db", session_id=session)
+    assert run(again.run("How much is a flight that I like?")) == 'The flight costs {"eur":340}'
+    again.close()
     if session == "tuesday":
-        history = server.asked[1].messages
+        history = client.asked[1].messages
         assert "Oslo" not in str(history), "it comes from what was learned, not from the conversation"
-        assert "Oslo" in server.asked[1].system
+        assert "Oslo" in client.asked[1].system
 
 
 @pytest.mark.point(141, 143)
@@ -237,9 +236,9 @@ def test_steps_are_recorded_and_the_task_is_learned() -> None:
         seen.append((list(system.working.scratchpad), dict(system.working.results)))
         return traveller(asked)
 
-    with serving(model) as server:
-        agent = agent_at(server, Looking(), memory=system)
-        run(agent.run("I like Oslo. How much is it?"))
+    client = ScriptedClient(model)
+    agent = agent_at(client, Looking(), memory=system)
+    run(agent.run("I like Oslo. How much is it?"))
     assert seen[1] == (["Let me see."], {'price({"city":"Oslo"})': "340"})
     assert [message.content for message in system.conversation.messages] == [
         "I like Oslo. How much is it?",
@@ -265,8 +264,8 @@ class Called:
     ids=["async function", "called, gives a coroutine"],
 )
 def test_tools_may_be_asynchronous(tool: Any) -> None:
-    with serving(traveller) as server:
-        assert run(agent_at(server, tool).run("I like Oslo. How much?")) == "The flight costs 340"
+    client = ScriptedClient(traveller)
+    assert run(agent_at(client, tool).run("I like Oslo. How much?")) == "The flight costs 340"
 
 
 @pytest.mark.point(143)
@@ -281,22 +280,22 @@ def test_every_call_of_a_turn_is_answered_and_errors_are_told_to_the_model() -> 
             tool_use("fly", {}, "t4"),
         ]
 
-    with serving(model) as server:
-        answer = run(agent_at(server, PRICE).run("go")).split(" | ")
+    client = ScriptedClient(model)
+    answer = run(agent_at(client, PRICE).run("go")).split(" | ")
     assert answer[0] == '{"eur":340} False'
     assert answer[1] == "KeyError: 'Atlantis' True"
     assert answer[2].startswith("TypeError: ")
     assert answer[3] == "there is no tool called 'fly' True"
-    assert [result["tool_use_id"] for result in server.asked[1].results] == ["t1", "t2", "t3", "t4"]
+    assert [result["tool_use_id"] for result in client.asked[1].results] == ["t1", "t2", "t3", "t4"]
 
 
 @pytest.mark.point(143)
 def test_a_model_that_never_ends_is_stopped() -> None:
-    with serving([tool_use("price", {"city": "Oslo"})]) as server:
-        agent = agent_at(server, PRICE, max_turns=3)
-        with pytest.raises(OutOfTurns, match="3 turns"):
-            run(agent.run("go round"))
-        assert len(server.asked) == 3
+    client = ScriptedClient([tool_use("price", {"city": "Oslo"})])
+    agent = agent_at(client, PRICE, max_turns=3)
+    with pytest.raises(OutOfTurns, match="3 turns"):
+        run(agent.run("go round"))
+    assert len(client.asked) == 3
     [episode] = run(agent.memory.episodic.search("go round"))
     assert episode.success is False
     assert "3 turns" in (episode.outcome or "")
@@ -310,10 +309,10 @@ def test_an_answer_that_was_cut_off_is_gone_on_with() -> None:
         assert len(asked.messages) == 1 or asked.last == "Please continue exactly where you stopped."
         return said if said.endswith(".") else Stopped(said, "max_tokens")
 
-    with stopping(model) as server:
-        assert run(agent_at(server).run("where to?")) == "It goes from Passau to Vienna."
-        assert server.asked[1].messages[-2]["role"] == "assistant"
-        assert "tools" not in server.asked[0].body
+    client = ScriptedClient(model)
+    assert run(agent_at(client).run("where to?")) == "It goes from Passau to Vienna."
+    assert client.asked[1].messages[-2]["role"] == "assistant"
+    assert "tools" not in client.asked[0].body
 
 
 @pytest.mark.point(143)
@@ -328,10 +327,10 @@ def test_an_answer_that_was_cut_off_is_gone_on_with() -> None:
     ],
 )
 def test_an_answer_that_is_none_is_an_error(stopped: Stopped, error: type[EidetError], words: str) -> None:
-    with stopping(lambda asked: stopped) as server:
-        agent = agent_at(server, PRICE)
-        with pytest.raises(error, match=words):
-            run(agent.run("go"))
+    client = ScriptedClient(lambda asked: stopped)
+    agent = agent_at(client, PRICE)
+    with pytest.raises(error, match=words):
+        run(agent.run("go"))
     assert len(run(agent.memory.episodic.search("go", success=False))) == 1
 
 
@@ -341,37 +340,30 @@ def test_a_pause_is_gone_on_after_and_an_unknown_stop_is_an_end() -> None:
             return Stopped("done", "some_new_reason")
         return Stopped("thinking", "pause_turn")
 
-    with stopping(model) as server:
-        assert run(agent_at(server).run("go")) == "done"
+    client = ScriptedClient(model)
+    assert run(agent_at(client).run("go")) == "done"
 
 
-def test_a_server_that_refuses_is_told_without_the_key() -> None:
-    with serving(Refusal(401, f"bad key {KEY}", "authentication_error")) as server:
-        agent = agent_at(server)
-        with pytest.raises(Misconfigured, match="401") as caught:
-            run(agent.run("go"))
-    assert KEY not in str(caught.value)
-    with pytest.raises(Unavailable):
-        run(AgentWithMemory(client=AnthropicClient(KEY, "http://127.0.0.1:9", timeout=0.2)).run("go"))
+def test_what_the_client_raises_is_raised_and_kept_as_an_experience() -> None:
+    agent = agent_at(ScriptedClient(ConnectionError("nobody answers")))
+    with pytest.raises(ConnectionError):
+        run(agent.run("go"))
+    [episode] = run(agent.memory.episodic.search("go", success=False))
+    assert "nobody answers" in (episode.outcome or "")
 
 
-def test_the_key_and_address_are_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
-    with pytest.raises(Misconfigured, match="ANTHROPIC_API_KEY"):
-        AgentWithMemory()
-    with serving("hello") as server:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        assert run(AgentWithMemory([]).run("hi")) == "hello"
-        AnthropicClient(base_url="http://127.0.0.1:9")  # the key of the environment stays at home
-        assert server.asked[0].headers["x-api-key"] == KEY
+def test_without_a_client_it_needs_the_package_of_anthropic() -> None:
+    with pytest.raises(Misconfigured, match="base_url needs a key of its own"):
+        AgentWithMemory(base_url="http://127.0.0.1:9")
+    if find_spec("anthropic") is None:
+        with pytest.raises(MissingExtra, match=r"eidet\[anthropic\]"):
+            AgentWithMemory()
 
 
 @pytest.mark.parametrize("wrong", [{"tools": [5]}, {"tools": [PRICE, PRICE]}, {"max_turns": 0}])
 def test_what_cannot_work_is_refused_at_once(wrong: dict[str, Any]) -> None:
     with pytest.raises(EidetError):
-        AgentWithMemory(**wrong, api_key=KEY)
+        AgentWithMemory(**wrong, client=ScriptedClient("hi"))
 
 
 def test_tasks_of_one_agent_do_not_mix() -> None:
@@ -384,17 +376,17 @@ def test_tasks_of_one_agent_do_not_mix() -> None:
     async def both(agent: AgentWithMemory) -> list[str]:
         return list(await asyncio.gather(agent.run("one"), agent.run("two"), agent.run("three")))
 
-    with serving(model) as server:
-        agent = agent_at(server, PRICE)
-        assert run(both(agent)) == ["one", "two", "three"]
-        assert [m.content for m in agent.memory.conversation.messages] == [
-            "one",
-            "one",
-            "two",
-            "two",
-            "three",
-            "three",
-        ]
+    client = ScriptedClient(model)
+    agent = agent_at(client, PRICE)
+    assert run(both(agent)) == ["one", "two", "three"]
+    assert [m.content for m in agent.memory.conversation.messages] == [
+        "one",
+        "one",
+        "two",
+        "two",
+        "three",
+        "three",
+    ]
 
 
 def test_a_tool_that_runs_its_own_agent_is_told_that_it_cannot() -> None:
@@ -406,9 +398,9 @@ def test_a_tool_that_runs_its_own_agent_is_told_that_it_cannot() -> None:
     def model(asked: Asked) -> Any:
         return asked.results[0]["content"] if asked.results else [tool_use("again", {})]
 
-    with serving(model) as server:
-        agents.append(agent_at(server, Tool(name="again", description="", function=again)))
-        assert "cannot run its own agent" in run(asyncio.wait_for(agents[0].run("go"), 20))
+    client = ScriptedClient(model)
+    agents.append(agent_at(client, Tool(name="again", description="", function=again)))
+    assert "cannot run its own agent" in run(asyncio.wait_for(agents[0].run("go"), 20))
 
 
 def test_text_that_cannot_be_stored_does_not_end_a_task() -> None:
@@ -417,23 +409,23 @@ def test_text_that_cannot_be_stored_does_not_end_a_task() -> None:
             return "odd \ud800 answer"
         return [text("hm \udfff"), tool_use("odd", {"x": "\ud800"})]
 
-    with serving(model) as server:
-        agent = agent_at(server, Tool(name="odd", description="", function=lambda x: x))
-        assert run(agent.run("go")) == "odd ? answer"
+    client = ScriptedClient(model)
+    agent = agent_at(client, Tool(name="odd", description="", function=lambda x: x))
+    assert run(agent.run("go")) == "odd ? answer"
 
 
 def test_a_long_conversation_stays_within_its_limits_and_begins_with_the_user() -> None:
-    with serving(lambda asked: f"{len(asked.messages)}") as server:
-        agent = agent_at(server)
-        agent.memory.conversation.summarize_threshold = 12
+    client = ScriptedClient(lambda asked: f"{len(asked.messages)}")
+    agent = agent_at(client)
+    agent.memory.conversation.summarize_threshold = 12
 
-        async def talk() -> None:
-            agent.memory.conversation.add_message("system", "Be brief.")
-            agent.memory.conversation.add_message("assistant", "What can I do?")
-            for i in range(10):
-                await agent.run(f"task {i}")
+    async def talk() -> None:
+        agent.memory.conversation.add_message("system", "Be brief.")
+        agent.memory.conversation.add_message("assistant", "What can I do?")
+        for i in range(10):
+            await agent.run(f"task {i}")
 
-        run(talk())
-        assert max(len(asked.messages) for asked in server.asked) <= 14
-        assert "Be brief." in server.asked[0].system
-        assert server.asked[-1].messages[0]["content"].startswith("[Context from earlier conversation]")
+    run(talk())
+    assert max(len(asked.messages) for asked in client.asked) <= 14
+    assert "Be brief." in client.asked[0].system
+    assert client.asked[-1].messages[0]["content"].startswith("[Context from earlier conversation]")

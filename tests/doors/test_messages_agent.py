@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from tests.doors.anthropic_server import KEY, Asked, serving
+from tests.servers.scripted import Handler
+from tests.unit.models.llm.server import running, says
 
 from eidet.compat.messages import (
     App,
@@ -21,7 +22,7 @@ from eidet.compat.messages import (
     SummaryMemory,
 )
 from eidet.core.errors import BadInput, EidetError, Misconfigured, NotFound
-from eidet.models.llm import Answer, Request
+from eidet.models.llm import Answer, Request, llm_of
 
 T = TypeVar("T")
 Chat = list[dict[str, Any]]
@@ -109,35 +110,36 @@ def test_agents_share_a_store() -> None:
 def test_an_agent_over_http_remembers_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-
     async def one(task: str) -> str:
         async with FileMemoryStore(tmp_path / "m.db") as store:
-            agent = LLMAgent("Bot", "anthropic:claude-test", store, system_prompt="Be kind.")
+            agent = LLMAgent("Bot", "openai:test", store, system_prompt="Be kind.")
             return str(await agent.run(task))
 
-    def model(asked: Asked) -> str:
-        return answer_from(asked.prompt)
+    def model(handler: Handler, body: Any) -> None:
+        says(answer_from("\n".join(turn["content"] for turn in body["messages"])))(handler, body)
 
-    with serving(model) as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    with running() as server:
+        server.answer = model
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         run(one("My name is Carla"))
         assert run(one("What's my name?")) == "Your name is Carla."
-        assert server.asked[-1].system == "Be kind."
+        assert server.asked[-1]["messages"][0] == {"role": "system", "content": "Be kind."}
 
 
-def test_the_user_begins_what_a_model_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_user_begins_what_a_model_is_sent() -> None:
     store = InMemoryMemoryStore(max_messages=2)
+    asked: list[Request] = []
+
+    def model(request: Request) -> str:
+        asked.append(request)
+        return "yes"
 
     async def talk(agent: LLMAgent) -> None:
         await agent.run("one")
         await agent.run("two")
 
-    with serving("yes") as server:  # which refuses anything else
-        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        run(talk(LLMAgent("Bot", "anthropic:claude-test", store)))
-        assert [turn["content"] for turn in server.asked[-1].messages] == ["two"]
+    run(talk(LLMAgent("Bot", llm_of(model), store)))
+    assert [turn.text for turn in asked[-1].turns] == ["two"]
 
 
 @pytest.mark.point(92)

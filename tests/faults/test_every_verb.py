@@ -35,7 +35,7 @@ from eidet.memory.upkeep import UpkeepNamespace
 from eidet.models.embed import Embedder
 from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.http import HttpEmbedder
-from eidet.models.llm.http import http_llm_of
+from eidet.models.llm.http import HttpLLM
 from eidet.models.rerank.http import HttpReranker
 from eidet.net import http as wire
 from eidet.net.retry import Retrier, RetryPolicy
@@ -184,7 +184,7 @@ def asking_models(place: Place, folder: Path, rest: ExitStack) -> Backend:
     url = f"http://127.0.0.1:{proxy.port}/v1"
     embedder = HttpEmbedder("e", url=url, timeout=DEADLINE)
     reranker = HttpReranker("r", url=url, timeout=DEADLINE)
-    llm = http_llm_of(f"openai:m@{url}", key="k", timeout=DEADLINE, headers=None, environment={})
+    llm = HttpLLM("m", url=url, key="k", timeout=DEADLINE)
     asking: dict[str, Any] = {"maintain": {"llm": llm}, "end_session": {"llm": llm}}
     case = case_of(None, folder, embedder=embedder, recall={"rerank": reranker}, **asking)
     return Backend(proxy, case, [one._http.retrier for one in (embedder, reranker, llm)])

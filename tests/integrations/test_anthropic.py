@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.integrations.conftest import Reopen
 from tests.integrations.needs import need
 from tests.integrations.upstream import Upstream, judge
+from tests.servers.scripted import Handler, ScriptedServer
 
 need("anthropic.lib", "anthropic")
 
@@ -22,6 +23,7 @@ from anthropic.lib.tools import ToolError  # noqa: E402
 from anthropic.lib.tools._beta_builtin_memory_tool import BetaLocalFilesystemMemoryTool  # noqa: E402
 
 from eidet import Memory  # noqa: E402
+from eidet.compat.agents import AgentWithMemory  # noqa: E402
 from eidet.core.record import key_id  # noqa: E402
 from eidet.integrations.anthropic import AsyncEidetMemoryTool, EidetMemoryTool  # noqa: E402
 
@@ -255,3 +257,19 @@ def test_the_async_tool_finishes_what_it_began(reopen: Reopen) -> None:
 
     with reopen() as memory:
         assert "one" in asyncio.run(cancel(AsyncEidetMemoryTool(memory)))
+
+
+def test_an_agent_without_a_client_speaks_through_the_sdk() -> None:
+    def answer(handler: Handler, body: Any) -> None:
+        head = {"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"]}
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        content = [{"type": "text", "text": "hello"}]
+        handler.give_json(200, head | {"content": content, "stop_reason": "end_turn", "usage": usage})
+
+    with ScriptedServer(answer).running() as server:
+        agent = AgentWithMemory(model="a-model", api_key="mine", base_url=server.url.removesuffix("/v1"))
+        assert asyncio.run(agent.run("hi")) == "hello"
+        agent.client.close()
+    path, headers = server.seen[0]
+    assert path == "/v1/messages"
+    assert "mine" in " ".join(headers.values())

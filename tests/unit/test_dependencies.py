@@ -11,10 +11,10 @@ import pytest
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # As pyproject.toml says.
-UNBOUND = {"regex", "rich", "cryptography", "pyarrow"}
+UNBOUND = {"regex", "rich", "cryptography", "stamina", "pyarrow"}
 FOR_USERS = (
     *("sentence-transformers", "fastembed", "minilm", "splintr", "tiktoken", "plot", "seal"),
-    *("qdrant", "milvus", "postgres", "redis", "s3", "mcp", "otel", "client", "server"),
+    *("qdrant", "milvus", "postgres", "redis", "s3", "mcp", "otel", "http", "client", "server"),
     *("langgraph", "langchain", "openai-agents", "anthropic", "claude-agent", "adk", "agent-framework"),
     *("strands", "llama-index", "pydantic-ai", "crewai", "haystack", "llm", "parquet"),
 )
@@ -23,7 +23,10 @@ WANTED = re.compile(r"([\w.-]+)(?:\[\w+\])?(?:==([\w.]+)|>=([\d.]+)(?:,<([\d.]+)
 
 def requirements() -> list[str]:
     extras = PROJECT["optional-dependencies"]
-    return [*PROJECT["dependencies"], *(one for name in FOR_USERS for one in extras[name])]
+    return [
+        *PROJECT["dependencies"],
+        *(one for name in FOR_USERS for one in extras[name] if one != "eidet[http]"),
+    ]
 
 
 def numbers(text: str) -> tuple[int, ...]:

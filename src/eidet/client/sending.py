@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from ..core.errors import (
     BadInput,
@@ -24,6 +25,7 @@ from ..core.errors import (
 )
 from ..core.private_files import name_partial, remove_partial, write_bytes_anew
 from ..core.validate import dump_json
+from ..net.http import Unsent, check_header, read_retry_after, translate_errors
 from ..net.url import API_KEY, is_server, read_secret
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from .requests_of import Steps
 
 T = TypeVar("T")
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+logging.getLogger("stamina").addHandler(logging.NullHandler())  # else it warns on stderr of each retry
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 PIECE: Final = 1 << 16
 WAIT: Final = frozenset((429, 502, 503, 504))  # the server, or what stands before it, asks to come again
 
@@ -64,74 +67,53 @@ class Sending:
         if not is_server(url):
             raise Misconfigured(f"a server's address begins with http:// or https://, not {url!r}")
         chosen = key or os.environ.get(API_KEY)
-        secret = None
-        if chosen:
-            secret = read_secret(chosen, os.environ, "the server")
+        secret = read_secret(chosen, os.environ, "the server") if chosen else None
         return cls(url=url.rstrip("/"), key=secret, timeout=timeout)
+
+    @property
+    def name(self) -> str:
+        return f"the server {self.url}"
 
     def headers(self) -> dict[str, str]:
         if self.key is None:
             return {}
-        if not (self.key.isascii() and self.key.isprintable()):
-            raise Misconfigured(
-                "the key holds a character that no header can carry; does it end in a line break?"
-            )
+        check_header(self.key, "the key")
         return {"Authorization": f"Bearer {self.key}"}
 
+    def retry(
+        self, caller: Callable[..., Any], send: Callable[[WireRequest], Any], request: WireRequest
+    ) -> Any:
+        """What `send` gives, by one of stamina's callers: with growing pauses until the time is over."""
+        call = caller(
+            attempts=None,
+            timeout=self.timeout,
+            wait_initial=FIRST_PAUSE,
+            wait_max=LONGEST_PAUSE,
+            wait_jitter=FIRST_PAUSE,
+        )
+        decide = partial(_choose_pause, request, time.monotonic() + self.timeout)
+        return call(decide, partial(send, request))
 
-def load_httpx() -> Any:
+
+def _choose_pause(request: WireRequest, ends: float, error: Exception) -> float | bool:
+    """Whether to send a request again after an error; seconds if the server said how long to wait."""
+    if not isinstance(error, Unavailable) or isinstance(error, _Failed):
+        return False
+    if not (request.repeatable or isinstance(error, Unsent | _Waits)):
+        return False  # the server may have done it
+    if error.retry_after:
+        return time.monotonic() + error.retry_after < ends and error.retry_after
+    return True
+
+
+def load_drivers() -> tuple[Any, Any]:
+    """httpx and stamina, which the extra brings."""
     try:
         import httpx
+        import stamina
     except ImportError as error:
         raise MissingExtra("a client of a server", extra="client") from error
-    return httpx
-
-
-class VerbRun(Generic[T]):
-    """The requests of one call, in turn, each again until it is answered or its time is over.
-
-    It sends nothing and waits for nothing itself, so that it serves both senders.
-    """
-
-    def __init__(self, steps: Steps[T], timeout: float) -> None:
-        self._steps, self._timeout = steps, timeout
-        self._resume: Callable[[], WireRequest] = partial(steps.send, None)
-        self._asking: WireRequest | None = None
-        self.result: T
-
-    def next_request(self) -> WireRequest | None:
-        """None once there is a result; the same request again after a pause."""
-        if self._asking is None:
-            try:
-                self._asking = self._resume()
-            except StopIteration as end:
-                self.result = end.value
-                return None
-            self._deadline, self._pause = time.monotonic() + self._timeout, FIRST_PAUSE
-        return self._asking
-
-    def take(self, answer: Any) -> None:
-        self._asking, self._resume = None, partial(self._steps.send, answer)
-
-    def fail(self, error: Exception) -> float:
-        """How long to pause before the request is sent again; 0 where the verb is told of the error."""
-        sent = not isinstance(error, _Unsent | _Waits)
-        if isinstance(error, _Unsent):
-            error = error.as_unavailable()
-        if isinstance(error, Unavailable) and (pause := self._choose_pause(error, sent=sent)):
-            return pause
-        self._asking, self._resume = None, partial(self._steps.throw, error)
-        return 0.0
-
-    def _choose_pause(self, error: Unavailable, *, sent: bool) -> float:
-        """0 where the request must not or need not be sent again."""
-        assert self._asking is not None
-        pause = max(self._pause, error.retry_after or 0.0)
-        lost = sent and not self._asking.repeatable
-        if lost or isinstance(error, _Failed) or time.monotonic() + pause > self._deadline:
-            return 0.0
-        self._pause = min(LONGEST_PAUSE, self._pause * 2)
-        return pause
+    return httpx, stamina
 
 
 class Sender:
@@ -139,34 +121,37 @@ class Sender:
 
     def __init__(self, sending: Sending) -> None:
         self.sending = sending
-        self._http: httpx.Client = load_httpx().Client(
+        driver, stamina = load_drivers()
+        self._caller = stamina.RetryingCaller
+        self._http: httpx.Client = driver.Client(
             base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
         )
 
     def run(self, steps: Steps[T]) -> T:
-        run = VerbRun(steps, self.sending.timeout)
-        while (asking := run.next_request()) is not None:
+        resume: Callable[[], WireRequest] = partial(steps.send, None)
+        while True:
             try:
-                run.take(self._send(asking))
-            except (EidetError, _Unsent) as error:
-                time.sleep(run.fail(error))
-        return run.result
+                request = resume()
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            try:
+                answer = self.sending.retry(self._caller, self._send, request)
+                resume = partial(steps.send, answer)
+            except EidetError as error:
+                resume = partial(steps.throw, error)
 
-    def _send(self, asking: WireRequest) -> Any:
-        httpx = load_httpx()
-        try:
-            with self._http.stream(**_arguments(asking, _read_file)) as reply:
-                if asking.download is not None and reply.is_success:
-                    with _Download(asking.download) as download:
-                        for piece in reply.iter_bytes(PIECE):
-                            download.write(piece)
-                    return None
-                reply.read()
-                return read_answer(reply)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise _Unsent(self.sending.url, error) from error
-        except httpx.HTTPError as error:
-            raise _make_lost(self.sending.url, error) from error
+    def _send(self, request: WireRequest) -> Any:
+        with (
+            translate_errors(self.sending.name),
+            self._http.stream(**_arguments(request, _read_file)) as reply,
+        ):
+            if request.download is not None and reply.is_success:
+                with _Download(request.download) as download:
+                    for piece in reply.iter_bytes(PIECE):
+                        download.write(piece)
+                return None
+            reply.read()
+        return read_answer(reply)
 
     def close(self) -> None:
         self._http.close()
@@ -177,53 +162,54 @@ class AsyncSender:
 
     def __init__(self, sending: Sending) -> None:
         self.sending = sending
-        self._http: httpx.AsyncClient = load_httpx().AsyncClient(
+        driver, stamina = load_drivers()
+        self._caller = stamina.AsyncRetryingCaller
+        self._http: httpx.AsyncClient = driver.AsyncClient(
             base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
         )
 
     async def run(self, steps: Steps[T]) -> T:
-        run = VerbRun(steps, self.sending.timeout)
-        while (asking := run.next_request()) is not None:
+        resume: Callable[[], WireRequest] = partial(steps.send, None)
+        while True:
             try:
-                run.take(await self._send(asking))
-            except (EidetError, _Unsent) as error:
-                await asyncio.sleep(run.fail(error))
-        return run.result
+                request = resume()
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            try:
+                answer = await self.sending.retry(self._caller, self._send, request)
+                resume = partial(steps.send, answer)
+            except EidetError as error:
+                resume = partial(steps.throw, error)
 
-    async def _send(self, asking: WireRequest) -> Any:
-        httpx = load_httpx()
-        try:
-            async with self._http.stream(**_arguments(asking, _read_file_async)) as reply:
-                if asking.download is not None and reply.is_success:
-                    with _Download(asking.download) as download:
+    async def _send(self, request: WireRequest) -> Any:
+        with translate_errors(self.sending.name):
+            async with self._http.stream(**_arguments(request, _read_file_async)) as reply:
+                if request.download is not None and reply.is_success:
+                    with _Download(request.download) as download:
                         async for piece in reply.aiter_bytes(PIECE):
                             await asyncio.to_thread(download.write, piece)
                     return None
                 await reply.aread()
-                return read_answer(reply)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise _Unsent(self.sending.url, error) from error
-        except httpx.HTTPError as error:
-            raise _make_lost(self.sending.url, error) from error
+        return read_answer(reply)
 
     async def close(self) -> None:
         await self._http.aclose()
 
 
-def _arguments(asking: WireRequest, read: Any) -> dict[str, Any]:
+def _arguments(request: WireRequest, read: Any) -> dict[str, Any]:
     """What httpx takes. JSON is written as Eidet writes it: exactly."""
-    headers = dict(asking.headers)
+    headers = dict(request.headers)
     content: Any = None
-    if asking.body is not None:
-        content = dump_json(asking.body).encode()
+    if request.body is not None:
+        content = dump_json(request.body).encode()
         headers["Content-Type"] = "application/json"
-    if asking.upload is not None:
-        content = read(asking.upload)
+    if request.upload is not None:
+        content = read(request.upload)
         headers["Content-Type"] = "application/x-ndjson"
     return {
-        "method": asking.method,
-        "url": asking.path,
-        "params": asking.params,
+        "method": request.method,
+        "url": request.path,
+        "params": request.params,
         "headers": headers,
         "content": content,
     }
@@ -276,28 +262,12 @@ class _Download:
             remove_partial(self._partial)
 
 
-class _Unsent(Exception):
-    """The server could not be reached, so it has not seen the request."""
-
-    def __init__(self, url: str, error: Exception) -> None:
-        super().__init__(f"the server {url} cannot be reached: {error or type(error).__name__}")
-
-    def as_unavailable(self) -> Unavailable:
-        unavailable = Unavailable(str(self))
-        unavailable.__cause__ = self.__cause__
-        return unavailable
-
-
 class _Waits(Unavailable):
     """The server asks to come again: it has done nothing yet."""
 
 
 class _Failed(Unavailable):
     """The server failed at this request; it would fail again."""
-
-
-def _make_lost(url: str, error: Exception) -> Unavailable:
-    return Unavailable(f"the connection to {url} broke off: {error or type(error).__name__}")
 
 
 def read_answer(reply: httpx.Response) -> Any:
@@ -337,17 +307,10 @@ _BY_TYPE: Final[dict[str, type[EidetError]]] = {
 def make_error(reply: httpx.Response, type: str, message: str) -> EidetError:
     """The error that the same verb of a memory of one's own would raise."""
     if reply.status_code in WAIT:
-        return _Waits(message, retry_after=_read_seconds(reply.headers.get("retry-after")))
+        return _Waits(message, retry_after=read_retry_after(reply.headers.get("retry-after")))
     kind = _BY_TYPE.get(type)
     if kind is not None:
         return kind(message)
     if reply.status_code == 408 or reply.status_code >= 500:
         return _Failed(message)
     return Misconfigured(message)
-
-
-def _read_seconds(said: str | None) -> float | None:
-    try:
-        return float(said or "")
-    except ValueError:
-        return None

@@ -49,7 +49,7 @@ class UpkeepNamespace:
 
     @property
     def keeping(self) -> Keeping:
-        """The service behind these verbs: its archives, and its ledger of questions to an LLM."""
+        """The service behind these verbs and its archives."""
         return self._life.keeping
 
     def maintain(

@@ -1,88 +1,60 @@
-"""The one HTTP client: JSON with any method, and streams. It retries until a deadline and hides secrets.
+"""HTTP by httpx: the errors and limits that all callers share, and `HttpClient` for services that speak JSON.
 
-Embedders, language models, rerankers and vector databases without a driver of their own speak through it.
+Embedders, language models, rerankers and vector databases without a driver of their own speak through
+`HttpClient`. The client of a server (`eidet.client`) shares its errors.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException, HTTPResponse
-from typing import Any, Generic, TypeVar
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode, urlsplit
-from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from ..core.errors import BadInput, EidetError, Misconfigured, Unavailable
+from ..core.errors import BadInput, EidetError, Misconfigured, MissingExtra, Unavailable
 from ..core.value_classes import dataclass
 from .retry import Busy, Retrier, RetryPolicy
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    import httpx
 
-BAD_INPUT = {400, 413, 422}
-NOT_FOUND = 404
-NO_CONTENT = 204
-PASSING = {408, 409, 425, 429}  # and all of 5xx
-TOO_MANY = 429
+_BAD_INPUT = {400, 413, 422}
+_NOT_FOUND = 404
+_PASSING = {408, 409, 425, 429}  # and all of 5xx
+_TOO_MANY = 429
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 8.0
-PIECE = 65_536
 LARGEST = 1 << 28
-SHORTEST_SECRET = 4  # to hide shorter ones would leave no message to read
+_SHORTEST_SECRET = 4  # to hide shorter ones would leave no message to read
 
 
 class TooSlow(Unavailable):
     """The answer did not come in time."""
 
 
+class Unsent(Unavailable):
+    """The server could not be reached, so it has not seen the request."""
+
+
 class NoSuchResource(Misconfigured):
     """The server answered 404: it does not know the path, or what the path names."""
 
 
-class NotJson(Misconfigured):
-    """The server answered something that is no JSON and does not claim to be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The JSON of an answer, and how many requests it took."""
-
-    json: Any
-    attempts: int
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    """Makes a redirect an error: following it would turn POST into GET and carry the key elsewhere."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
-class _Counted(Generic[T]):
-    """A request that counts how often it was sent."""
-
-    def __init__(self, send: Callable[[], T]) -> None:
-        self._send = send
-        self.attempts = 0
-
-    def __call__(self, _seconds: float) -> T:
-        self.attempts += 1
-        return self._send()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpClient:
-    """Speaks to one address. `timeout` bounds a whole `post` with all its attempts.
+    """Speaks JSON to one address. `timeout` bounds a whole `post` with all its attempts.
 
-    `post` and `open_stream` retry through a `Retrier`, which stops asking a server that is down; `request`
+    `post` retries through a `Retrier`, which stops asking a server that is down for `rest_seconds`; `request`
     makes one attempt, for callers that have a retrier of their own. Errors: `Unavailable` for what may
-    pass, `BadInput` for what the server will not read, `Misconfigured` for all else. No error holds
-    `secret` or the value of a header.
+    pass, `BadInput` for what the server will not read, `Misconfigured` for all else. No redirect is
+    followed, and no error holds `secret` or the value of a header.
     """
 
     endpoint: str
@@ -90,40 +62,34 @@ class HttpClient:
     secret: str | None = field(default=None, repr=False)
     timeout: float = 30.0
     tries: int | None = None
+    rest_seconds: float = 2.0
     retrier: Retrier = field(init=False, repr=False, compare=False)
-    _opener: OpenerDirector = field(
-        default_factory=lambda: build_opener(_NoRedirect), init=False, repr=False, compare=False
-    )
+    _clients: dict[int, httpx.Client] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if find_spec("httpx") is None:
+            raise MissingExtra(f"the connection to {self.endpoint}", extra="http")
         policy = RetryPolicy(
             deadline_seconds=self.timeout,
             first_pause_seconds=FIRST_PAUSE,
             longest_pause_seconds=LONGEST_PAUSE,
+            rest_seconds=self.rest_seconds,
         )
         object.__setattr__(self, "retrier", Retrier(self.endpoint, policy))
         for name, value in self.headers.items():
-            if not (value.isascii() and value.isprintable()):
-                raise Misconfigured(
-                    f"the header {name} for {self.endpoint} holds a character that no header can carry; "
-                    "does a key end with a line break?"
-                )
+            check_header(value, f"the header {name} for {self.endpoint}")
 
     def deadline(self) -> float:
+        self._client()  # to load httpx is no part of the wait for a server
         return time.monotonic() + self.timeout
 
-    def post(self, body: Any, deadline: float) -> Reply:
-        """Posts JSON and reads the JSON of the answer; retries until the deadline."""
-        data = json.dumps(body).encode()
-        return Reply(*self._retry(lambda: self._post_once(data, deadline), deadline))
-
-    def open_stream(self, body: Any) -> HTTPResponse:
-        """Posts JSON and returns the answer unread. `timeout` bounds each silence, not the whole answer.
-
-        Retries until an answer begins; an answer that has begun is not asked for again.
-        """
-        data = json.dumps(body).encode()
-        return self._retry(lambda: self._begin_stream(data), self.deadline())[0]
+    def post(self, body: Any, deadline: float) -> Any:
+        """Posts JSON and returns the JSON of the answer; retries until the deadline."""
+        return self.retrier.call(
+            lambda seconds: self._parse(*self._send("POST", "", seconds, body=body)),
+            deadline_seconds=max(deadline - time.monotonic(), 0.001),
+            max_attempts=self.tries,
+        )
 
     def request(
         self,
@@ -134,119 +100,107 @@ class HttpClient:
         body: Any = None,
         query: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Makes one attempt within `seconds`. Returns the JSON of the answer, None for an empty one."""
-        url = f"{self.endpoint}{path}"
-        if query:
-            url += f"?{urlencode(query, doseq=True)}"
-        data = None if body is None else json.dumps(body).encode()
-        request = Request(url, data=data, headers=self._all_headers(), method=method)  # noqa: S310 - see join_endpoint
-        with self._errors_translated(f" {method} {path} with"):
-            content, kind = self._send(request, time.monotonic() + seconds)
-        if content.strip():
-            return self._parse(content, kind)
-        return None
+        """Makes one attempt within `seconds`. Returns the JSON of the answer, None for an empty one.
 
-    def _post_once(self, data: bytes, deadline: float) -> Any:
-        request = Request(self.endpoint, data=data, headers=self._all_headers())  # noqa: S310 - see join_endpoint
-        with self._errors_translated():
-            content, kind = self._send(request, deadline)
-        return self._parse(content, kind)
+        A page instead of JSON is `Unavailable` here: a proxy that answers for a server that is away.
+        """
+        content, kind = self._send(method, path, seconds, body=body, query=query)
+        return self._parse(content, kind, Unavailable) if content.strip() else None
 
-    def _begin_stream(self, data: bytes) -> HTTPResponse:
-        headers = self._all_headers() | {"Accept": "text/event-stream"}
-        request = Request(self.endpoint, data=data, headers=headers)  # noqa: S310 - see join_endpoint
-        with self._errors_translated():
-            response: HTTPResponse = self._opener.open(request, timeout=self.timeout)
-        return response
-
-    def _retry(self, send: Callable[[], T], deadline: float) -> tuple[T, int]:
-        """Returns what `send` returns, and how many requests it took."""
-        counted = _Counted(send)
-        left = max(deadline - time.monotonic(), 0.001)
-        try:
-            answer = self.retrier.call(counted, deadline_seconds=left, max_attempts=self.tries)
-        except Unavailable as error:
-            if isinstance(last := error.__cause__, Unavailable):
-                raise self._final_error(last, counted.attempts, error.retry_after) from last
-            raise
-        return answer, counted.attempts
-
-    def _final_error(self, last: Unavailable, attempts: int, wait: float | None) -> Unavailable:
-        if attempts == self.tries:
-            within = f"in {attempts} tries"
-        else:
-            within = f"within {self.timeout:g} s"
-        return type(last)(f"{self.endpoint} did not answer {within}: {last}", retry_after=wait)
-
-    def _send(self, request: Request, deadline: float) -> tuple[bytes, str]:
+    def _send(
+        self,
+        method: str,
+        path: str,
+        seconds: float,
+        *,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+    ) -> tuple[bytes, str]:
         """Returns the body of the answer and its content type."""
-        left = max(deadline - time.monotonic(), 0.001)
-        with self._opener.open(request, timeout=left) as response:
-            return _read_body(response, deadline), response.headers.get("Content-Type", "")
+        client, ends = self._client(), time.monotonic() + seconds
+        asked: dict[str, Any] = {"params": query, "timeout": seconds}
+        if body is not None:
+            asked["content"] = json.dumps(body).encode()
+        with (
+            translate_errors(self.endpoint),
+            client.stream(method, self.endpoint + path, **asked) as reply,
+        ):
+            content = _read_body(reply, ends)
+        if not reply.is_success:
+            raise self._refusal(reply, content, f"{method} {path} with " if path else "")
+        return content, reply.headers.get("Content-Type", "")
 
-    @contextmanager
-    def _errors_translated(self, what: str = "") -> Iterator[None]:
-        try:
-            yield
-        except HTTPError as refused:
-            with refused:
-                raise self._refusal(refused, what) from None
-        except (OSError, HTTPException) as broken:
-            raise self._connection_error(broken) from broken
+    def _client(self) -> httpx.Client:
+        """The connections of this process: a forked one does not share those of its parent."""
+        process = os.getpid()
+        if process not in self._clients:
+            import httpx
 
-    def _all_headers(self) -> dict[str, str]:
-        # Some gateways turn away the user agent that urllib gives itself.
-        ours = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "eidet"}
-        return ours | dict(self.headers)
+            ours = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "eidet"}
+            self._clients[process] = httpx.Client(headers=ours | dict(self.headers))
+        return self._clients[process]
 
-    def _parse(self, content: bytes, kind: str) -> Any:
+    def _parse(self, content: bytes, kind: str, for_page: type[EidetError] = Misconfigured) -> Any:
         try:
             return json.loads(content)
         except (ValueError, RecursionError) as malformed:
             if kind and "json" not in kind.lower():
-                raise NotJson(
+                raise for_page(
                     f"{self.endpoint} answered {kind[:60]}, not JSON; is the address right?"
                 ) from None
             raise Unavailable(f"the answer is cut or malformed JSON ({malformed})") from None
 
-    def _connection_error(self, error: Exception) -> EidetError:
-        reason = error.reason if isinstance(error, URLError) else error
-        if isinstance(reason, ssl.SSLCertVerificationError):
-            return Misconfigured(f"{self.endpoint} has a certificate that cannot be trusted: {reason}")
-        if isinstance(reason, Exception):
-            why = f"{type(reason).__name__}: {reason}"
-        else:
-            why = str(reason)
-        if isinstance(reason, TimeoutError):
-            return TooSlow(why)
-        return Unavailable(why)
-
-    def _refusal(self, refused: HTTPError, what: str) -> EidetError:
-        code = refused.code
-        message = f"{self.endpoint} answered{what} {code}: {self._error_words(refused)}"
-        if code in PASSING or code >= 500:
-            kind = Busy if code == TOO_MANY else Unavailable
-            return kind(message, retry_after=read_retry_after(refused.headers.get("Retry-After")))
-        if code in BAD_INPUT:
+    def _refusal(self, reply: httpx.Response, content: bytes, what: str) -> EidetError:
+        code = reply.status_code
+        words = _read_error_text(content.decode(errors="replace")) or reply.reason_phrase
+        message = f"{self.endpoint} answered {what}{code}: {self.redact(words)[:300]}"
+        if code in _PASSING or code >= 500:
+            kind = Busy if code == _TOO_MANY else Unavailable
+            return kind(message, retry_after=read_retry_after(reply.headers.get("Retry-After")))
+        if code in _BAD_INPUT:
             return BadInput(message)
-        if code == NOT_FOUND:
-            return NoSuchResource(message)
-        return Misconfigured(message)
-
-    def _error_words(self, refused: HTTPError) -> str:
-        try:
-            text = refused.read(PIECE).decode(errors="replace")
-        except (OSError, HTTPException):
-            text = ""
-        return self.redact(read_error_text(text) or str(refused.reason))[:300]
+        return NoSuchResource(message) if code == _NOT_FOUND else Misconfigured(message)
 
     def redact(self, text: str) -> str:
         """The text without the secrets, should a server repeat them."""
         hidden = {self.secret or "", *self.headers.values()}
         for secret in sorted(hidden, key=len, reverse=True):
-            if len(secret) >= SHORTEST_SECRET:
+            if len(secret) >= _SHORTEST_SECRET:
                 text = text.replace(secret, "***")
         return text
+
+
+@contextmanager
+def translate_errors(server: str) -> Iterator[None]:
+    """Raises what httpx raises as an error of Eidet; `Unsent` if the server has not seen the request."""
+    import httpx
+
+    try:
+        yield
+    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+        if isinstance(untrusted := _find_cause(error), ssl.SSLCertVerificationError):
+            raise Misconfigured(
+                f"{server} has a certificate that cannot be trusted: {untrusted}; "
+                "SSL_CERT_FILE names another list of authorities"
+            ) from error
+        raise Unsent(f"{server} cannot be reached: {error or type(error).__name__}") from error
+    except httpx.TimeoutException as error:
+        raise TooSlow(f"{server} did not answer in time ({type(error).__name__})") from error
+    except httpx.HTTPError as error:
+        raise Unavailable(f"the connection to {server} broke off: {error or type(error).__name__}") from error
+
+
+def _find_cause(error: BaseException) -> BaseException:
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error
+
+
+def check_header(value: str, what: str) -> None:
+    if not (value.isascii() and value.isprintable()):
+        raise Misconfigured(
+            f"{what} holds a character that no header can carry; does a key end with a line break?"
+        )
 
 
 def join_endpoint(url: str, path: str, whose: str) -> str:
@@ -255,9 +209,7 @@ def join_endpoint(url: str, path: str, whose: str) -> str:
     if wrong:
         raise Misconfigured(f"the url of {whose} {wrong}")
     base = url.rstrip("/")
-    if base.endswith(path):
-        return base
-    return base + path
+    return base if base.endswith(path) else base + path
 
 
 def _find_fault(url: str) -> str:
@@ -277,24 +229,16 @@ def _find_fault(url: str) -> str:
     return ""
 
 
-def _read_body(response: HTTPResponse, deadline: float) -> bytes:
-    """Reads the whole body; gives up on a server that sends it drop by drop, without end, or cut short."""
-    pieces, size = [], 0
-    while piece := response.read1(PIECE):
-        pieces.append(piece)
-        size += len(piece)
-        if time.monotonic() > deadline:
-            raise TimeoutError("the answer came too slowly")
-        if size > LARGEST:
-            raise OSError(f"the answer is larger than {LARGEST:,} bytes")
-    if response.length or not (pieces or _is_empty(response)):
-        raise OSError("the answer was cut short")
-    return b"".join(pieces)
-
-
-def _is_empty(response: HTTPResponse) -> bool:
-    """Whether no body was to come. An answer that was cut in its head does not state a length."""
-    return response.status == NO_CONTENT or response.headers.get("Content-Length") == "0"
+def _read_body(reply: httpx.Response, ends: float) -> bytes:
+    """Reads the whole body; gives up on a server that sends it drop by drop or without end."""
+    content = bytearray()
+    for piece in reply.iter_bytes():
+        content += piece
+        if time.monotonic() > ends:
+            raise TooSlow("the answer came too slowly")
+        if len(content) > LARGEST:
+            raise Unavailable(f"the answer is larger than {LARGEST:,} bytes")
+    return bytes(content)
 
 
 def read_retry_after(value: str | None) -> float | None:
@@ -303,9 +247,7 @@ def read_retry_after(value: str | None) -> float | None:
         seconds = float(value or "nan")
     except ValueError:
         return _seconds_until(value or "")
-    if math.isfinite(seconds) and seconds >= 0:
-        return seconds
-    return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def _seconds_until(date: str) -> float | None:
@@ -315,7 +257,7 @@ def _seconds_until(date: str) -> float | None:
         return None
 
 
-def read_error_text(text: str) -> str:
+def _read_error_text(text: str) -> str:
     """`error.message`, `error` or `message` of a JSON answer, else the text itself."""
     try:
         found = json.loads(text)

@@ -1,7 +1,7 @@
 """Facts of a text by a language model, checked against the text; the rules where the model fails.
 
 Whatever the model says, a fact is kept only if its names occur in the text, so that nothing is invented. A
-failure of the model is in the ledger, and the rules' reading is given instead.
+failure of the model is logged, and the rules' reading is given instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from ..core.validate import Json
 from ..core.value_classes import dataclass
 from ..models.llm import LLM, Answer, Request
 from ..models.llm.consult import Outcome, consult_or_fall_back
-from ..models.llm.ledger import Ledger
 from ..text.facts import RELATIONS, Mention, Nature, Reference, Statement, read_facts, relation_of
 from ..text.facts.sentence_words import LONGEST, SentenceWords, split_words
 from ..text.facts.word_tables import tables_of
@@ -63,11 +62,11 @@ _TASTES: Final = frozenset({"likes", "dislikes", "prefers", "fan_of"})
 
 
 def read_facts_with(
-    llm: LLM | None, text: str, *, said: datetime, language: str = "en", ledger: Ledger | None = None
+    llm: LLM | None, text: str, *, said: datetime, language: str = "en"
 ) -> Outcome[tuple[Statement, ...]]:
     """The statements of a text by a model, or by rules if there is none or its answer cannot be used.
 
-    `outcome.by` says who read them. Tokens and failures are counted in the ledger under "facts".
+    `outcome.by` says who read them.
     """
     read_text = text[:LONGEST]
     if not read_text.strip():
@@ -78,7 +77,6 @@ def read_facts_with(
         Request(prompt=prompt, system=SYSTEM, schema=SCHEMA, max_tokens=2048, purpose=PURPOSE),
         read=_Checker(read_text, said, language).statements,
         otherwise=lambda: read_facts(text, said=said, language=language),
-        ledger=ledger,
     )
 
 

@@ -18,7 +18,6 @@ from ..graph.names import name_key
 from ..graph.stored_statements import statements_of
 from ..graph.triple_data import triple_data
 from ..models.llm import LLM
-from ..models.llm.ledger import Ledger
 from ..parts import Parts
 from ..store import verbs
 from ..text.facts import Statement, relation_of
@@ -54,10 +53,9 @@ def phrase_statement(statement: Statement, record: Record) -> str:
 class FactReadings:
     """Plans what to store of what a model reads, and knows how far it came in each scope."""
 
-    def __init__(self, parts: Parts, ledger: Ledger, guard: Callable[[Record], Record]) -> None:
+    def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
         self._parts = parts
         self._guard = guard
-        self._ledger = ledger
         self._reached: dict[str, int] = {}  # by scope: the last seq whose facts were planned
 
     def plan(self, scope: str, llm: LLM | None, *, most: int, now: float, dry_run: bool) -> Iterator[Change]:
@@ -74,7 +72,6 @@ class FactReadings:
                 record.whole.text,
                 said=local(record.occurred),
                 language=self._parts.analyzer.language,
-                ledger=self._ledger,
             )
             if outcome.cause in LATER:
                 return

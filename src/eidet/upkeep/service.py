@@ -18,7 +18,6 @@ from ..graph.scope_graph import ScopeGraph, View
 from ..models.embed import Vectors, embed_checked, gives_same_bytes
 from ..models.llm import LLM, Answer, Request, llm_of
 from ..models.llm.consult import consult_or_fall_back
-from ..models.llm.ledger import Ledger
 from ..parts import Parts
 from ..store import Head, verbs
 from ..store.rules import UNIQUE_KINDS
@@ -82,8 +81,7 @@ class Keeping:
         self._turn = threading.Lock()  # one upkeep at a time in this process
         self._compared: dict[str, tuple[Head, float]] = {}  # by scope: what was compared
         self._given: list[Archive] = []  # archives that are no folders
-        self.ledger: Ledger = Ledger()
-        self._readings = FactReadings(parts, self.ledger, guard)
+        self._readings = FactReadings(parts, guard)
 
     def maintain(
         self,
@@ -287,9 +285,8 @@ class Keeping:
     def _write_text(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Write:
         """The record with its text: by the LLM if there is one that answers, else by the rules."""
         outcome = consult_or_fall_back(
-            llm, _request(ask, settings), read=_text_of, otherwise=lambda: self._by_rules(ask, settings),
-            ledger=self.ledger,
-        )  # fmt: skip
+            llm, _request(ask, settings), read=_text_of, otherwise=lambda: self._by_rules(ask, settings)
+        )
         data = {**(ask.record.data or {}), "by": outcome.by}
         worded = ask.record.but(
             text=outcome.value,

@@ -2,14 +2,13 @@
 
 items      MemoryItem, MemoryStore        working_memory, conversation_memory, semantic, episodic
 embedding  EmbeddingService               system             AgentMemorySystem, memory-aware prompts
-client     the Messages API over HTTP     agent_with_memory  AgentWithMemory; tools: what it may call
+client     the Messages API               agent_with_memory  AgentWithMemory; tools: what it may call
 """
 
 from __future__ import annotations
 
 from ..messages.message import Message
 from .agent_with_memory import AgentWithMemory, OutOfTurns
-from .client import AnthropicClient
 from .conversation_memory import ConversationMemory
 from .embedding import EmbeddingService
 from .episodic import Episode, EpisodicMemory
@@ -22,7 +21,6 @@ from .working_memory import WorkingMemory
 __all__ = [
     "AgentMemorySystem",
     "AgentWithMemory",
-    "AnthropicClient",
     "ConversationMemory",
     "EmbeddingService",
     "Episode",

@@ -11,7 +11,7 @@ from ...models.llm import BadAnswer, Declined
 from ..checks import check_whole
 from ..messages.async_tools import FairLock, await_if_needed
 from ..opening import Place
-from .client import MODEL, AnthropicClient
+from .client import MODEL, open_client
 from .system import AgentMemorySystem
 from .tools import as_text, make_storable, result_of, tools_by_name
 
@@ -41,8 +41,8 @@ class AgentWithMemory:
 
     A tool has `to_api_schema()` and `execute`, `run` or is called itself, sync or async (see `Tool`).
     `memory` is an AgentMemorySystem, or where one is to be kept: a Memory, a path, a URL; None: in RAM.
-    `client` has `messages.create(…)` as Anthropic's own; without one requests go out over HTTP with
-    `api_key` and `base_url`, or those of ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL.
+    `client` has `messages.create(…)`, sync or async, as Anthropic's own; without one the `anthropic` package
+    makes it, with `api_key` and `base_url`, or those of ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class AgentWithMemory:
         check_whole(max_turns, "max_turns", least=1)
         self.tools: list[Any] = list(tools)
         tools_by_name(self.tools)
-        self.client: Any | AnthropicClient = client or AnthropicClient(api_key, base_url)
+        self.client: Any = client or open_client(api_key, base_url)
         self.model = model
         self.max_turns = max_turns
         self.max_tokens = max_tokens

@@ -1,16 +1,17 @@
-"""An agent that answers from its memory, streaming what a model says over HTTP."""
+"""An agent that answers from its memory, piece by piece as a model speaks."""
 
 from __future__ import annotations
 
 import asyncio
-import os
+import inspect
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from ...core.errors import BadInput
-from ...models.llm import LLM, Request, Turn, llm_of
-from ...models.llm.streaming import StreamingAnthropic, listen
+from ...core.plugins import translate_errors
+from ...models.adapt import find_qualified_name
+from ...models.llm import Request, Turn, llm_of
+from ...models.llm.adapt import guess_argument, make_argument
 from ...trust.privacy.quoting import UNTRUSTED, fence_text
 from ..opening import run
 from .conversation_context import ConversationContext
@@ -31,41 +32,25 @@ HEADINGS: Final = {
 class Agent:
     """Retrieves memories for a message, tells a model both, and keeps what was said.
 
-    The model is one of the Messages API (`base_url` for a server of yours; the key from `api_key` or
-    ANTHROPIC_API_KEY), whose answer is streamed; or any `llm` that `eidet.models.llm.llm_of` takes, whose
-    answer comes in one piece. `turns` are messages that are sent as they were said, `memories` the
-    entries of each memory type that are looked up.
+    `llm` is an asynchronous generator function, whose pieces are passed on as they come, or whatever
+    `eidet.models.llm.llm_of` takes, whose answer comes in one piece. `turns` are messages that are sent
+    as they were said, `memories` the entries of each memory type that are looked up.
     """
 
     def __init__(
         self,
-        model: str = "claude-sonnet-4-5",
+        llm: object,
         *,
-        llm: object = None,
-        api_key: str | None = None,
-        base_url: str | None = None,
         system: str = SYSTEM,
         max_tokens: int = 1024,
         temperature: float | None = None,
         memories: int = 5,
         turns: int = 10,
-        timeout: float = 60.0,
-        headers: Mapping[str, str] | None = None,
-        environment: Mapping[str, str] = os.environ,
     ) -> None:
-        self.model: str = model
         self.system: str = system
-        self._llm = None
-        if llm is not None:
-            self._llm = llm_of(llm, timeout=timeout)
-        self._http = {"key": api_key, "url": base_url, "timeout": timeout, "headers": headers}
-        self._environment = environment
+        self._llm: Any = llm if inspect.isasyncgenfunction(llm) else llm_of(llm)
         self._limits = {"max_tokens": max_tokens, "temperature": temperature}
         self._memories, self._turns = memories, turns
-
-    @cached_property
-    def _streaming(self) -> StreamingAnthropic:
-        return StreamingAnthropic(self.model, environment=self._environment, **self._http)  # type: ignore[arg-type]
 
     async def process_message(
         self, message: Message | str, context: ConversationContext
@@ -97,11 +82,12 @@ class Agent:
         memories = await self._retrieve(message, context, before)
         prompt_context = self._build_prompt_context(message, memories)
         request = _request(prompt_context, self.system, before, self._limits)
-        if self._llm is None:
-            async for piece in listen(self._streaming.speak(request)):
-                yield piece
+        if inspect.isasyncgenfunction(self._llm):
+            with translate_errors(find_qualified_name(self._llm)):
+                async for piece in self._llm(make_argument(request, guess_argument(self._llm))):
+                    yield piece
         else:
-            yield await _ask_llm(self._llm, request)
+            yield (await asyncio.to_thread(self._llm.ask, request)).text
 
     def _before(self, message: Message, context: ConversationContext) -> list[Message]:
         """What was said right before the message, which may be in the history already."""
@@ -169,7 +155,3 @@ def _request(
     if turns and turns[-1].role == "user":
         prompt = f"{turns.pop().text}\n\n{prompt}"
     return Request(prompt=prompt, system=system, before=tuple(turns), purpose="reply", **limits)  # type: ignore[arg-type]
-
-
-async def _ask_llm(llm: LLM, request: Request) -> str:
-    return (await asyncio.to_thread(llm.ask, request)).text

@@ -21,7 +21,7 @@ from .wrappers import Around
 class LLMAgent:
     """Asks a model with its system prompt and what its memory holds, and remembers both sides.
 
-    `llm` is an LLM of `eidet.models.llm`, a name such as "anthropic:claude-…", an object with
+    `llm` is an LLM of `eidet.models.llm`, a name such as "openai:gpt-…", an object with
     `chat_completion(messages)`, or a function or coroutine function: of the messages as dicts, or of
     one prompt if its parameter is called so. Agents with the same store share their memory.
     """
@@ -106,7 +106,7 @@ async def _ask_llm(llm: Any, messages: Sequence[Message]) -> Message:
     if callable(llm):
         return _answer(await _call_function(llm, messages))
     raise Misconfigured(
-        f"a {type(llm).__name__} is not an llm: pass a name such as 'anthropic:claude-…', an LLM of "
+        f"a {type(llm).__name__} is not an llm: pass a name such as 'openai:gpt-…', an LLM of "
         "eidet.models.llm, an object with chat_completion, or a function that takes the messages"
     )
 

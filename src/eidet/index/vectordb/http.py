@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.errors import BadInput, Misconfigured, Unavailable
-from ...net.http import HttpClient, NoSuchResource, NotJson
+from ...core.errors import BadInput, Misconfigured
+from ...net.http import HttpClient, NoSuchResource
 from . import Lost
 
 
@@ -27,7 +27,5 @@ class Http:
             return self._client.request(method, path, left, body=body, query=query)
         except NoSuchResource as missing:
             raise Lost(str(missing)) from None
-        except NotJson as other:  # a proxy that answers for a database that is away
-            raise Unavailable(str(other)) from None
         except BadInput as refused:
             raise Misconfigured(str(refused)) from None

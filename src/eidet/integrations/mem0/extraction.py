@@ -9,7 +9,6 @@ from typing import Any, Final
 from ...core.validate import Json
 from ...models.llm import LLM, Answer, Request
 from ...models.llm.consult import consult_or_fall_back
-from ...models.llm.ledger import Ledger
 from .mem0_items import Said
 
 PURPOSE: Final = "mem0"
@@ -54,10 +53,9 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Asks a model about conversations. Failures are in the ledger, and never get out."""
+    """Asks a model about conversations. Its failures are logged, and never get out."""
 
     llm: LLM
-    ledger: Ledger
     instructions: str | None = None
 
     def list_memories(self, turns: Sequence[Said], known: Sequence[str]) -> list[Extracted] | None:
@@ -69,9 +67,7 @@ class Extraction:
             max_tokens=_TOKENS,
             purpose=PURPOSE,
         )
-        return consult_or_fall_back(
-            self.llm, request, read=_read_answer, otherwise=_give_none, ledger=self.ledger
-        ).value
+        return consult_or_fall_back(self.llm, request, read=_read_answer, otherwise=_give_none).value
 
     def describe_procedure(self, turns: Sequence[Said], prompt: str | None) -> str | None:
         """How a task was done; None if the model gave no answer that can be used."""
@@ -81,9 +77,7 @@ class Extraction:
             max_tokens=_TOKENS,
             purpose=PURPOSE,
         )
-        return consult_or_fall_back(
-            self.llm, request, read=_read_text, otherwise=_give_none, ledger=self.ledger
-        ).value
+        return consult_or_fall_back(self.llm, request, read=_read_text, otherwise=_give_none).value
 
 
 def write_conversation(turns: Sequence[Said]) -> str:

@@ -55,7 +55,7 @@ class MemoryAdding:
         return self._store([self._draft_fact(worded, writing, times[0], memory_type=PROCEDURAL)], writing)
 
     def _extraction(self, llm: LLM) -> Extraction:
-        return Extraction(llm, self.memory.upkeep.keeping.ledger, self.instructions)
+        return Extraction(llm, self.instructions)
 
     def _extract(self, llm: LLM, turns: Sequence[Said], writing: Writing) -> list[Extracted] | None:
         """New memories, without those that are there already."""

@@ -78,7 +78,7 @@ class HttpEmbedder:
         return rows
 
     def _ask(self, texts: Sequence[str], deadline: float) -> Vectors:
-        return self._rows(self._http.post(self._body(texts), deadline).json, len(texts))
+        return self._rows(self._http.post(self._body(texts), deadline), len(texts))
 
     def _body(self, texts: Sequence[str]) -> dict[str, Any]:
         # OpenAI refuses empty texts; a space means as little.

@@ -1,6 +1,6 @@
 """Questions to a language model: the `LLM` port, and `llm_of`, which finds one from what a user gives.
 
-Nothing in Eidet needs a model. Where one is set, `answered` asks it and falls back to the rules.
+Nothing in Eidet needs a model. Where one is set, `consult_or_fall_back` asks it, or lets the rules decide.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 from ...core.errors import BadInput, EidetError, Misconfigured, Refused
-from ...core.validate import Json, clean_text
+from ...core.validate import Json, clean_json, clean_text, dump_json
 from ...core.value_classes import dataclass
-from .answer_schema import check_schema
 
 Stop = Literal["end", "length", "refusal"]
 
@@ -39,10 +38,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One question. `purpose` names the operation in the ledger, `schema` the JSON object that is wanted.
+    """One question. `purpose` names the operation in the log, `schema` the JSON object that is wanted.
 
-    A schema may use type, properties, required, additionalProperties, items, enum, minimum, maximum,
-    minItems, maxItems, title and description. `temperature=None` leaves it to the model.
+    `temperature=None` leaves it to the model.
     """
 
     prompt: str
@@ -64,8 +62,8 @@ class Request:
             raise BadInput("a request needs a prompt")
         if self.max_tokens < 1:
             raise BadInput(f"max_tokens is at least 1, not {self.max_tokens}")
-        if self.schema is not None:
-            check_schema(self.schema)
+        if self.schema is not None and clean_json(self.schema, "schema").get("type") != "object":
+            raise BadInput('a schema asks for an object: {"type": "object", "properties": …}')
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -74,7 +72,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back. Tokens are None where nobody counted them; `attempts` are requests sent.
+    """What came back. Tokens are None where nobody counted them.
 
     `value` is what the schema asked for; `ask` leaves it None, `consult` fills it.
     """
@@ -84,8 +82,6 @@ class Answer:
     model: str = ""
     tokens_in: int | None = None
     tokens_out: int | None = None
-    millis: float = 0.0
-    attempts: int = 1
     value: Json = None
 
 
@@ -116,27 +112,40 @@ def llm_of(
 ) -> LLM:
     """The model a user means.
 
-    A string names a provider and a model: `"anthropic:claude-…"`, `"openai:gpt-…"`, `"ollama:qwen3"`,
-    with the address of another server after an @: `"openai:qwen3@http://127.0.0.1:8000/v1"`. An LLM
-    is itself; any other callable, sync or async, is adapted.
+    A string names a model that speaks chat completions: `"openai:gpt-…"`, `"ollama:qwen3"`, or with the
+    address of any such server after an @: `"openai:qwen3@http://127.0.0.1:8000/v1"`. An LLM is itself; any
+    other callable, sync or async, is adapted: a function around the package of a provider, for instance.
 
-    Without `key` the key is that of ANTHROPIC_API_KEY or OPENAI_API_KEY. It goes to the provider's own
-    address or that of ANTHROPIC_BASE_URL or OPENAI_BASE_URL, never to an address of the string.
-    Models that do not answer several times running are left alone for a while (see `Resting`).
+    Without `key` the key is that of OPENAI_API_KEY. It goes to OpenAI's own address or that of
+    OPENAI_BASE_URL, never to an address of the string. A model that fails again and again is left alone
+    for half a minute at a time.
     """
     from .adapt import adapt
-    from .cooldown import Resting
 
     if isinstance(thing, str):
-        from .http import http_llm_of
+        from .http import HttpLLM
 
-        return Resting(http_llm_of(thing, key=key, timeout=timeout, headers=headers, environment=environment))
+        return HttpLLM.from_spec(thing, key=key, timeout=timeout, headers=headers, environment=environment)
     if isinstance(thing, type):
         raise Misconfigured(f"LLM {thing.__name__} is a class; give an instance: {thing.__name__}()")
     if _is_llm(thing):
         return thing
-    return Resting(adapt(thing, timeout=timeout))
+    return adapt(thing, timeout=timeout)
 
 
 def _is_llm(thing: Any) -> TypeGuard[LLM]:
     return isinstance(thing, LLM) and callable(thing.ask) and isinstance(thing.name, str)
+
+
+def add_instruction(request: Request) -> str:
+    """The system prompt with the schema spelt out, for models that are not told of it otherwise."""
+    if request.schema is None:
+        return request.system
+    return f"{request.system}\n\n{instruction(request.schema)}".strip()
+
+
+def instruction(schema: Mapping[str, Json]) -> str:
+    return (
+        "Answer with one JSON object and nothing else: no explanation, no code fence. "
+        f"It has to fit this JSON schema: {dump_json(dict(schema))}"
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import threading
 import time
@@ -10,6 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from ...core.errors import Misconfigured
@@ -17,12 +17,12 @@ from ...core.plugins import translate_errors
 from ...core.validate import dump_json
 from ...net.event_loop import BackgroundLoop
 from ...net.http import TooSlow
+from ...net.retry import Retrier, RetryPolicy
 from ..adapt import as_coroutine, find_qualified_name
-from . import Answer, Request
-from .dialect import add_instruction
+from . import Answer, Request, add_instruction
 
 Takes = Literal["prompt", "messages", "request"]
-AT_ONCE = 8  # calls of one callable that run, or hang, at the same time
+REST_SECONDS = 30.0  # for which a callable that failed again and again is left alone
 
 _background = BackgroundLoop(
     "eidet-llm", inside="an asynchronous LLM waited for another LLM; await that one there instead"
@@ -44,7 +44,7 @@ def adapt(
             "or an object with name and ask"
         )
     return CalledLLM(
-        function, name or find_qualified_name(function), takes or _guess_argument(function), timeout
+        function, name or find_qualified_name(function), takes or guess_argument(function), timeout
     )
 
 
@@ -52,7 +52,8 @@ class CalledLLM:
     """A callable as an LLM. What it has not answered after `timeout` seconds is no longer waited for.
 
     A coroutine is cancelled then, and runs on a loop of its own thread. A plain function cannot be
-    stopped: it ends by itself on its thread, and no more than eight are ever under way.
+    stopped: it ends by itself on its thread. A callable that failed five times running is left alone for
+    half a minute at a time, so a long upkeep does not wait for it again and again.
     """
 
     def __init__(self, function: Callable[[Any], Any], name: str, takes: Takes, timeout: float) -> None:
@@ -60,30 +61,25 @@ class CalledLLM:
         self._function = function
         self._takes = takes
         self._timeout = timeout
-        self._free = threading.Semaphore(AT_ONCE)
+        self._retrier = Retrier(name, RetryPolicy(deadline_seconds=timeout, rest_seconds=REST_SECONDS))
 
     def __repr__(self) -> str:
         return f"<LLM {self.name}>"
 
     def ask(self, request: Request) -> Answer:
-        started = time.monotonic()
-        answer = self._answer(self._call(_argument(request, self._takes), started + self._timeout))
-        millis = (time.monotonic() - started) * 1000
-        return replace(answer, model=answer.model or self.name, millis=millis)
+        argument = make_argument(request, self._takes)
+        answer = self._answer(self._retrier.call(partial(self._call, argument), max_attempts=1))
+        return replace(answer, model=answer.model or self.name)
 
-    def _call(self, argument: Any, deadline: float) -> Any:
-        if not self._free.acquire(timeout=self._timeout):
-            raise TooSlow(
-                f"{self.name}: {AT_ONCE} earlier calls have not come back", retry_after=self._timeout
-            )
+    def _call(self, argument: Any, seconds: float) -> Any:
+        ends = time.monotonic() + seconds
         future: Future[Any] = Future()
-        work = functools.partial(copy_context().run, self._run, argument, future)
+        work = partial(copy_context().run, self._run, argument, future)
         threading.Thread(target=work, name="eidet-llm-call", daemon=True).start()
         with translate_errors(self.name, self._timeout, late=TooSlow):
-            result = future.result(max(deadline - time.monotonic(), 0))
+            result = future.result(seconds)
             if inspect.isawaitable(result):
-                left = max(deadline - time.monotonic(), 0)
-                result = _background.wait_for(as_coroutine(result), left)
+                result = _background.wait_for(as_coroutine(result), max(ends - time.monotonic(), 0))
         return result
 
     def _run(self, argument: Any, future: Future[Any]) -> None:
@@ -91,8 +87,6 @@ class CalledLLM:
             future.set_result(self._function(argument))
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
             future.set_exception(error)
-        finally:
-            self._free.release()
 
     def _answer(self, result: Any) -> Answer:
         if isinstance(result, Answer):
@@ -106,7 +100,8 @@ class CalledLLM:
         )
 
 
-def _argument(request: Request, takes: Takes) -> Any:
+def make_argument(request: Request, takes: Takes) -> Any:
+    """What a callable is called with; the schema of the request is spelt out in it."""
     if takes == "request":
         return request
     system = add_instruction(request)
@@ -119,7 +114,8 @@ def _argument(request: Request, takes: Takes) -> Any:
     return "\n\n".join(part for part in (system, *earlier, request.prompt) if part)
 
 
-def _guess_argument(function: Any) -> Takes:
+def guess_argument(function: Any) -> Takes:
+    """What a callable wants to be called with, by the name or annotation of its first parameter."""
     try:
         first = next(iter(inspect.signature(function).parameters.values()), None)
     except (TypeError, ValueError):

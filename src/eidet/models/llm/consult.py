@@ -1,8 +1,8 @@
-"""Asking and judging: `consult` gives a usable answer or says why not, `answered` never fails."""
+"""Asking and judging: `consult` gives a usable answer or says why not; `consult_or_fall_back` never fails."""
 
 from __future__ import annotations
 
-import time
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Generic, Literal, TypeVar
@@ -11,10 +11,8 @@ from ...core.errors import BadInput, EidetError, Misconfigured, Refused, Unavail
 from ...core.validate import clean_text
 from ...core.value_classes import dataclass
 from ...net.http import TooSlow
-from . import LLM, Answer, BadAnswer, Declined, Request, Turn
-from .dialect import instruction
-from .json_in_prose import fitting, without_thoughts
-from .ledger import Ledger
+from . import LLM, Answer, BadAnswer, Declined, Request, Turn, instruction
+from .answer_json import find_fitting, without_thoughts
 
 T = TypeVar("T")
 ECHOED = 4_000  # characters of a bad answer that are shown to the model again
@@ -28,6 +26,7 @@ CAUSES: tuple[tuple[type[EidetError], str], ...] = (
 UNREADABLE = (
     EidetError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
 )  # fmt: skip
+log = logging.getLogger("eidet.llm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,48 +41,47 @@ class Outcome(Generic[T]):
 
 
 def consult_or_fall_back(
-    llm: LLM | None,
-    request: Request,
-    *,
-    read: Callable[[Answer], T],
-    otherwise: Callable[[], T],
-    ledger: Ledger | None = None,
+    llm: LLM | None, request: Request, *, read: Callable[[Answer], T], otherwise: Callable[[], T]
 ) -> Outcome[T]:
     """What `read` makes of the model's answer; what `otherwise` gives if there is none that can be used.
 
-    No failure of a model gets out of here, and each is in the ledger. `read` may raise to say that
-    the answer makes no sense (ValueError, LookupError, TypeError …). Errors of `otherwise` are the
-    caller's own and are raised.
+    No failure of a model gets out of here; each is logged as a warning of `eidet.llm`. `read` may raise to
+    say that the answer makes no sense (ValueError, LookupError, TypeError …). Errors of `otherwise` are
+    the caller's own and are raised.
     """
     if llm is None:
         return Outcome(value=otherwise(), by="rules", cause="none", why="no LLM is set")
+    answer = None
     try:
-        answer = consult(llm, request, ledger)
-    except EidetError as error:
-        return Outcome(value=otherwise(), by="rules", cause=cause_of(error), why=str(error))
-    try:
+        answer = consult(llm, request)
         return Outcome(value=read(answer), by="llm", answer=answer)
     except UNREADABLE as error:
-        why = f"the answer could not be used: {type(error).__name__}: {error}"
-    if ledger is not None:
-        ledger.count_failure(request.purpose, "unusable", why)
-    return Outcome(value=otherwise(), by="rules", cause="unusable", why=why, answer=answer)
+        if answer is None and isinstance(error, EidetError):
+            cause, why = cause_of(error), str(error)
+        else:
+            cause, why = "unusable", f"the answer could not be used: {type(error).__name__}: {error}"
+    log.warning("%s: the rules decided, because the model failed (%s): %s", request.purpose, cause, why)
+    return Outcome(value=otherwise(), by="rules", cause=cause, why=why, answer=answer)
 
 
-def consult(llm: LLM, request: Request, ledger: Ledger | None = None) -> Answer:
+def consult(llm: LLM, request: Request) -> Answer:
     """An answer that can be used, with its `value` if a schema was given; asks once more if it does not fit.
 
-    Raises `Declined`, `BadAnswer`, and what `LLM.ask` raises; whatever it is, the ledger has it.
+    Raises `Declined`, `BadAnswer`, and what `LLM.ask` raises.
     """
-    book = Ledger() if ledger is None else ledger
+    answer = _judge_answer(_ask_model(llm, request), request)
+    if request.schema is None:
+        return answer
     try:
-        answer = _judge_answer(_ask_model(llm, request, book, repair=False), request)
-        if request.schema is None:
-            return answer
-        return _fit_answer(llm, request, answer, book)
-    except EidetError as error:
-        book.count_failure(request.purpose, cause_of(error), str(error))
-        raise
+        return replace(answer, value=find_fitting(answer.text, request.schema))
+    except BadAnswer as bad:
+        again = _judge_answer(_ask_model(llm, _repair(request, answer, str(bad))), request)
+    return replace(
+        again,
+        value=find_fitting(again.text, request.schema),
+        tokens_in=_sum(answer.tokens_in, again.tokens_in),
+        tokens_out=_sum(answer.tokens_out, again.tokens_out),
+    )
 
 
 def cause_of(error: EidetError) -> str:
@@ -92,26 +90,8 @@ def cause_of(error: EidetError) -> str:
     return next((cause for kind, cause in CAUSES if isinstance(error, kind)), "error")
 
 
-def _fit_answer(llm: LLM, request: Request, answer: Answer, book: Ledger) -> Answer:
-    assert request.schema is not None
-    try:
-        return replace(answer, value=fitting(answer.text, request.schema))
-    except BadAnswer as bad:
-        again = _judge_answer(_ask_model(llm, _repair(request, answer, str(bad)), book, repair=True), request)
-    return replace(
-        again,
-        value=fitting(again.text, request.schema),
-        attempts=answer.attempts + again.attempts,
-        millis=answer.millis + again.millis,
-        tokens_in=_sum(answer.tokens_in, again.tokens_in),
-        tokens_out=_sum(answer.tokens_out, again.tokens_out),
-    )
-
-
 def _sum(one: int | None, other: int | None) -> int | None:
-    if one is None or other is None:
-        return None
-    return one + other
+    return None if one is None or other is None else one + other
 
 
 def _repair(request: Request, answer: Answer, wrong: str) -> Request:
@@ -121,18 +101,13 @@ def _repair(request: Request, answer: Answer, wrong: str) -> Request:
     return replace(request, before=(*request.turns, Turn("assistant", reply)), prompt=complaint)
 
 
-def _ask_model(llm: LLM, request: Request, book: Ledger, *, repair: bool) -> Answer:
-    started = time.monotonic()
+def _ask_model(llm: LLM, request: Request) -> Answer:
     try:
-        answer = llm.ask(request)
-    except Exception as error:
-        book.count_call(request.purpose, millis=(time.monotonic() - started) * 1000, repair=repair)
-        if isinstance(error, EidetError):
-            raise
+        return llm.ask(request)
+    except EidetError:
+        raise
+    except Exception as error:  # whatever the user's code raises
         raise Unavailable(f"{llm.name} raised {type(error).__name__}: {error}") from error
-    book.count_call(request.purpose, repair=repair)
-    book.count_answer(request.purpose, llm.name, answer)
-    return answer
 
 
 def _judge_answer(answer: Answer, request: Request) -> Answer:

@@ -11,9 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import get_args
 
 from . import LLM, Answer, Request, Stop, Turn
-from .answer_schema import misfit
+from .answer_json import find_misfit
 from .consult import consult
-from .ledger import Ledger
 
 PLAIN = Request(prompt="Say hello.", system="Be brief.", max_tokens=200)
 CITY = Request(
@@ -58,21 +57,17 @@ class LLMContract:
     def test_a_schema_is_answered_by_what_fits_it(self) -> None:
         value = consult(self.make(), CITY).value
         assert CITY.schema is not None
-        assert misfit(value, CITY.schema) == ""
+        assert find_misfit(value, CITY.schema) == ""
 
     def test_it_may_be_asked_by_many_threads_at_once(self) -> None:
-        llm, ledger = self.make(), Ledger()
+        llm = self.make()
         with ThreadPoolExecutor(4) as pool:
-            answers = list(pool.map(lambda _: consult(llm, CITY, ledger), range(8)))
-        for answer in answers:
-            _check(answer)
-        assert ledger.total().failures == {}
+            for answer in pool.map(lambda _: consult(llm, CITY), range(8)):
+                _check(answer)
 
 
 def _check(answer: Answer) -> None:
     assert isinstance(answer.text, str)
     assert answer.stop in get_args(Stop)
-    assert answer.attempts >= 1
-    assert answer.millis >= 0
     for tokens in (answer.tokens_in, answer.tokens_out):
         assert tokens is None or tokens >= 0

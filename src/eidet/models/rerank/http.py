@@ -109,7 +109,7 @@ class HttpReranker:
         scores: list[float] = []
         for start in range(0, len(texts), size):
             part = texts[start : start + size]
-            answer = self._http.post(_body(dialect, self._model, query, part), deadline).json
+            answer = self._http.post(_body(dialect, self._model, query, part), deadline)
             scores += self._in_order(answer, len(part))
         return scores
 

@@ -175,14 +175,14 @@ def test_the_deadline_holds(server: ScriptedServer, fault: Behaviour) -> None:
     def ask() -> object:
         return HttpEmbedder(url=server.url, timeout=0.2).embed(["a"])
 
-    error = raised_within(SILENCE / 2, Unavailable, ask, match=r"did not answer within 0\.2 s")
+    error = raised_within(SILENCE / 2, Unavailable, ask, match="did not answer")
     assert error.retry_after is not None
 
 
 def test_a_server_that_is_not_there_is_unavailable() -> None:
     with ScriptedServer(status(500)) as gone:
         url = gone.url
-    with pytest.raises(Unavailable, match="ConnectionRefusedError"):
+    with pytest.raises(Unavailable, match="cannot be reached"):
         HttpEmbedder(url=url, timeout=0.1).embed(["a"])
 
 

@@ -1,4 +1,4 @@
-"""Models over HTTP, in both protocols, against a real server that can be told to misbehave."""
+"""Models over HTTP, against a real server that can be told to misbehave."""
 
 from __future__ import annotations
 
@@ -12,46 +12,26 @@ from tests.unit.models.llm.server import KEY, Server, running, says
 
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.models.llm import Request, Turn
-from eidet.models.llm.http import DIALECTS, TRIES, HttpLLM
+from eidet.models.llm.http import TRIES, HttpLLM
 from eidet.net import http as wire
 from eidet.net.http import TooSlow
 
 HELLO = Request(prompt="Say hello.", system="Be kind.", max_tokens=50)
-both = pytest.mark.parametrize("provider", ["anthropic", "openai"])
 
 
-def llm_at(server: Server, provider: str, **settings: Any) -> HttpLLM:
-    return HttpLLM(DIALECTS[provider], "m-1", url=server.url, key=KEY, **settings)
+def llm_at(server: Server, **settings: Any) -> HttpLLM:
+    return HttpLLM("m-1", url=server.url, key=KEY, **settings)
 
 
-@both
-def test_an_answer_has_text_tokens_time_and_model(server: Server, provider: str) -> None:
-    answer = llm_at(server, provider).ask(HELLO)
-    assert (answer.text, answer.stop, answer.model, answer.attempts) == ("hello", "end", "m-1", 1)
+def test_an_answer_has_text_tokens_and_model(server: Server) -> None:
+    answer = llm_at(server).ask(HELLO)
+    assert (answer.text, answer.stop, answer.model) == ("hello", "end", "m-1")
     assert (answer.tokens_in, answer.tokens_out) == (100, 20)
-    assert 0 < answer.millis < 2000
     assert answer.value is None
 
 
-def test_anthropic_is_spoken_as_its_pages_say(server: Server) -> None:
-    llm_at(server, "anthropic").ask(HELLO)
-    path, headers = server.seen[0]
-    assert path == "/v1/messages"
-    assert (headers["x-api-key"], headers["anthropic-version"]) == (KEY, "2023-06-01")
-    assert "authorization" not in headers
-    assert server.asked == [
-        {
-            "model": "m-1",
-            "max_tokens": 50,
-            "temperature": 0.0,
-            "system": "Be kind.",
-            "messages": [{"role": "user", "content": "Say hello."}],
-        }
-    ]
-
-
 def test_openai_is_spoken_as_its_pages_say(server: Server) -> None:
-    llm_at(server, "openai").ask(HELLO)
+    llm_at(server).ask(HELLO)
     path, headers = server.seen[0]
     assert path == "/v1/chat/completions"
     assert headers["authorization"] == f"Bearer {KEY}"
@@ -68,87 +48,74 @@ def test_openai_is_spoken_as_its_pages_say(server: Server) -> None:
     ]
 
 
-@both
-def test_what_is_not_given_is_not_sent(server: Server, provider: str) -> None:
-    llm_at(server, provider).ask(Request(prompt="Hi", temperature=None))
+def test_what_is_not_given_is_not_sent(server: Server) -> None:
+    llm_at(server).ask(Request(prompt="Hi", temperature=None))
     assert server.asked[0].keys() == {"model", "max_tokens", "messages"}
     assert server.asked[0]["messages"] == [{"role": "user", "content": "Hi"}]
 
 
-@both
-def test_earlier_turns_come_before_the_prompt(server: Server, provider: str) -> None:
+def test_earlier_turns_come_before_the_prompt(server: Server) -> None:
     before = (Turn("user", "One?"), Turn("assistant", "Two."))
-    llm_at(server, provider).ask(Request(prompt="Three?", before=before))
+    llm_at(server).ask(Request(prompt="Three?", before=before))
     assert [turn["content"] for turn in server.asked[0]["messages"]] == ["One?", "Two.", "Three?"]
 
 
-@both
 @pytest.mark.parametrize(
     "fault",
     [status(500), status(529), status(429), raw(b'{"content": [{'), cut, cut_in_a_chunk, hung_up],
     ids=["500", "529", "429", "malformed", "cut", "cut in a chunk", "hung up"],
 )
-def test_what_may_pass_is_tried_again(server: Server, provider: str, fault: Behaviour) -> None:
+def test_what_may_pass_is_tried_again(server: Server, fault: Behaviour) -> None:
     server.script = [fault, fault]
-    answer = llm_at(server, provider).ask(HELLO)
-    assert (answer.text, answer.attempts) == ("hello", 3)
+    assert llm_at(server).ask(HELLO).text == "hello"
     assert len(server.asked) == 3
 
 
-@both
-def test_it_is_not_tried_for_ever(server: Server, provider: str) -> None:
+def test_it_is_not_tried_for_ever(server: Server) -> None:
     server.script = [status(503, "overloaded")] * 20
-    with pytest.raises(Unavailable, match=f"in {TRIES} tries: .* 503: overloaded"):
-        llm_at(server, provider).ask(HELLO)
+    with pytest.raises(Unavailable, match=f"was tried {TRIES} times and did not answer: .* 503: overloaded"):
+        llm_at(server).ask(HELLO)
     assert len(server.asked) == TRIES
 
 
-@both
-def test_retry_after_is_honoured(server: Server, provider: str) -> None:
+def test_retry_after_is_honoured(server: Server) -> None:
     def ask() -> None:
         server.script = [status(429, Retry_After="0.6")]
         started = time.monotonic()
-        llm_at(server, provider).ask(HELLO)
+        llm_at(server).ask(HELLO)
         assert time.monotonic() - started >= 0.6
 
     within(3, ask)
 
 
-@both
-def test_a_retry_after_beyond_the_deadline_is_reported_at_once(server: Server, provider: str) -> None:
+def test_a_retry_after_beyond_the_deadline_is_reported_at_once(server: Server) -> None:
     server.script = [status(429, "slow down", Retry_After="60")]
     started = time.monotonic()
     with pytest.raises(Unavailable, match="429: slow down") as caught:
-        llm_at(server, provider, timeout=30).ask(HELLO)
+        llm_at(server, timeout=30).ask(HELLO)
     assert caught.value.retry_after == 60
     assert time.monotonic() - started < 30
     assert len(server.asked) == 1
 
 
-@both
 @pytest.mark.parametrize("fault", [silent, drop_by_drop], ids=["silent", "drop by drop"])
-def test_an_answer_beyond_the_timeout_is_not_waited_for(
-    server: Server, provider: str, fault: Behaviour
-) -> None:
+def test_an_answer_beyond_the_timeout_is_not_waited_for(server: Server, fault: Behaviour) -> None:
     server.script = [fault] * 9
-    llm = llm_at(server, provider, timeout=0.2)
-    raised_within(1.5, TooSlow, lambda: llm.ask(HELLO), match=r"within 0\.2 s")
+    llm = llm_at(server, timeout=0.2)
+    raised_within(1.5, TooSlow, lambda: llm.ask(HELLO), match="did not answer")
 
 
 def test_a_server_that_is_not_there_is_unavailable() -> None:
     with running() as gone:
         pass
-    with pytest.raises(Unavailable, match="ConnectionRefusedError"):
-        llm_at(gone, "openai").ask(HELLO)
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        llm_at(gone).ask(HELLO)
 
 
-@both
 @pytest.mark.parametrize("code", [401, 403, 404])
-def test_a_wrong_key_or_model_is_reported_at_once_and_without_the_key(
-    server: Server, provider: str, code: int
-) -> None:
+def test_a_wrong_key_or_model_is_reported_at_once_and_without_the_key(server: Server, code: int) -> None:
     server.script = [status(code, f"the key {KEY} is not for m-1")]
-    llm = llm_at(server, provider)
+    llm = llm_at(server)
     with pytest.raises(Misconfigured, match=f"{code}: the key .* is not for m-1") as caught:
         llm.ask(HELLO)
     assert len(server.asked) == 1
@@ -156,120 +123,94 @@ def test_a_wrong_key_or_model_is_reported_at_once_and_without_the_key(
         assert KEY not in shown
 
 
-@both
-def test_a_key_that_is_repeated_across_the_cut_of_a_long_message_is_blotted_out(
-    server: Server, provider: str
-) -> None:
+def test_a_key_that_is_repeated_across_the_cut_of_a_long_message_is_blotted_out(server: Server) -> None:
     server.script = [status(401, "x" * 290 + KEY)]
     with pytest.raises(Misconfigured) as caught:
-        llm_at(server, provider).ask(HELLO)
+        llm_at(server).ask(HELLO)
     assert KEY[:8] not in str(caught.value)
 
 
 @pytest.mark.parametrize("key", [f"{KEY}\n", f"{KEY}\r\nX: y", "schlüssel", "\x00key"])
-@both
-def test_a_key_that_no_header_can_carry_is_refused_without_being_shown(provider: str, key: str) -> None:
+def test_a_key_that_no_header_can_carry_is_refused_without_being_shown(key: str) -> None:
     with pytest.raises(Misconfigured, match="no header can carry") as caught:
-        HttpLLM(DIALECTS[provider], "m", url="http://127.0.0.1:1", key=key)
+        HttpLLM("m", url="http://127.0.0.1:1", key=key)
     assert key.strip() not in str(caught.value)
 
 
-@both
 @pytest.mark.parametrize("code", [301, 302, 307, 308])
-def test_a_redirect_carries_the_key_nowhere(server: Server, provider: str, code: int) -> None:
+def test_a_redirect_carries_the_key_nowhere(server: Server, code: int) -> None:
     with running() as elsewhere:
         server.script = [status(code, "moved", Location=f"{elsewhere.url}/messages")]
         with pytest.raises(Misconfigured, match=f"{code}: moved"):
-            llm_at(server, provider).ask(HELLO)
+            llm_at(server).ask(HELLO)
         assert elsewhere.seen == []
 
 
-@both
-def test_a_page_instead_of_json_says_so_and_is_not_tried_again(server: Server, provider: str) -> None:
+def test_a_page_instead_of_json_says_so_and_is_not_tried_again(server: Server) -> None:
     server.script = [raw(b"<html>Welcome to the hotel</html>", "text/html; charset=utf-8")]
     with pytest.raises(Misconfigured, match=r"answered text/html.* is the address right"):
-        llm_at(server, provider).ask(HELLO)
+        llm_at(server).ask(HELLO)
     assert len(server.asked) == 1
 
 
-@both
 @pytest.mark.parametrize(
     "content", [b"[]", b"null", b'{"content": 7, "choices": 7}', b'{"choices": [], "content": [1]}', b'"hi"']
 )
-def test_json_of_another_shape_is_refused(server: Server, provider: str, content: bytes) -> None:
+def test_json_of_another_shape_is_refused(server: Server, content: bytes) -> None:
     server.script = [raw(content)]
-    with pytest.raises(Misconfigured, match=f"does it speak the protocol of {provider}"):
-        llm_at(server, provider).ask(HELLO)
+    with pytest.raises(Misconfigured, match="does it speak the chat completions"):
+        llm_at(server).ask(HELLO)
 
 
-@both
-def test_a_gateway_that_answers_200_and_an_error_is_unavailable(server: Server, provider: str) -> None:
+def test_a_gateway_that_answers_200_and_an_error_is_unavailable(server: Server) -> None:
     server.script = [raw(b'{"error": {"message": "upstream of %s broke"}}' % KEY.encode())]
     with pytest.raises(Unavailable, match=r"upstream of \*\*\* broke"):
-        llm_at(server, provider).ask(HELLO)
+        llm_at(server).ask(HELLO)
 
 
-@both
-def test_json_nested_without_end_is_malformed_not_a_crash(server: Server, provider: str) -> None:
+def test_json_nested_without_end_is_malformed_not_a_crash(server: Server) -> None:
     server.script = [raw(b"[" * 200_000)]
-    assert llm_at(server, provider).ask(HELLO).attempts == 2
+    assert llm_at(server).ask(HELLO).text == "hello"
+    assert len(server.asked) == 2
 
 
-@both
-def test_an_answer_without_end_is_left(
-    server: Server, provider: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_without_end_is_left(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "LARGEST", 1_000)
     server.default = "x" * 5_000
     with pytest.raises(Unavailable, match="larger than 1,000 bytes"):
-        llm_at(server, provider).ask(HELLO)
+        llm_at(server).ask(HELLO)
 
 
 @pytest.mark.parametrize(
-    ("provider", "behaviour", "stop"),
+    ("behaviour", "stop"),
     [
-        ("anthropic", says("half", stop="max_tokens"), "length"),
-        ("anthropic", says("", refusal=""), "refusal"),
-        ("anthropic", says("half", stop="something_new"), "end"),
-        ("openai", says("half", stop="length"), "length"),
-        ("openai", says("", refusal="I cannot help with that."), "refusal"),
-        ("openai", says("", stop="content_filter"), "refusal"),
-        ("openai", says("done", stop="something_new"), "end"),
+        (says("half", stop="length"), "length"),
+        (says("", refusal="I cannot help with that."), "refusal"),
+        (says("", stop="content_filter"), "refusal"),
+        (says("done", stop="something_new"), "end"),
     ],
 )
-def test_why_a_model_stopped_is_understood(
-    server: Server, provider: str, behaviour: Behaviour, stop: str
-) -> None:
+def test_why_a_model_stopped_is_understood(server: Server, behaviour: Behaviour, stop: str) -> None:
     server.script = [behaviour]
-    assert llm_at(server, provider).ask(HELLO).stop == stop
+    assert llm_at(server).ask(HELLO).stop == stop
 
 
-@both
-def test_empty_content_is_an_empty_text(server: Server, provider: str) -> None:
+def test_empty_content_is_an_empty_text(server: Server) -> None:
     server.script = [says("")]
-    assert llm_at(server, provider).ask(HELLO).text == ""
+    assert llm_at(server).ask(HELLO).text == ""
 
 
 def test_content_in_parts_is_joined(server: Server) -> None:
     parts = b'{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}]}'
     server.script = [raw(parts)]
-    answer = llm_at(server, "openai").ask(HELLO)
+    answer = llm_at(server).ask(HELLO)
     assert (answer.text, answer.model, answer.tokens_in, answer.tokens_out) == ("ab", "m-1", None, None)
 
 
 def test_headers_of_the_caller_are_sent_and_stay_secret(server: Server) -> None:
-    llm = HttpLLM(DIALECTS["openai"], "m", url=server.url, headers={"Api-Key": "azure-secret"})
+    llm = HttpLLM("m", url=server.url, headers={"Api-Key": "azure-secret"})
     server.script = [status(401, "azure-secret is wrong")]
     with pytest.raises(Misconfigured, match=r"\*\*\* is wrong"):
         llm.ask(HELLO)
     assert server.seen[0][1]["api-key"] == "azure-secret"
     assert "authorization" not in server.seen[0][1]
-
-
-@pytest.mark.parametrize(
-    ("given", "asked"), [("", "/v1/messages"), ("/v1", "/v1/messages"), ("/v1/messages", "/v1/messages")]
-)
-def test_the_address_of_anthropic_may_end_anywhere(server: Server, given: str, asked: str) -> None:
-    url = server.url.removesuffix("/v1") + given
-    HttpLLM(DIALECTS["anthropic"], "m", url=url, key=KEY).ask(HELLO)
-    assert server.seen[0][0] == asked

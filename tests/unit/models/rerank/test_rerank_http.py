@@ -241,15 +241,13 @@ def test_what_may_pass_is_tried_again(server: ScriptedServer, fault: Behaviour) 
 def test_the_deadline_holds(server: ScriptedServer, fault: Behaviour) -> None:
     server.script = [fault] * 100
     reranker = HttpReranker(url=server.url, timeout=0.2)
-    raised_within(
-        SILENCE / 2, Unavailable, lambda: reranker.scores(QUERY, TEXTS), match=r"did not answer within 0\.2 s"
-    )
+    raised_within(SILENCE / 2, Unavailable, lambda: reranker.scores(QUERY, TEXTS), match="did not answer")
 
 
 def test_a_server_that_is_not_there_is_unavailable() -> None:
     with ScriptedServer(status(500)) as gone:
         url = gone.url
-    with pytest.raises(Unavailable, match="ConnectionRefusedError"):
+    with pytest.raises(Unavailable, match="cannot be reached"):
         HttpReranker(url=url, timeout=0.1).scores(QUERY, TEXTS)
 
 
