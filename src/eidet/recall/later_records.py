@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache
+from itertools import accumulate
 from typing import Final
 
 from ..core.hit import Hit
@@ -27,8 +28,8 @@ from ..text import Analyzer, analyzer_of, term_id
 from ..text.analysis import ACTOR, is_question, terms_in
 from ..text.flags import list_names
 from ..text.thesaurus import FORM, list_related
-from ..text.worded_pattern import WordedPattern
 from .answer_forms import has_answer_form
+from .change_words import CHANGE, DOUBT, LEFT, TIMES
 from .clues import Clues
 from .missing_value import YES_OR_NO
 from .rescore import TIME, add_words, log_odds, rescore
@@ -48,32 +49,7 @@ NAMED: Final = 0.2  # likewise, of two that are about the same
 ONE_WORD: Final = 0.6  # what one word of common rarity weighs, at least, among those of a value
 _KINDS: Final = frozenset((Kind.STATE, Kind.ACTION, Kind.DOCUMENT))  # tell nothing in sentences
 
-_CHANGE: Final = WordedPattern(
-    r"\b(?:now|nowadays|these days|instead|no longer|no more|any ?more|any longer|new|from now on|as of|since"
-    r"|chang(?:ed|es)|switch(?:ed|es)|mov(?:ed|es)|replac(?:ed|es)|became|becomes|renamed"
-    r"|jetzt|inzwischen|nicht mehr|statt(?:dessen)?|neue?[rsnm]?|seit|geändert|gewechselt|umgezogen)\b"
-)
-# what stands right behind is left behind
-_LEFT: Final = WordedPattern(
-    r"\b(?:from|instead of|rather than|in place of|no longer|not|\w+n't|stopped|quit|left|replac(?:ed|es|ing)"
-    r"|gave up|given up|got rid of|dropped|sold|cancel+ed|swapped|exchanged|switched|changed|off|out of"
-    r"|von|statt|nicht mehr|kein\w*|ersetzt)"
-    r"(?: (?:the|an?|my|our|his|her|their|its|old|to|in|on|at|under|behind|with|near|taking|using|der|die"
-    r"|das))*"
-    r" ((?:(?!(?:to|for|and|or|on|in|at|by|any|but|because|since|as|so|with|zu[mr]?)\b)[\w'.-]+ ?){1,3})"
-)
-_DOUBT: Final = WordedPattern(
-    r"\b(?:might|may|maybe|perhaps|possibly|probably|could|would|should|will|plan(?:s|ned|ning)?|thinking"
-    r"|thinks?|guess|believes?|suppose|assume|consider(?:s|ing|ed)?|wants?|hop(?:es?|ing)|wish(?:es)?|if|whether|heard|hears|says|said|told"
-    r"|apparently|supposedly|rumou?rs?|going to|about to|vielleicht|wollen|könnten?|würden?|soll(?:te)?"
-    r"|angeblich)\b"
-)
-# times and numbers are shared by chance
-_TIMES: Final = (
-    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august "
-    "september october november december day week month year hour minute morning evening night time today "
-    "tomorrow yesterday one two three four five six seven eight nine ten"
-)
+_PAST_FORM: Final = re.compile(r"\b\w+ed\b")
 _OWN: Final = re.compile(r"\b(?:my|our|his|her|their) (\w+)")
 _OWNED: Final = re.compile(r"(\w+)['\u2019]s\b")
 
@@ -149,6 +125,7 @@ class _Link:
 def show_later(hits: list[Hit], clues: Clues, lookup: Lookup) -> list[Hit]:
     """The hits with what later records say beside the best one, or before it where that is sure."""
     hits = [_mark_replaced(hit, lookup.replaced.get(hit.record.seq)) for hit in hits]
+    hits = _put_present_first(hits, clues)
     for _ in range(STEPS):
         if not hits or hits[0].score < LIKELY or not _is_statement(hits[0].record, LONG):
             return hits
@@ -158,6 +135,22 @@ def show_later(hits: list[Hit], clues: Clues, lookup: Lookup) -> list[Hit]:
         if not link.sure:
             return _show_both(hits, link)
         hits = _put_first(hits, link)
+    return hits
+
+
+def _put_present_first(hits: list[Hit], clues: Clues) -> list[Hit]:
+    """Where the best hit says in the past tense what is asked of the present, one as good that does not."""
+    topic = clues.terms - clues.names
+    if not hits or not _tells_of_past(hits[0].text, topic, clues.analyzer):
+        return hits
+    for place, hit in enumerate(hits[1:EARLIER], 1):
+        close = log_odds(hits[0].score) - log_odds(hit.score) < CLOSE
+        if (
+            close
+            and topic <= terms_in(hit.record.terms)
+            and not _tells_of_past(hit.text, topic, clues.analyzer)
+        ):
+            return [rescore(hit, hits[0].score, TIME), *hits[:place], *hits[place + 1 :]]
     return hits
 
 
@@ -180,8 +173,9 @@ def _find_link(hits: list[Hit], clues: Clues, lookup: Lookup) -> _Link | None:
         ):
             terms = frozenset(terms_in(record.terms))
             later = _Later(hit, terms, lookup.covered(record), shares.get(record.seq, 0.0))
-            if (link := _link(best, later, clues)) is not None:
-                links.append(link)
+            link = _link(best, later, clues)
+            if link is not None and (link.sure or best.record.occurred < record.occurred):
+                links.append(link)  # what was stored at one moment has no order, unless its words tell one
     return max(links, key=_prefer, default=None)
 
 
@@ -205,7 +199,7 @@ def _when(record: Record) -> tuple[float, int]:
 
 @cache
 def _list_times() -> frozenset[int]:
-    return frozenset(map(term_id, analyzer_of("en").terms(_TIMES)))
+    return frozenset(map(term_id, analyzer_of("en").terms(TIMES)))
 
 
 def _read_best(hit: Hit, clues: Clues, lookup: Lookup) -> _Best:
@@ -235,18 +229,25 @@ def _link(best: _Best, later: _Later, clues: Clues) -> _Link | None:
     left = _leaves_value(text, best, clues)
     if not (mostly or covers or named or left):
         return None
-    changed = _CHANGE.search(text) is not None
+    changed = CHANGE.search(text) is not None
     if not (covers or named or left or changed):
         return None
     strength = later.share + later.covered
-    if _DOUBT.search(text):
+    if DOUBT.search(text):
         return _Link(later.hit, sure=False, first=False, strength=strength)
     sure = (covers and changed) or (left and (mostly or not held))
     tells = changed or has_answer_form(text, clues.wants)
     behind = log_odds(best.hit.score) - log_odds(later.hit.score)
     first = (covers and behind < CLOSE) or (changed and mostly)
     first = first or (tells and behind < FAR and (mostly or (named and bool(best.names))))
+    first = first and not _tells_of_past(text, topic, clues.analyzer)
     return _Link(later.hit, sure=sure, first=sure or first, strength=strength)
+
+
+def _tells_of_past(text: str, topic: AbstractSet[int], analyzer: Analyzer) -> bool:
+    """Whether it says in the past tense what is asked in the present: "Ann lived in Porto"."""
+    past = " ".join(_PAST_FORM.findall(text))
+    return not topic.isdisjoint(map(term_id, analyzer.terms(past)))
 
 
 def _answers_as_well(best: _Best, later: _Later, clues: Clues) -> bool:
@@ -287,7 +288,7 @@ def _speaks_of_other(best: _Best, later: _Later, clues: Clues) -> bool:
 
 def _leaves_value(text: str, best: _Best, clues: Clues) -> bool:
     """Whether a text names the old value as what was left behind, and not by somebody else."""
-    if (found := _LEFT.search(text)) is None:
+    if (found := LEFT.search(text)) is None:
         return False
     left = set(map(term_id, clues.analyzer.terms(found[1])))
     held = best.terms - best.names if _names_answer(clues.wants.low) else best.value
@@ -358,6 +359,8 @@ def _show_earlier(hits: list[Hit], clues: Clues, lookup: Lookup) -> list[Hit]:
         link = _link(older, _Later(newer, terms, covered, share), clues)
         if link is None or not _is_statement(hit.record, LONG):
             continue
+        if not link.sure and hit.record.occurred == newer.record.occurred:
+            continue
         if link.sure:
             hits[place] = _mark_replaced(hit, newer.record)
             return hits
@@ -367,11 +370,8 @@ def _show_earlier(hits: list[Hit], clues: Clues, lookup: Lookup) -> list[Hit]:
 
 def _let_fall(hits: list[Hit]) -> list[Hit]:
     """No hit has a higher score than one before it."""
-    fallen: list[Hit] = []
-    for hit in hits:
-        most = fallen[-1].score if fallen else 1.0
-        fallen.append(rescore(hit, min(hit.score, most), TIME))
-    return fallen
+    lowest = accumulate((hit.score for hit in hits), min)
+    return [rescore(hit, score, TIME) for hit, score in zip(hits, lowest, strict=True)]
 
 
 def _day(record: Record) -> str:
