@@ -1,7 +1,7 @@
 """The command line: words of a shell become the verbs of `Memory`, and what they answer becomes text.
 
     memory_options.py    which memory is meant, and opening it; configuration.py: eidet.toml
-    init_command.py      init, which writes eidet.toml; tour_command.py: tour
+    init_command.py      init, which writes eidet.toml
     write_commands.py    remember
     read_commands.py     recall, context, find, show, history, scopes, sessions, stats
     fact_commands.py     facts about, timeline, match, why …
@@ -13,7 +13,7 @@
     serve_command.py     serve; keys api, revoke, callers
     admin_commands.py    load, rebuild, reembed, doctor
     exchange_commands.py import, export
-    audit.py, retention.py, copy.py, bench.py, demo.py, evaluate.py    the commands of these names
+    audit.py, retention.py, copy.py, demo.py, evaluate.py    the commands of these names
     show.py, json_output.py, panels.py    answers for people, answers as JSON, the headings of --help
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
@@ -42,7 +42,6 @@ __all__ = ["app", "main", "make_app"]
 # The commands of each module: a command loads its own module only. The order is that of --help.
 COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "demo": ("demo",),
-    "tour_command": ("tour",),
     "init_command": ("init",),
     "serve_command": ("serve",),
     "write_commands": ("remember",),
@@ -61,7 +60,6 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "exchange_commands": ("import", "export"),
     "admin_commands": ("load", "rebuild", "reembed", "doctor"),
     "copy": ("copy",),
-    "bench": ("bench",),
     "evaluate": ("eval",),
 }
 

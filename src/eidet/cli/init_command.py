@@ -185,7 +185,6 @@ def tell_next(file: Path, choices: Choices) -> None:
     steps.add_row('eidet remember "Ann lives in Lisbon"', "writes the first memory")
     steps.add_row('eidet recall "Where does Ann live?"', "finds it, and says why")
     steps.add_row("eidet doctor", "checks the setup and says what to mend")
-    steps.add_row("eidet tour", "shows the main ideas in three minutes")
     out.print(steps)
     if file != FILE:
         out.print(style_text((f"\nCommands read it with --config {file} or EIDET_CONFIG={file}.", "dim")))
