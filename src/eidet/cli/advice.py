@@ -17,7 +17,7 @@ REPEATED: Final = 0.01
 
 _CURES: Final = {
     "top score": "look at some answers with `eidet recall --explain`: have topics or the language changed? "
-    "Another embedder (`eidet reembed`) or recipe may fit better",
+    "Another embedder (`eidet rebuild --reembed`) or recipe may fit better",
     "empty rate": "look at queries that find nothing: a filter that lets nothing pass, a scope without "
     "records, or something that was forgotten",
     "success rate": "compare answers judged badly with `eidet recall --explain`; what they should have "

@@ -22,7 +22,6 @@ from ..core.errors import BadInput, MissingExtra
 from ..core.record import Kind
 from .example_memory import build_example, load_story
 from .json_output import context_json, emit, hits_json
-from .panels import START
 from .show import console, grid, style_text, tell_heading
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Remembered:
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command(rich_help_panel=START)(demo)
+    app.command()(demo)
 
 
 def demo(
@@ -58,7 +57,7 @@ def demo(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="With --serve: where to listen.")] = 8765,
     ask: Annotated[bool, typer.Option("--ask", hidden=True)] = False,
 ) -> None:
-    """See it work: one process remembers conversations, another answers from the file.
+    """See it work: one process remembers, another answers.
 
     With --serve, half a year of a small company in the dashboard.
     """

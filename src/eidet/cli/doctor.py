@@ -164,7 +164,7 @@ def _schema(case: Subject) -> Iterator[CheckResult]:
         yield warning(
             "embedder",
             f"a change of the embedder stopped after {facts.staged:,} records",
-            "run the same `eidet reembed` again to resume",
+            "run the same `eidet rebuild --reembed` again to resume",
         )
 
 
@@ -217,11 +217,13 @@ def _embedder(on: Which, store: Store) -> Iterator[CheckResult]:
         yield fault(
             "embedder",
             f"the memory was written with {name}, but you chose {chosen.name}",
-            "name its own with --embedder or EIDET_EMBEDDER, or change it for good with `eidet reembed`",
+            "name its own with --embedder or EIDET_EMBEDDER, or run `eidet rebuild --reembed` for good",
         )
     elif str(made) != width:
         yield fault(
-            "embedder", f"{name} returns {made} numbers, the memory has {width}", "run `eidet reembed`"
+            "embedder",
+            f"{name} returns {made} numbers, the memory has {width}",
+            "run `eidet rebuild --reembed`",
         )
     else:
         yield ok("embedder", f"{name}, {width} numbers, {seconds * 1000:.2f} ms a text")

@@ -13,7 +13,6 @@ from ..core.errors import BadInput
 from ..core.private_files import write_private
 from ..core.validate import dump_json
 from .configuration import read_choices_here
-from .panels import MEASURE
 from .show import console, plain, progress_bar, style_text, table
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ Texts = dict[tuple[str, str | None], str]
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("eval", rich_help_panel=MEASURE)(evaluate)
+    app.command("eval")(evaluate)
 
 
 def evaluate(
@@ -91,9 +90,10 @@ def evaluate(
         ),
     ] = None,
 ) -> None:
-    """Measure how well questions find the records that answer them; compare embedders and recipes.
+    """Measure how well questions find what answers them.
 
-    Exits with code 1 if a --least is not reached, or if a record of another scope came back.
+    Compares embedders and recipes. Exits with code 1 if a --least is not reached, or if a record of
+    another scope came back.
     """
     from .. import eval as measuring
 

@@ -89,7 +89,7 @@ class _NoteWork:
     fields: dict[str, Any]
 
     def __call__(self, memory: Memory, at: float) -> None:
-        fields = {"kind": "fact", "importance": 0.5, "trust": "user"} | self.fields
+        fields: dict[str, Any] = {"kind": "fact", "importance": 0.5, "trust": "user"} | self.fields
         text = _with_dates(fields.pop("text"), at)
         memory.remember(Draft(text=text, occurred=at, agent="assistant", **fields), scope=self.scope)
 

@@ -35,7 +35,7 @@ def check_embedder(seconds: float) -> Iterator[CheckResult]:
         yield warning(
             "speed",
             f"the embedder takes {seconds * 1000:,.0f} ms a text",
-            "eidet reembed --embedder wordllama is 0.02 ms a text, offline; compare with `eidet eval`",
+            "eidet rebuild --reembed --embedder wordllama: 0.02 ms a text, offline; compare by `eidet eval`",
             "slow",
         )
 
