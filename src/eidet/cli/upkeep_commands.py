@@ -198,8 +198,7 @@ def doctor(
 
     Also what is installed, and which memory and embedder are used. Exits with code 1 if it finds faults.
     """
-    from .doctor import examine
-    from .doctor_report import show_report
+    from .doctor import examine, show_report
 
     findings = list(examine(on, thorough=thorough))
     if on.json:
