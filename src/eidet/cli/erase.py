@@ -68,12 +68,14 @@ def forget(
 
     All filters must hold. What was derived from the records goes too, or is rebuilt without them.
     """
-    if value is not None:
-        _forget_value(on, value)
-        return
     parts = {"kinds": where_kind, "session": where_session, "agent": where_agent, "until": where_before}
     given = {name: value for name, value in parts.items() if value}
     where = Where(**given) if given else None  # type: ignore[arg-type]
+    if value is not None:
+        if ids or given or everything or dry_run or receipt is not None or on.scope is not None:
+            raise BadInput("--value forgets one value of the vault and no records: drop the other options")
+        _forget_value(on, value)
+        return
     _check(on, ids, where, everything, receipt, for_good)
     if below and on.scope is None:
         raise BadInput("--below goes with --scope: name the scope")

@@ -51,5 +51,6 @@ def test_the_vault_of_the_environment_reveals_and_forgets(eidet: Shell) -> None:
     assert eidet("forget", "--value", "ann@example.com", "--json", **how).json == {"forgotten": 1}
     assert "forgot 0" in eidet("forget", "--value", "ann@example.com", **how).out
     assert eidet("show", id, "--reveal", "--json", **how).json["text"].startswith("Ann: EMAIL_")
+    assert eidet("forget", id, "--value", "ann@example.com", "--yes", **how).code == 2
     other = eidet("show", id, "--reveal", **(how | {"EIDET_GUARD_KEY": "cd" * 32}))
     assert (other.code, "another key" in other.err) == (7, True)
