@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from eidet.cli import app
+from eidet.cli import COMMANDS, app
 
 HEAD = """# Commands
 
@@ -23,19 +23,11 @@ SHARED = "Which memory, and how to print"
 def page() -> str:
     root: Any = typer.main.get_command(app)
     parts = [HEAD.rstrip(), _shared_options(root)]
-    for panel, commands in _by_panel(root).items():
-        parts.append(f"## {panel}")
-        for name, command in commands:
-            parts += _entries(f"eidet {name}", command)
+    for heading, names in COMMANDS.items():
+        parts.append(f"## {heading}")
+        for name in names:
+            parts += _entries(f"eidet {name}", root.commands[name])
     return "\n\n".join(parts) + "\n"
-
-
-def _by_panel(root: Any) -> dict[str, list[tuple[str, Any]]]:
-    panels: dict[str, list[tuple[str, Any]]] = {}
-    for name, command in root.commands.items():
-        if not command.hidden:
-            panels.setdefault(str(command.rich_help_panel), []).append((name, command))
-    return panels
 
 
 def _shared_options(root: Any) -> str:

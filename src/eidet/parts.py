@@ -125,7 +125,7 @@ class Binding:
         if name is not None and name != self.embedder.name:
             raise Misconfigured(
                 f"this memory was written with the embedder {name!r}, not {self.embedder.name!r}: open it "
-                f"with {describe_choice(name)}, or change it for good with `eidet reembed`"
+                f"with {describe_choice(name)}, or change it for good with `eidet rebuild --reembed`"
             )
         if language and analyzer_of(language) is not self.analyzer:
             raise Misconfigured(

@@ -98,7 +98,7 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 def test_another_embedder_is_refused_with_the_way_out(tmp_path: Path) -> None:
     path = filled(tmp_path / "m.db")
-    with pytest.raises(Misconfigured, match=r"hashing:64.*not 'hashing:32'.*`eidet reembed`"):
+    with pytest.raises(Misconfigured, match=r"hashing:64.*not 'hashing:32'.*`eidet rebuild --reembed`"):
         Memory(path, embedder="hashing:32")
     with opened(str(path)) as memory:
         assert memory.admin.check() == []
@@ -110,9 +110,9 @@ def test_an_embedder_changed_by_somebody_else_is_noticed_by_recall_and_remember(
         assert memory.recall("note7")[0].text == "note7 about thing0"
         with opened(str(path)) as other:
             other.admin.reembed("hashing:32")
-        with pytest.raises(Misconfigured, match="`eidet reembed`"):
+        with pytest.raises(Misconfigured, match="`eidet rebuild --reembed`"):
             memory.remember("with the old embedder")
-        with pytest.raises(Misconfigured, match="`eidet reembed`"):
+        with pytest.raises(Misconfigured, match="`eidet rebuild --reembed`"):
             memory.recall("note7")
 
 

@@ -110,7 +110,7 @@ def test_a_killed_reembed_goes_on_where_it_stopped(start: Nursery, filled: Path)
             best = memory.recall(f"number{i}")[0]
             assert best.record.text.startswith(f"fact number{i} ")
             assert next(s.value for s in best.signals if s.name == "dense") > 0.2
-    with pytest.raises(Misconfigured, match="eidet reembed"):
+    with pytest.raises(Misconfigured, match="eidet rebuild --reembed"):
         opened(filled)
 
 

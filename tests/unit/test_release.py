@@ -18,7 +18,17 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 NOTICE = (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8")
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-OWN = {".py", ".lua", ".sql", ".css", ".js", ".html", ".svg", ".typed"}  # suffixes of files that we write
+OWN = {
+    ".py",
+    ".lua",
+    ".sql",
+    ".css",
+    ".js",
+    ".html",
+    ".svg",
+    ".typed",
+    ".json",
+}  # suffixes of files that we write
 
 
 def load_script(name: str) -> ModuleType:

@@ -1,20 +1,14 @@
 """The command line: words of a shell become the verbs of `Memory`, and what they answer becomes text.
 
     memory_options.py    which memory is meant, and opening it; configuration.py: eidet.toml
-    init_command.py      init, which writes eidet.toml; tour_command.py: tour
-    write_commands.py    remember
-    read_commands.py     recall, context, find, show, history, scopes, sessions, stats
-    fact_commands.py     facts about, timeline, match, why …
-    upkeep_commands.py   maintain, detail, restore, pin, hold, fit …
-    review.py            review, quarantine, approve, reveal, forget-value
-    erase.py             forget, verify-forgotten, verify-receipt
-    mcp_command.py       mcp
-    key_commands.py      keys new, rotate, check, shred; seal
-    serve_command.py     serve; keys api, revoke, callers
-    admin_commands.py    load, rebuild, reembed, doctor
-    exchange_commands.py import, export
-    audit.py, retention.py, copy.py, bench.py, demo.py, evaluate.py    the commands of these names
-    show.py, json_output.py, panels.py    answers for people, answers as JSON, the headings of --help
+    write_commands.py    remember, mark
+    read_commands.py     recall, context, find, show, scopes, stats; facts.py: facts
+    erase.py             forget, verify-forgotten
+    exchange_commands.py export, load, import; copy.py: copy
+    upkeep_commands.py   maintain, review, rebuild, doctor; doctor.py: what the doctor looks at
+    audit.py, key_commands.py    audit, keys
+    demo.py, init_command.py, serve_command.py, mcp_command.py, evaluate.py    the commands of these names
+    show.py, json_output.py      answers for people, answers as JSON
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
 4 `Conflict`; 5 `Unavailable`; 6 `Corrupt`; 7 `Misconfigured`. Answers go to stdout, all else to stderr.
@@ -33,45 +27,57 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..core.errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
-from .panels import place_of
 from .plain_values import take_plain_values
 from .show import plain
 
 __all__ = ["app", "main", "make_app"]
 
-# The commands of each module: a command loads its own module only. The order is that of --help.
-COMMANDS: Final[dict[str, tuple[str, ...]]] = {
-    "demo": ("demo",),
-    "tour_command": ("tour",),
-    "init_command": ("init",),
-    "serve_command": ("serve",),
-    "write_commands": ("remember",),
-    "erase": ("forget", "verify-forgotten", "verify-receipt"),
-    "read_commands": ("recall", "context", "find", "show", "history", "stats", "scopes", "sessions"),
-    "fact_commands": ("facts",),
-    "upkeep_commands": (
-        *("maintain", "detail", "restore", "pin", "unpin", "hold", "release", "end-session"),
-        *("unarchive", "fit"),
-    ),
-    "review": ("review", "quarantine", "approve", "reveal", "forget-value"),
-    "audit": ("audit",),
-    "retention": ("retention",),
-    "key_commands": ("seal", "keys"),
-    "mcp_command": ("mcp",),
-    "exchange_commands": ("import", "export"),
-    "admin_commands": ("load", "rebuild", "reembed", "doctor"),
-    "copy": ("copy",),
-    "bench": ("bench",),
-    "evaluate": ("eval",),
+# The commands in the order of --help, each with its module: a command loads its own module only.
+COMMANDS: Final[dict[str, dict[str, str]]] = {
+    "Every day": {
+        "remember": "write_commands",
+        "recall": "read_commands",
+        "context": "read_commands",
+        "find": "read_commands",
+        "show": "read_commands",
+        "forget": "erase",
+        "export": "exchange_commands",
+        "load": "exchange_commands",
+        "serve": "serve_command",
+        "doctor": "upkeep_commands",
+    },
+    "Begin and connect": {
+        "demo": "demo",
+        "init": "init_command",
+        "mcp": "mcp_command",
+        "import": "exchange_commands",
+        "copy": "copy",
+    },
+    "Look after": {
+        "scopes": "read_commands",
+        "stats": "read_commands",
+        "facts": "facts",
+        "mark": "write_commands",
+        "review": "upkeep_commands",
+        "maintain": "upkeep_commands",
+        "rebuild": "upkeep_commands",
+        "eval": "evaluate",
+        "verify-forgotten": "erase",
+        "audit": "audit",
+        "keys": "key_commands",
+        "seal": "key_commands",
+    },
 }
+MODULES: Final = {name: module for commands in COMMANDS.values() for name, module in commands.items()}
 
 # Modules whose commands ask a question and end: starting threads for NumPy would take longer than they save.
-ASKING_ONCE: Final = (("read_commands",), ("fact_commands",))
+ASKING_ONCE: Final = (("read_commands",), ("facts",))
 
+HEAD: Final = "A memory for AI agents, offline and at once. Usage: eidet COMMAND [OPTIONS]"
 BEGINNING: Final = (
-    "The memory is the file eidet.db in this folder, unless --at, EIDET_MEMORY or eidet.toml (see `eidet "
-    "init`) names another one. "
-    "Every command has --help, and most have --json for programs."
+    "The memory is eidet.db in this folder, unless --at, EIDET_MEMORY or eidet.toml\n"
+    "names another. Every command has --help, and most have --json for programs.\n"
+    "Options: --version, --help, --install-completion, --show-completion"
 )
 COMPLETING: Final = "_EIDET_COMPLETE"  # set by the script that completes commands in a shell
 EXIT_CODES: Final[dict[type[EidetError], int]] = {
@@ -84,16 +90,22 @@ EXIT_CODES: Final[dict[type[EidetError], int]] = {
 
 
 class Commands(TyperGroup):
-    """The commands, in the order of their panels; errors end in one line and an exit code."""
+    """The commands in the order of the table; errors end in one line and an exit code."""
 
     def get_params(self, ctx: Any) -> Any:
         return take_plain_values(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return sorted(super().list_commands(ctx), key=self._place)
+        return sorted(super().list_commands(ctx), key=list(MODULES).index)
 
-    def _place(self, name: str) -> int:
-        return place_of(getattr(self.commands[name], "rich_help_panel", None))
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Writes one screen, without boxes: a line for each command."""
+        formatter.write(f"{HEAD}\n")
+        for heading, names in COMMANDS.items():
+            formatter.write(f"\n{heading}\n")
+            for name in [name for name in self.list_commands(ctx) if name in names]:
+                formatter.write(f"  {name:<17}{self.commands[name].get_short_help_str(61)}\n")
+        formatter.write(f"\n{BEGINNING}\n")
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -148,7 +160,6 @@ def make_app(modules: Iterable[str]) -> typer.Typer:
         name="eidet",
         cls=Commands,
         no_args_is_help=True,
-        epilog=BEGINNING,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -160,10 +171,9 @@ def make_app(modules: Iterable[str]) -> typer.Typer:
 
 def modules_for(words: Sequence[str]) -> tuple[str, ...]:
     """The module of the command that is named first; all of them where none is, as for --help."""
-    for module, commands in COMMANDS.items():
-        if words and words[0] in commands:
-            return (module,)
-    return tuple(COMMANDS)
+    if words and words[0] in MODULES:
+        return (MODULES[words[0]],)
+    return tuple(dict.fromkeys(MODULES.values()))
 
 
 def read_words(given: Sequence[str], environment: Mapping[str, str]) -> list[str]:
@@ -192,5 +202,5 @@ else:
         """`app`, the command line with every command, is made when somebody asks for it."""
         if name != "app":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()["app"] = make_app(COMMANDS)
+        globals()["app"] = make_app(modules_for([]))
         return globals()["app"]

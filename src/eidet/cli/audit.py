@@ -1,4 +1,4 @@
-"""`eidet audit verify`, `show` and `head`."""
+"""`eidet audit`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import typer
 from ..core.errors import BadInput
 from ..core.validate import moment
 from .configuration import read_settings_here
-from .json_output import emit, emit_each
-from .panels import ACCOUNT
+from .json_output import emit
 from .show import MINUTE, console, local_time, style_text, table
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from ..trust.audit.verify import Verified
 
 SHOWN_IDS: Final = 3
-ANY: Final = 2**63  # changes before a log was added: whoever takes a head now accepts what it says
+LISTING: Final = "Entries to list"
 
 Log = Annotated[
     Path | None,
@@ -41,20 +40,17 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def add_to(app: typer.Typer) -> None:
-    audit = typer.Typer(help="Verify and read the audit log.", no_args_is_help=True)
-    for run in (verify, show, head):
-        audit.command()(run)
-    app.add_typer(audit, name="audit", rich_help_panel=ACCOUNT)
+    app.command()(audit)
 
 
-def verify(
+def audit(
     path: Log = None,
     key: Key = None,
     key_file: KeyFile = None,
     kept: Annotated[
         str | None,
         typer.Option(
-            "--head", metavar="HEAD", help="What `audit head` printed earlier, or a file that holds it."
+            "--head", metavar="HEAD", help="The head that was printed earlier, or a file that holds it."
         ),
     ] = None,
     at: Annotated[
@@ -67,30 +63,54 @@ def verify(
         int | None,
         typer.Option(metavar="CHANGES", help="How many changes the memory had when the log was added to it."),
     ] = None,
+    last: Annotated[
+        int | None, typer.Option(min=1, help="List this many of the newest.", rich_help_panel=LISTING)
+    ] = None,
+    scope: Annotated[
+        str | None, typer.Option("--scope", "-s", help="Of one scope, or acme/**.", rich_help_panel=LISTING)
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="Who did it, or for whom.", rich_help_panel=LISTING)] = None,
+    verb: Annotated[
+        list[str] | None, typer.Option(help="Such as put or drop; repeatable.", rich_help_panel=LISTING)
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="ISO 8601.", rich_help_panel=LISTING)] = None,
+    until: Annotated[str | None, typer.Option(help="ISO 8601.", rich_help_panel=LISTING)] = None,
+    id: Annotated[
+        str | None, typer.Option(help="What happened to one record.", rich_help_panel=LISTING)
+    ] = None,
     json: AsJson = False,
 ) -> None:
-    """Check whether any entry was altered, removed, inserted or moved, and which line.
+    """Check the audit log, and list entries of it.
 
-    Exits with code 1 if so. With --at, also whether it is the log that the memory had.
+    Says whether any entry was altered, removed, inserted or moved, and which line; exits with code 1 if so.
+    With --at, also whether it is the log that the memory had. With --last or another of the last options,
+    also lists entries, oldest first, with their outcome. The head is the number and hash of the newest
+    entry: kept elsewhere, it shows later (--head) that none was removed.
     """
+    log = _choose_log(path)
+    asked: dict[str, Any] = {"scope": scope, "by": by, "verbs": verb, "id": id}
+    asked |= {"since": _moment(since, "since"), "until": _moment(until, "until")}
+    found = _verify(log, at, key=_key(key, key_file), head=kept, before=before, attached=attached)
+    listed = _list_entries(log, asked, last) if last or any(asked.values()) else None
+    if json:
+        answer = asdict(found) | {"path": str(found.path), "ok": found.ok, "head": str(found.head)}
+        emit(answer if listed is None else answer | {"listed": [entry.json for entry in listed]})
+    else:
+        if listed is not None:
+            _tell_entries(listed)
+        _tell(found)
+    raise typer.Exit(int(not found.ok))
+
+
+def _verify(log: Path, at: str | None, *, head: str | None, **how: Any) -> Verified:
     from ..open import open_store
-    from ..trust.audit.verify import verify as verified
+    from ..trust.audit.verify import verify
 
     with ExitStack() as stack:
         store = None
         if at is not None:
             store = stack.enter_context(closing(open_store(at, read_settings_here())))
-        known = None if kept is None else _head(kept)
-        log = _choose_log(path)
-        found = verified(
-            log, key=_key(key, key_file), head=known, store=store, before=before, attached=attached
-        )
-    if json:
-        emit(asdict(found) | {"path": str(found.path), "ok": found.ok, "head": str(found.head)})
-    else:
-        _tell(found)
-    if not found.ok:
-        raise typer.Exit(1)
+        return verify(log, head=None if head is None else _head(head), store=store, **how)
 
 
 def _tell(found: Verified) -> None:
@@ -104,39 +124,25 @@ def _tell(found: Verified) -> None:
     else:
         sound = "the log cannot be trusted where it says fault"
     out.print(style_text(f"{found.entries:,} entries, {sound}"))
+    if found.ok:
+        out.print(style_text(f"head {found.head}"), soft_wrap=True)
 
 
-def show(
-    path: Log = None,
-    scope: Annotated[str | None, typer.Option("--scope", "-s", help="One scope, or acme/**.")] = None,
-    by: Annotated[str | None, typer.Option(help="Who did it, or for whom.")] = None,
-    verb: Annotated[list[str] | None, typer.Option(help="Such as put or drop; repeatable.")] = None,
-    since: Annotated[str | None, typer.Option(help="ISO 8601.")] = None,
-    until: Annotated[str | None, typer.Option(help="ISO 8601.")] = None,
-    id: Annotated[str | None, typer.Option(help="What happened to one record.")] = None,
-    last: Annotated[int | None, typer.Option(min=1, help="Only this many of the newest.")] = None,
-    json: AsJson = False,
-) -> None:
-    """List entries, oldest first, with their outcome."""
+def _moment(text: str | None, name: str) -> float | None:
+    return None if text is None else moment(text, name)
+
+
+def _list_entries(log: Path, asked: dict[str, Any], last: int | None) -> list[AuditEntry]:
     from ..trust.audit.verify import entries
 
-    chosen = _choose_entries(
-        entries(_choose_log(path)),
-        scope=scope,
-        by=by,
-        verbs=verb,
-        since=None if since is None else moment(since, "since"),
-        until=None if until is None else moment(until, "until"),
-        id=id,
-    )
-    if last:
-        found = list(chosen)[-last:]
-    else:
-        found = list(chosen)
-    if json:
-        emit_each(entry.json for entry in found)
-    elif found:
-        console().print(_table(found))
+    found = list(_choose_entries(entries(log), **asked))
+    return found[-last:] if last else found
+
+
+def _tell_entries(listed: list[AuditEntry]) -> None:
+    if listed:
+        console().print(_table(listed))
+        console().print()
     else:
         console(stderr=True).print("nothing found")
 
@@ -227,16 +233,6 @@ def _short(value: object) -> str:
     return str(value)
 
 
-def head(path: Log = None, key: Key = None, key_file: KeyFile = None) -> None:
-    """Print the number and hash of the newest entry, to keep elsewhere for `audit verify --head`."""
-    from ..trust.audit.verify import verify as verified
-
-    found = verified(_choose_log(path), key=_key(key, key_file), attached=ANY)
-    if not found.ok:
-        raise BadInput(f"{found.path} is not as it was written; `eidet audit verify` shows where")
-    typer.echo(str(found.head))
-
-
 def _choose_log(path: Path | None) -> Path:
     """The log that was named, or the one of the configuration."""
     if path is not None:
@@ -261,11 +257,14 @@ def _key(key: str | None, file: Path | None) -> str | bytes | None:
 
 
 def _head(text: str) -> AuditHead:
-    """As it was printed, or the file it was printed into."""
+    """As it was printed, or the file that the answer of `eidet audit` was written to."""
     from ..trust.audit import AuditHead
 
     file = Path(text)
     try:
-        return AuditHead.of(file.read_text(encoding="utf-8") if len(text) < 200 and file.is_file() else text)
+        if len(text) < 200 and file.is_file():
+            text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise BadInput(f"{file} contains no audit log head") from None
+    words = text.split()
+    return AuditHead.of(words[-1] if words else text)

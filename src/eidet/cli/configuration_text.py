@@ -25,7 +25,7 @@ REST: Final = """\
 # weigh = false  # estimate importance from the text where you give none
 # keep_duplicates = false  # store a fact again even if its scope has it word for word
 
-# Trust. See `eidet review --help` and `eidet quarantine --help`.
+# Trust. See `eidet review --help` and `eidet mark --help`.
 # poison = "untrusted"  # scan texts for injected instructions: "untrusted", "all" or "off"
 # audit_recalls = false  # with an audit log: note reads, too
 
@@ -63,7 +63,7 @@ def make_text(choices: Choices) -> str:
         "# The language of the texts, for the forms of words: en, de, fr, es … or none.",
         f"language = {quote(choices.language)}",
         "",
-        "# What turns texts into vectors; `eidet reembed` changes it later.",
+        "# What turns texts into vectors; `eidet rebuild --reembed` changes it later.",
         describe_embedder(choices.embedder),
         "",
         "# Personal data and secrets in texts: off (stored as they are), redact, mask, label or refuse.",

@@ -16,7 +16,6 @@ from ..core.errors import BadInput, Unavailable
 from ..core.scope import Scope
 from .json_output import emit
 from .key_commands import _resolve_key as named_key
-from .panels import CARE
 from .show import console, progress_bar, style_text, table
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ LINE_SECONDS: Final = 10.0  # between two lines of progress
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command(rich_help_panel=CARE)(copy)
+    app.command()(copy)
 
 
 def copy(
@@ -62,10 +61,11 @@ def copy(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Copy memories from one place to another, and compare both; exit code 1 if they differ.
+    """Copy memories to another place, and compare both.
 
-    The same command again goes on where it was stopped, brings what is new, and takes away what the
-    source has forgotten since. EIDET_KEY counts for an end that is sealed already, and for a new target.
+    Exits with code 1 if they differ. The same command again goes on where it was stopped, brings what
+    is new, and takes away what the source has forgotten since. EIDET_KEY counts for an end that is
+    sealed already, and for a new target.
     """
     if below and scope is None:
         raise BadInput("--below goes with --scope; without them all scopes are copied")

@@ -10,22 +10,28 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ..core.draft import Draft, Message
 from ..core.errors import BadInput, MissingExtra
-from . import demo_data as story
+from ..core.record import Kind
+from .example_memory import build_example, load_story
 from .json_output import context_json, emit, hits_json
-from .panels import START
 from .show import console, grid, style_text, tell_heading
 
 if TYPE_CHECKING:
     from ..core.hit import Hits
 
 BUDGET: Final = 150
+STORY: Final = load_story("demo")  # three conversations of an invented person who plans a spring
+SCOPE: Final[str] = STORY["scope"]
+SESSIONS: Final[dict[str, Any]] = STORY["sessions"]
+QUESTIONS: Final[list[str]] = STORY["questions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +45,7 @@ class Remembered:
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command(rich_help_panel=START)(demo)
+    app.command()(demo)
 
 
 def demo(
@@ -51,7 +57,7 @@ def demo(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="With --serve: where to listen.")] = 8765,
     ask: Annotated[bool, typer.Option("--ask", hidden=True)] = False,
 ) -> None:
-    """See it work: one process remembers conversations, another answers from the file.
+    """See it work: one process remembers, another answers.
 
     With --serve, half a year of a small company in the dashboard.
     """
@@ -87,7 +93,6 @@ def build_and_serve(file: Path, port: int) -> None:
     except ImportError as error:
         raise MissingExtra("`eidet demo --serve`", extra="server") from error
     from ..core.environment import settings_of
-    from .example_memory import build_example
     from .serve_command import tell_addresses
 
     server = ServerSettings(port=port)
@@ -121,12 +126,31 @@ def remember(file: Path) -> Remembered:
 
     start = time.perf_counter()
     with Memory(file) as memory:
-        memory.remember(story.facts(), scope=story.SCOPE)
-        for session in story.SESSIONS:
-            memory.remember(story.messages(session), scope=story.SCOPE, session=session)
-        count = memory.admin.stats(story.SCOPE)["records"]
+        memory.remember(make_facts(), scope=SCOPE)
+        for session in SESSIONS:
+            memory.remember(make_messages(session), scope=SCOPE, session=session)
+        count = memory.admin.stats(SCOPE)["records"]
     millis = (time.perf_counter() - start) * 1000
     return Remembered(process=os.getpid(), file=str(file), records=count, millis=millis)
+
+
+def make_facts() -> list[Draft]:
+    start = datetime.fromisoformat(SESSIONS["shed"]["start"])
+    return [Draft(**fact, kind=Kind.FACT, occurred=start) for fact in STORY["facts"]]
+
+
+def make_messages(session: str) -> list[Message]:
+    start = datetime.fromisoformat(SESSIONS[session]["start"])
+    turns = [line.partition(": ") for line in SESSIONS[session]["turns"]]
+    return [
+        Message(
+            role="assistant" if who == "assistant" else "user",
+            name=who,
+            content=words,
+            timestamp=start + timedelta(minutes=number),
+        )
+        for number, (who, _, words) in enumerate(turns)
+    ]
 
 
 def answer(file: Path, *, json: bool) -> None:
@@ -134,8 +158,8 @@ def answer(file: Path, *, json: bool) -> None:
     from ..memory import Memory
 
     with Memory(file) as memory:
-        answers = {q: memory.recall(q, scope=story.SCOPE, limit=2) for q in story.QUESTIONS}
-        packed = memory.context(story.PROMPT, scope=story.SCOPE, budget=BUDGET, headings=False)
+        answers = {q: memory.recall(q, scope=SCOPE, limit=2) for q in QUESTIONS}
+        packed = memory.context(STORY["prompt"], scope=SCOPE, budget=BUDGET, headings=False)
     if json:
         rows = [hits_json(question, hits) for question, hits in answers.items()]
         emit({"process": os.getpid(), "answers": rows, "context": context_json(packed)})
@@ -144,7 +168,7 @@ def answer(file: Path, *, json: bool) -> None:
     for question, hits in answers.items():
         tell_answer(question, hits)
     tell_heading(f"A block for a prompt: {packed.tokens} of at most {packed.budget} tokens")
-    console().print(style_text((f"\n{story.PROMPT}", "bold cyan")))
+    console().print(style_text((f"\n{STORY['prompt']}", "bold cyan")))
     block = grid("dim", "")
     for line in packed.text.splitlines():
         date, _, text = line.partition(" ")
@@ -155,10 +179,10 @@ def answer(file: Path, *, json: bool) -> None:
 def tell_remembered(first: Remembered) -> None:
     tell_heading(f"Process {first.process} remembers, and exits")
     out = console()
-    kept = f"{len(story.SESSIONS)} conversations and {len(story.FACTS)} facts: {first.records} records"
+    kept = f"{len(SESSIONS)} conversations and {len(STORY['facts'])} facts: {first.records} records"
     out.print(f"\n{kept} in {first.millis:.0f} ms. Two of them:")
     some = grid("dim", "")
-    for turn in story.messages("walk")[4:7:2]:
+    for turn in make_messages("walk")[4:7:2]:
         some.add_row(f"{turn.timestamp:%Y-%m-%d}", style_text((f"{turn.name}: ", "bold"), turn.content or ""))
     out.print(some)
     out.print(f"The file: {first.file}", soft_wrap=True)
@@ -177,10 +201,10 @@ def tell_answer(question: str, hits: Hits) -> None:
 def tell_next(file: Path | None) -> None:
     """Commands that work as they stand; without a file of its own, the demo has left nothing to ask."""
     tell_heading("What to try next")
-    tries = ["eidet demo --at demo.db", f"eidet find --at demo.db --scope {story.SCOPE}"]
+    tries = ["eidet demo --at demo.db", f"eidet find --at demo.db --scope {SCOPE}"]
     if file is not None:
-        where = f"--at {shlex.quote(str(file))} --scope {story.SCOPE}"
-        tries = [f'eidet recall "{story.QUESTIONS[0]}" {where} --explain', f"eidet find --kind fact {where}"]
+        where = f"--at {shlex.quote(str(file))} --scope {SCOPE}"
+        tries = [f'eidet recall "{QUESTIONS[0]}" {where} --explain', f"eidet find --kind fact {where}"]
     console().print()
     for one in (*tries, 'eidet remember "My own first memory"', 'eidet recall "first"', "eidet --help"):
         console().print(style_text(("  $ ", "dim"), one), soft_wrap=True)

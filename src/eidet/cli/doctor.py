@@ -1,56 +1,50 @@
-"""What `eidet doctor` looks at: each check yields findings, and says what to do about them."""
+"""`eidet doctor`: looks at a memory from the outside in, and reports on one screen what to do about it.
+
+doctor_checks.py has the checks of a memory that could be opened; postgres_checks.py those of its server.
+"""
 
 from __future__ import annotations
 
-import logging
 import os
+import platform
+import re
+import shlex
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qs, urlsplit
 
-from ..core.errors import Corrupt, EidetError
-from ..index.embedded.sidecar import Sidecars
+from .. import __version__
+from ..core.environment import UnusedVariable, read_environment
+from ..core.errors import Corrupt, EidetError, MissingExtra, Unavailable
+from ..core.private_files import OTHERS
+from ..core.settings import read_choices, read_settings
 from ..memory import Memory
-from ..models.embed import embed_checked, embedder_named, embedder_of
 from ..net.url import is_server
 from ..open import open_store
-from ..store import Store, verbs
 from ..store.sql.column_names import REVISION
-from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers
-from ..store.traits import path_of
-from ..text import analyzer_of
-from .advice import advice
-from .diagnosis import CheckResult, fault, new, ok, warning
-from .installed_checks import describe_machine
+from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers, sqlite_version
+from .doctor_checks import CheckResult, Findings, OpenMemory, check_inside, check_served, fault, ok, warning
 from .memory_options import USUAL, Which
-from .opening_cures import find_cure
-from .postgres_checks import check_postgres
-from .safety_checks import check_files, check_line, check_protection
-from .server_checks import check_served, servers
-from .show import size_text
-from .speed_checks import check_embedder, check_index, check_log, check_recalls, time_embedder
+from .show import console, grid, size_text, style_text
 
-LITTLE_SPACE: Final = 100_000_000  # bytes
+if TYPE_CHECKING:
+    from rich.table import Table
+
 RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
-
-
-def examine(on: Which, *, thorough: bool) -> Iterator[CheckResult]:
-    """The findings, from the outside in; what lies behind a fault is not looked at."""
-    file = file_of(on.at)
-    if is_server(on.at):
-        checks: tuple[Check, ...] = (_machine, _line, _server)
-    elif file is None:
-        checks = (_machine, _line, _memory)
-    else:
-        checks = (_machine, _file, _surroundings, _integrity, _schema, _memory)
-    for check in checks:
-        found = list(_run_check(check, Subject(on, file, thorough)))
-        yield from found
-        if any(finding.level == "fault" or finding.concern == "new" for finding in found):
-            return
+LITTLE_SPACE: Final = 100_000_000  # bytes
+LONG_LOG: Final = 256_000_000  # bytes of a write-ahead log
+MOUNTS: Final = Path("/proc/mounts")
+REMOTE_DISKS: Final = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs")
+LOOPBACK: Final = ("", "localhost", "127.0.0.1", "::1")
+CHECKED: Final = ("verify-full", "verify-ca")
+EXTRAS: Final = ("server", "mcp", "postgres", "redis", "seal")  # worth naming where they are missing
+INNER: Final = ("test", "test-s3", "test-heavy", "dev")  # for people who work on Eidet itself
+_NEED: Final = re.compile(r"([A-Za-z0-9._-]+).*extra == ['\"]([a-z0-9-]+)['\"]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +61,30 @@ class Subject:
         return self.file
 
 
-Check = Callable[[Subject], Iterator[CheckResult]]
+def examine(on: Which, *, thorough: bool) -> Findings:
+    """The findings, from the outside in; what lies behind a fault is not looked at."""
+    case = Subject(on, file_of(on.at), thorough)
+    if is_server(on.at):
+        checks: tuple[Callable[[Subject], Findings], ...] = (_check_machine, _check_address, _check_server)
+    elif case.file is None:
+        checks = (_check_machine, _check_address, _check_memory)
+    else:
+        checks = (
+            _check_machine,
+            _check_file,
+            _check_surroundings,
+            _check_damage,
+            _check_schema,
+            _check_memory,
+        )
+    for check in checks:
+        found = list(_run_check(check, case))
+        yield from found
+        if any(finding.level == "fault" or finding.concern == "new" for finding in found):
+            return
 
 
-def _run_check(check: Check, case: Subject) -> Iterator[CheckResult]:
+def _run_check(check: Callable[[Subject], Findings], case: Subject) -> Findings:
     try:
         yield from check(case)
     except Corrupt as error:
@@ -79,72 +93,177 @@ def _run_check(check: Check, case: Subject) -> Iterator[CheckResult]:
         yield fault("opening", str(error), find_cure(error))
 
 
-def _machine(case: Subject) -> Iterator[CheckResult]:
-    return describe_machine(case.on)
+# What a server says that cannot be used, and what helps against it; names in the message fill the gaps.
+_CURES: Final[tuple[tuple[str, str], ...]] = (
+    (r"permission denied for schema (\w+)", "as its owner: GRANT USAGE, CREATE ON SCHEMA {} TO the role"),
+    (
+        r"permission denied for (?:table|relation) \w+",
+        "as their owner: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO the role",
+    ),
+    (r'database "([^"]+)" does not exist', "createdb {}"),
+    (r'role "([^"]+)" does not exist', "createuser {}"),
+    (r"password authentication failed|no password supplied", "put the password into ~/.pgpass or PGPASSWORD"),
+    (r"NOAUTH|WRONGPASS", "put the password into the address: redis://:PASSWORD@host"),
+)
 
 
-def _line(case: Subject) -> Iterator[CheckResult]:
-    return check_line(case.on.at)
+def find_cure(error: EidetError) -> str:
+    """What to do about a memory that cannot be opened; where only the message knows it, says so."""
+    again = "then run `eidet doctor` again"
+    for pattern, cure in _CURES:
+        if found := re.search(pattern, str(error)):
+            return f"{cure.format(*found.groups())}; {again}"
+    if isinstance(error, MissingExtra):
+        return f"pip install 'eidet[{error.extra}]'; {again}"
+    if isinstance(error, Unavailable):
+        return f"start the server, or check the address (--at) and the network; {again}"
+    return f"mend what the message names, in the address (--at), eidet.toml or EIDET_…; {again}"
+
+
+# This machine.
+
+
+def _check_machine(case: Subject) -> Findings:
+    python, database = platform.python_version(), sqlite_version()
+    yield ok("installed", f"eidet {__version__}, Python {python}, SQLite {database}, {platform.system()}")
+    yield ok("extras", _describe_extras(_find_extras()))
+    sources = [str(case.on.config)] if case.on.config is not None else []
+    sources += sorted(name for name in os.environ if name.startswith("EIDET_"))  # values may be secret
+    yield ok("settings", ", ".join(sources) or "the defaults; `eidet init` writes a file to change them")
+    for misspelt in _find_misspelt(os.environ):
+        todo = f"unset {misspelt.partition(':')[0]}, and set the one you mean"
+        yield warning("settings", misspelt, todo, "unsafe")
+
+
+def _find_extras() -> dict[str, bool]:
+    """The extras of Eidet, and whether all their packages are installed."""
+    try:
+        needs = distribution("eidet").requires or []
+    except PackageNotFoundError:  # a copy that nobody installed
+        return {}
+    found: dict[str, bool] = {}
+    for match in filter(None, map(_NEED.match, needs)):
+        package, extra = match.groups()
+        if extra not in INNER:
+            found[extra] = found.get(extra, True) and _is_installed(package)
+    return found
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _describe_extras(extras: Mapping[str, bool]) -> str:
+    if not extras:
+        return "unknown: eidet runs from a folder, not from an installed package"
+    described = ", ".join(name for name, installed in extras.items() if installed) or "none"
+    missing = [name for name in EXTRAS if not extras.get(name, True)]
+    return f"{described}; more: pip install 'eidet[{','.join(missing)}]'" if missing else described
+
+
+def _find_misspelt(environment: Mapping[str, str]) -> list[str]:
+    """Variables whose names look like those of Eidet, and are not."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            read_environment(environment)
+        except EidetError:  # whoever opens the memory reports bad values
+            return []
+    return [str(one.message) for one in caught if issubclass(one.category, UnusedVariable)]
 
 
 # The file, from outside.
 
 
-def _file(case: Subject) -> Iterator[CheckResult]:
+def _check_file(case: Subject) -> Findings:
     path = case.path
+    begin = 'eidet remember "…" creates it; --at or EIDET_MEMORY names another one'
     if not path.exists() and case.on.at == USUAL:
-        yield new("file", f"{path} is not there yet", _how_to_begin(path))
+        yield warning("file", f"{path} is not there yet", begin, "new")
+    elif not path.exists():
+        yield fault("file", f"{path} does not exist", begin)
     elif not path.is_file():
-        what = "does not exist"
-        if path.is_dir():
-            what = "is a folder"
-        yield fault("file", f"{path} {what}", _how_to_begin(path))
+        what = "is a folder" if path.is_dir() else "is no file"
+        yield fault("file", f"{path} {what}", "name the memory's file with --at or EIDET_MEMORY")
     elif not os.access(path, os.R_OK):
         yield fault("file", f"{path} cannot be read", "check its permissions")
     elif not is_database(path):
         yield fault("file", f"{path} is not a database", "name another file; this one is not touched")
     elif not os.access(path, os.W_OK) or not os.access(path.absolute().parent, os.W_OK):
-        yield warning(
-            "file", f"{path} can only be read", "to remember, make the file and its folder writable"
-        )
+        todo = "to remember, make the file and its folder writable"
+        yield warning("file", f"{path} can only be read", todo)
     else:
         yield ok("file", f"{path.absolute()}, {size_text(path.stat().st_size)}")
 
 
-def _how_to_begin(path: Path) -> str:
-    if path.exists():
-        return "name the memory's file with --at or EIDET_MEMORY"
-    return 'eidet remember "…" creates it; --at or EIDET_MEMORY names another one'
-
-
-def _surroundings(case: Subject) -> Iterator[CheckResult]:
-    free = shutil.disk_usage(case.path.absolute().parent).free
-    wanted = max(LITTLE_SPACE, case.path.stat().st_size)
+def _check_surroundings(case: Subject) -> Findings:
+    """Space, who may read, the kind of disk, a long log, and what was left behind."""
+    path = case.path
+    free, wanted = shutil.disk_usage(path.absolute().parent).free, max(LITTLE_SPACE, path.stat().st_size)
     if free < wanted:
         yield warning("disk", f"only {size_text(free)} free", f"free at least {size_text(wanted)}")
     else:
         yield ok("disk", f"{size_text(free)} free")
-    yield from check_files(case.path, case.on.config)
-    yield from check_log(case.path)
-    for file in leftovers(case.path):
-        yield warning("leftover", f"{file}, {size_text(file.stat().st_size)}", _advice(file))
+    yield from _check_private("file", path, "your memories")
+    if case.on.config is not None and _holds_secret(case.on.config):
+        yield from _check_private("settings", case.on.config, "the passwords and keys of your settings")
+    if (kind := _find_disk(path.absolute())) in REMOTE_DISKS:
+        yield warning(
+            "disk",
+            f"{path} is on a network disk ({kind}), where SQLite cannot lock reliably",
+            f"eidet copy {shlex.quote(str(path))} ~/eidet.db; for several machines use PostgreSQL",
+            "unsafe",
+        )
+    log = Path(f"{path}-wal")  # it slows every reader, and shrinks when the last program closes the memory
+    if log.exists() and (size := log.stat().st_size) > LONG_LOG:
+        todo = "stop the programs that use the memory once, then run `eidet stats`"
+        yield warning("speed", f"{log} has {size_text(size)}", todo, "slow")
+    for file in leftovers(path):
+        todo = "a copy from before an upgrade; delete it once all is well"
+        if file.suffix in (".partial", ".tmp"):
+            todo = "delete it, unless it is being written right now"
+        yield warning("leftover", f"{file}, {size_text(file.stat().st_size)}", todo)
 
 
-def _advice(file: Path) -> str:
-    if file.suffix in (".partial", ".tmp"):
-        return "delete it, unless it is being written right now"
-    return "a copy from before an upgrade; delete it once all is well"
+def _check_private(check: str, file: Path, what: str) -> Findings:
+    found = file.stat()
+    if os.name == "posix" and found.st_size and found.st_mode & OTHERS:
+        command = f"chmod 600 {shlex.quote(str(file))}"
+        yield warning(check, f"other users of this machine can read {what}: {file}", command, "unsafe")
 
 
-def _integrity(case: Subject) -> Iterator[CheckResult]:
+def _holds_secret(config: Path) -> bool:
+    """Whether a settings file has a password or a key in it."""
+    settings = read_settings({}, config)
+    for key in (settings.key, settings.guard_key):
+        if isinstance(key, str) and not key.startswith(("env:", "file:")):
+            return True
+    return urlsplit(read_choices(config).get("memory", "")).password is not None
+
+
+def _find_disk(path: Path) -> str:
+    """The kind of file system that a file is on, such as ext4; empty where nobody says."""
+    try:
+        lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    mounts = [line.split()[1:3] for line in lines]
+    above = [(len(folder), kind) for folder, kind in mounts if path.is_relative_to(folder)]
+    return max(above, default=(0, ""))[1]
+
+
+def _check_damage(case: Subject) -> Findings:
     found = damages(case.path, thorough=case.thorough)
-    for damage in found:
-        yield fault("damage", damage, RESTORE)
+    yield from (fault("damage", damage, RESTORE) for damage in found)
     if not found:
         yield ok("damage", "none" if case.thorough else "none (--thorough checks more)")
 
 
-def _schema(case: Subject) -> Iterator[CheckResult]:
+def _check_schema(case: Subject) -> Findings:
     facts = facts_of(case.path)
     if facts.foreign:
         yield fault("schema", "the tables of another program", "name another file; this one is not touched")
@@ -161,128 +280,82 @@ def _schema(case: Subject) -> Iterator[CheckResult]:
             "any other command, such as `eidet stats`, upgrades it and keeps a copy",
         )
     if facts.staged:
-        yield warning(
-            "embedder",
-            f"a change of the embedder stopped after {facts.staged:,} records",
-            "run the same `eidet reembed` again to resume",
-        )
+        stopped = f"a change of the embedder stopped after {facts.staged:,} records"
+        yield warning("embedder", stopped, "run the same `eidet rebuild --reembed` again to resume")
 
 
-# The memory, through a server or from inside.
+# The memory, by its address and from inside.
 
 
-def _server(case: Subject) -> Iterator[CheckResult]:
+def _check_address(case: Subject) -> Findings:
+    return check_line(case.on.at)
+
+
+def check_line(place: str) -> Findings:
+    """Whether texts travel to another machine in the clear."""
+    url, options = urlsplit(place), parse_qs(urlsplit(place).query)
+    host = url.hostname or options.get("host", [""])[0]
+    if host in LOOPBACK or host.startswith("/"):  # a path is a socket of this machine
+        return
+    if url.scheme == "redis":
+        yield warning("store", f"texts go to {host} unencrypted", "use rediss:// in the address", "unsafe")
+    mode = options.get("sslmode", [""])[0]
+    if url.scheme in ("postgres", "postgresql") and mode not in CHECKED:
+        todo = "add sslmode=verify-full to the address"
+        yield warning("store", f"nobody checks that {host} is your server", todo, "unsafe")
+
+
+def _check_server(case: Subject) -> Findings:
     with case.on.open_memory() as memory:
         yield from check_served(memory, case.on.at)
-        yield from check_recalls(memory.admin.stats()["retrieval"])
 
 
-def _memory(case: Subject) -> Iterator[CheckResult]:
+def _check_memory(case: Subject) -> Findings:
     if case.file is not None and facts_of(case.file).revision != REVISION:
         return
     settings = replace(case.on.settings(), language=None)
     store = open_store(case.on.at, settings)
     with Memory(store, settings=settings) as memory:
-        yield from _embedder(case.on, store)
-        yield from _language(case.on, store)
-        yield from _caches(store)
-        yield from servers(memory)
-        yield from check_postgres(case.on.at, store)
-        yield from _index(memory)
-        yield from check_index(memory, on_server=case.file is None)
-        yield from check_recalls(memory.admin.stats()["retrieval"])
-        yield from check_protection(memory, settings)
-        yield from advice(memory, case.on.reach_or_all(False), settings)
+        yield from check_inside(OpenMemory(case.on, memory, store, settings, case.file is not None))
 
 
-def _embedder(on: Which, store: Store) -> Iterator[CheckResult]:
-    name, width = verbs.get_setting(store, "embedder"), verbs.get_setting(store, "width")
-    try:
-        if name is None or width is None:
-            own = None
-        else:
-            own = embedder_named(name, int(width))
-        if own is not None and on.embedder is None:
-            chosen = own
-        else:
-            chosen = embedder_of(on.embedder)
-        made = embed_checked(chosen, ["Is anybody there?"]).shape[1]
-        seconds = time_embedder(chosen)
-    except EidetError as error:
-        yield fault("embedder", str(error), "repair it, or name another with --embedder")
-        return
-    if name is None:
-        yield ok("embedder", f"{chosen.name}, {seconds * 1000:.2f} ms a text; nothing was written yet")
-    elif chosen.name != name:
-        yield fault(
-            "embedder",
-            f"the memory was written with {name}, but you chose {chosen.name}",
-            "name its own with --embedder or EIDET_EMBEDDER, or change it for good with `eidet reembed`",
-        )
-    elif str(made) != width:
-        yield fault(
-            "embedder", f"{name} returns {made} numbers, the memory has {width}", "run `eidet reembed`"
-        )
-    else:
-        yield ok("embedder", f"{name}, {width} numbers, {seconds * 1000:.2f} ms a text")
-        yield from check_embedder(seconds)
+# The report.
+
+STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
+ALWAYS: Final = frozenset(  # what everybody wants to know
+    ("installed", "extras", "settings", "file", "store", "server", "disk", "embedder", "protection", "speed")
+)
 
 
-def _language(on: Which, store: Store) -> Iterator[CheckResult]:
-    language, analyzer = verbs.get_setting(store, "language"), verbs.get_setting(store, "analyzer")
-    wanted = on.language or on.settings().language
-    if language is None:
-        yield ok("language", "nothing was written yet")
-    elif wanted and analyzer_of(wanted) is not analyzer_of(language):
-        yield fault(
-            "language",
-            f"the texts were analysed as {language}, but you chose {wanted}",
-            f"leave the language out, or change it for good with `eidet rebuild --language {wanted}`",
-        )
-    elif analyzer != (current := analyzer_of(language).name):
-        yield fault("language", f"analysed by {analyzer}, this version has {current}", "run `eidet rebuild`")
-    else:
-        yield ok("language", f"{language}, analysed by {analyzer}")
+def show_report(findings: Sequence[CheckResult], *, verbose: bool) -> None:
+    """One row for what everybody wants to know, one line for all that is fine, and a row for each problem."""
+    rows, fine = grid("", "bold", ""), [finding for finding in findings if finding.level == "ok"]
+    for finding in fine:
+        if verbose or finding.check in ALWAYS:
+            _add_row(rows, finding)
+    others = dict.fromkeys(finding.check for finding in fine if finding.check not in ALWAYS)
+    if others and not verbose:
+        rows.add_row(style_text(("ok", STYLES["ok"])), "others", ", ".join(others))
+    problems = [finding for finding in findings if finding.level != "ok"]
+    if problems:
+        rows.add_row()
+    for finding in problems:
+        _add_row(rows, finding)
+    console().print(rows)
+    console().print(style_text(f"\n{_sum_up(problems)}"))
 
 
-def _caches(store: Store) -> Iterator[CheckResult]:
-    path = path_of(store)
-    if path is None:
-        return
-    folder = Path(f"{path}-index")
-    sidecars = Sidecars(folder, store)
-    wanted = {sidecars.path(scope) for scope in verbs.count_scopes(store)}
-    for file in sorted(set(folder.glob("*.eix")) - wanted):
-        yield warning("cache", f"{file} belongs to no scope", "delete it")
+def _add_row(rows: Table, finding: CheckResult) -> None:
+    label = style_text((finding.concern or finding.level, STYLES[finding.level]))
+    todo = [(f"\n→ {finding.todo}", "bold")] if finding.todo else []
+    rows.add_row(label, finding.check, style_text(finding.message, *todo))
 
 
-def _index(memory: Memory) -> Iterator[CheckResult]:
-    with _overheard("eidet.index") as warnings:
-        faults = memory.admin.check()
-    for message in warnings:
-        yield warning("cache", message, "nothing: it is only a cache")
-    for message in faults:
-        yield fault("index", message, "run `eidet rebuild`")
-    if not faults:
-        yield ok("index", f"agrees with the store (scopes: {len(memory.scopes()):,})")
-
-
-class _Listener(logging.Handler):
-    """Keeps what is logged, instead of lines on the terminal."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.heard: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.heard.append(record.getMessage())
-
-
-@contextmanager
-def _overheard(name: str) -> Iterator[list[str]]:
-    log, listener = logging.getLogger(name), _Listener()
-    log.addHandler(listener)
-    try:
-        yield listener.heard
-    finally:
-        log.removeHandler(listener)
+def _sum_up(problems: Sequence[CheckResult]) -> str:
+    if not problems:
+        return "All is well."
+    if [problem.concern for problem in problems] == ["new"]:
+        return "Nothing is wrong: there is no memory here yet; the arrow says how to begin."
+    if len(problems) == 1:
+        return "One thing to look at; the arrow says what to do."
+    return f"{len(problems)} things to look at; the arrows say what to do."

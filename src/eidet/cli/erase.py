@@ -1,4 +1,4 @@
-"""`eidet forget`, `eidet verify-forgotten` and `eidet verify-receipt`."""
+"""`eidet forget` and `eidet verify-forgotten`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from ..core.record import Trust
 from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where
-from .json_output import emit
+from .json_output import emit, emit_or_tell
 from .memory_options import Below, Which, command
-from .panels import FORGET
 from .parse import json_of
-from .show import ID_WIDTH, break_before_id, console, show_record, size_text, style_text, table
+from .show import ID_WIDTH, break_before_id, console, show_record, style_text, table
 
 if TYPE_CHECKING:
     from ..memory import Memory
@@ -29,8 +28,7 @@ SHOWN: Final = 50  # records of a dry run that are shown one by one
 
 def add_to(app: typer.Typer) -> None:
     for run in (forget, verify_forgotten):
-        command(app, FORGET)(run)
-    command(app, FORGET, scoped=False)(verify_receipt)
+        command(app)(run)
 
 
 def forget(
@@ -59,11 +57,25 @@ def forget(
     by: Annotated[str | None, typer.Option(help="Who does it, for the history and the receipt.")] = None,
     why: Annotated[str | None, typer.Option(help="Why, for the receipt.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    value: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead: a value (or its pseudonym) in the vault, which nobody can turn back then."
+        ),
+    ] = None,
 ) -> None:
-    """Forget by id, by filters (all of which must hold) or a whole scope, and what was derived from it."""
+    """Forget by id, by filter or a whole scope.
+
+    All filters must hold. What was derived from the records goes too, or is rebuilt without them.
+    """
     parts = {"kinds": where_kind, "session": where_session, "agent": where_agent, "until": where_before}
     given = {name: value for name, value in parts.items() if value}
     where = Where(**given) if given else None  # type: ignore[arg-type]
+    if value is not None:
+        if ids or given or everything or dry_run or receipt is not None or on.scope is not None:
+            raise BadInput("--value forgets one value of the vault and no records: drop the other options")
+        _forget_value(on, value)
+        return
     _check(on, ids, where, everything, receipt, for_good)
     if below and on.scope is None:
         raise BadInput("--below goes with --scope: name the scope")
@@ -85,6 +97,12 @@ def forget(
     if receipt is not None and forgotten.receipt is not None:
         forgotten.receipt.save(receipt)
         typer.echo(f"receipt: {receipt}", err=True)
+
+
+def _forget_value(on: Which, value: str) -> None:
+    with on.open_memory() as memory:
+        gone = memory.trust.forget_value(value)
+    emit_or_tell(on.json, {"forgotten": gone}, f"forgot {gone:,} in the vault")
 
 
 def _check(
@@ -181,9 +199,9 @@ def verify_forgotten(
     data: Annotated[str | None, typer.Option(metavar="JSON", help="Structured content instead.")] = None,
     below: Below = False,
 ) -> None:
-    """Search every place where a memory could keep something.
+    """Search every place where something forgotten could still be.
 
-    Exits with code 1 if it finds it.
+    Exits with code 1 if it finds it. With --receipt, also check that the receipt is from this memory.
     """
     from ..trust.erase.receipt import Receipt
 
@@ -232,22 +250,3 @@ def _sum_up(absence: Absence) -> str:
     if places == 1:
         return "found in 1 place"
     return f"found in {places} places"
-
-
-def verify_receipt(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
-    """Check that a receipt is from this memory and unchanged.
-
-    Exits with code 1 if it is not.
-    """
-    from ..trust.erase.receipt import Receipt
-
-    with on.open_memory() as memory:
-        receipt = Receipt.load(file)
-        holds = memory.trust.verify_receipt(receipt)
-    if on.json:
-        emit({"holds": holds})
-    else:
-        count, freed = receipt.counts.get("records", 0), size_text(receipt.counts.get("freed_bytes", 0))
-        message = f"valid: {count:,} records of scope {receipt.scope} were forgotten, {freed} given back"
-        typer.echo(message if holds else "not valid: it was changed, or is from another memory")
-    raise typer.Exit(0 if holds else 1)

@@ -13,25 +13,27 @@ from ..core.errors import BadInput
 from ..core.private_files import write_private
 from ..core.validate import dump_json
 from .configuration import read_choices_here
-from .panels import MEASURE
 from .show import console, plain, progress_bar, style_text, table
-from .worst_questions import tell_worst
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from ..eval import Case, Comparison, Difference, Figure, Report, Run, Variant
+    from ..eval import Case, Comparison, Difference, Figure, QuestionAnswer, Report, Run, Variant
 
 OUTPUT: Final = "What comes out"
 DATA: Final = "What is asked"
 DEFAULT: Final = "wordllama"
 FEWEST_WRONG: Final = 10  # wrong first hits below which the last two of TRUST say nothing
 TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # what the best scores are worth
+WORST: Final = 3  # questions that are shown
+SAID: Final = 100  # characters of a record that are shown
+
+Texts = dict[tuple[str, str | None], str]
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("eval", rich_help_panel=MEASURE)(evaluate)
+    app.command("eval")(evaluate)
 
 
 def evaluate(
@@ -77,9 +79,9 @@ def evaluate(
             metavar="FILE", help="Write JSON to this file; - is standard output.", rich_help_panel=OUTPUT
         ),
     ] = None,
-    html: Annotated[
+    plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write an HTML report to this file.", rich_help_panel=OUTPUT),
+        typer.Option(metavar="FILE", help="Draw the figures: a .png, .svg or .pdf.", rich_help_panel=OUTPUT),
     ] = None,
     least: Annotated[
         list[str] | None,
@@ -88,9 +90,10 @@ def evaluate(
         ),
     ] = None,
 ) -> None:
-    """Measure how well questions find the records that answer them; compare embedders and recipes.
+    """Measure how well questions find what answers them.
 
-    Exits with code 1 if a --least is not reached, or if a record of another scope came back.
+    Compares embedders and recipes. Exits with code 1 if a --least is not reached, or if a record of
+    another scope came back.
     """
     from .. import eval as measuring
 
@@ -98,7 +101,7 @@ def evaluate(
     chosen = embedder or read_choices_here().get("embedder") or DEFAULT
     base = measuring.Variant(embedder=chosen, recipe=recipe, place=place, language=language)
     others = [change_variant(base, text) for text in against or ()]
-    for path in (html, None if json in (None, "-") else Path(str(json))):
+    for path in (plot, None if json in (None, "-") else Path(str(json))):
         check_writable(path)
     cases = measuring.read_cases(file, format=format, roles=roles.split(","), sessions=sessions, seed=seed)
     if limit_questions is not None:
@@ -111,7 +114,7 @@ def evaluate(
         )
     if json != "-":
         tell_report(report)
-    write(report, json, html, file.name)
+    write(report, json, plot)
     missed = list(measuring.find_missed(report.base, gates))
     for miss in missed:
         typer.echo(f"below: {plain(str(miss))}", err=True)
@@ -133,16 +136,16 @@ def check_writable(path: Path | None) -> None:
         raise BadInput(f"{path} cannot be written: its folder does not exist, or it is a folder itself")
 
 
-def write(report: Report, json: str | None, html: Path | None, title: str) -> None:
-    from ..eval import html_of
+def write(report: Report, json: str | None, plot: Path | None) -> None:
+    from ..eval import draw
 
     if json == "-":
         typer.echo(dump_json(report.to_json()))
     elif json is not None:
         write_private(Path(json), dump_json(report.to_json()) + "\n")
-    if html is not None:
-        write_private(html, html_of(report, title))
-        typer.echo(f"report written to {html}", err=True)
+    if plot is not None:
+        draw(report, plot)
+        typer.echo(f"plot written to {plot}", err=True)
 
 
 def tell_report(report: Report) -> None:
@@ -255,3 +258,39 @@ def _count(count: int, noun: str) -> str:
     if count == 1:
         return f"1 {noun}"
     return f"{count:,} {noun}s"
+
+
+def tell_worst(report: Report) -> Iterator[Text]:
+    """Each with what came first and what was expected; nothing if every gold record came first."""
+    texts = {(case.scope, draft.id): draft.text or "" for case in report.cases for draft in case.records}
+    for number, answer in enumerate(report.find_worst(WORST)):
+        if not number:
+            yield style_text(("worst questions", "bold"))
+        yield from _tell_question(answer, texts)
+
+
+def _tell_question(answer: QuestionAnswer, texts: Texts) -> Iterator[Text]:
+    yield style_text(f"  {answer.question.text}", (f"  ({answer.scope}, {answer.question.id})", "dim"))
+    first = "nothing"
+    if answer.found:
+        first = _quote(answer.scope, answer.found[0].id, texts)
+    yield style_text(("    came first  ", "dim"), first)
+    for id in answer.question.gold[:2]:
+        place = _find_place(answer, id)
+        yield style_text(
+            ("    expected    ", "dim"), _quote(answer.scope, id, texts), (f"  {place}", "yellow")
+        )
+
+
+def _quote(scope: str, id: str, texts: Texts) -> str:
+    text = " ".join(texts.get((scope, id), "").split())
+    if len(text) > SAID:
+        text = f"{text[:SAID]}…"
+    return f"{id}: {text}"
+
+
+def _find_place(answer: QuestionAnswer, id: str) -> str:
+    for place, hit in enumerate(answer.found, 1):
+        if hit.id == id:
+            return f"came at {place}"
+    return "did not come"

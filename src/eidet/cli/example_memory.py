@@ -1,25 +1,42 @@
-"""Builds the memory that `eidet demo --serve` shows, the same every time for the same last day."""
+"""Builds the memory that `eidet demo --serve` shows, the same every time for the same last day.
+
+The story is in examples.json: half a year of a small company that builds inspection boats. Days count from
+the first one; `{+9}` in a text is the date nine days after it was said. The lists of Monday's reports have
+different lengths, so that no two Mondays are the same.
+"""
 
 from __future__ import annotations
 
+import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..core.draft import Draft, Message
-from ..memory import Memory
-from . import example_story as story
-from .example_talks import TALKS
 
+if TYPE_CHECKING:
+    from ..memory import Memory
+
+DAYS: Final = 182
+MARA: Final = "tidewater/mara"
+FLEET: Final = "tidewater/fleet"
 HOUR: Final = 3600.0
 DAY: Final = 86_400.0
 AHEAD = re.compile(r"\{\+(\d+)\}")
 SEED: Final = 1789
-_Work = Callable[[Memory, float], None]  # something that happens at a moment of the story
+_Work = Callable[["Memory", float], None]  # something that happens at a moment of the story
+
+
+def load_story(name: str) -> dict[str, Any]:
+    """One of the stories of examples.json: `demo` or `tidewater`."""
+    text = files(__package__).joinpath("examples.json").read_text(encoding="utf-8")
+    story: dict[str, Any] = json.loads(text)[name]
+    return story
 
 
 @dataclass(slots=True)
@@ -34,10 +51,12 @@ class StoryClock:
 
 def build_example(place: str | Path, end: float) -> int:
     """Fills a new memory with half a year of conversations, facts, states and recalls; how many records."""
-    start = _next_monday(end - story.DAYS * DAY)
+    from ..memory import Memory
+
+    start = _next_monday(end - DAYS * DAY)
     clock = StoryClock(start)
     with Memory(place, clock=clock) as memory:
-        for at, write in sorted(_works(start), key=lambda work: work[0]):
+        for at, write in sorted(_works(load_story("tidewater"), start), key=lambda work: work[0]):
             if at < end:
                 clock.now = at
                 write(memory, at)
@@ -52,34 +71,27 @@ def _next_monday(at: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _TalkWork:
-    talk: story.StoryTalk
+    scope: str
+    session: str
+    turns: Sequence[str]
     summed_up: bool = True
 
     def __call__(self, memory: Memory, at: float) -> None:
-        turns = list(_messages(self.talk.turns, at))
-        memory.remember(turns, scope=self.talk.scope, session=self.talk.session, agent="assistant")
+        turns = list(_messages(self.turns, at))
+        memory.remember(turns, scope=self.scope, session=self.session, agent="assistant")
         if self.summed_up:
-            memory.upkeep.end_session(self.talk.session, scope=self.talk.scope)
+            memory.upkeep.end_session(self.session, scope=self.scope)
 
 
 @dataclass(frozen=True, slots=True)
 class _NoteWork:
-    note: story.StoryNote
+    scope: str
+    fields: dict[str, Any]
 
     def __call__(self, memory: Memory, at: float) -> None:
-        note = self.note
-        draft = Draft(
-            text=_with_dates(note.text, at),
-            kind=note.kind,
-            importance=note.importance,
-            who=note.who,
-            source=note.source,
-            trust=note.trust,
-            key=note.key,
-            occurred=at,
-            agent="assistant",
-        )
-        memory.remember(draft, scope=note.scope)
+        fields: dict[str, Any] = {"kind": "fact", "importance": 0.5, "trust": "user"} | self.fields
+        text = _with_dates(fields.pop("text"), at)
+        memory.remember(Draft(text=text, occurred=at, agent="assistant", **fields), scope=self.scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,7 @@ class _StateWork:
         data = {"boat": self.boat, "battery": battery, "speed": speed, "sonar": dice.random() > 0.1}
         memory.remember(
             Draft(data=data, kind="state", place=place, step=self.step, importance=0.2, occurred=at),
-            scope=story.FLEET,
+            scope=FLEET,
             agent=self.boat,
             session=f"{self.boat} week {self.step // 2 + 1}",
         )
@@ -107,64 +119,69 @@ class _RecallWork:
     useful: bool | None
 
     def __call__(self, memory: Memory, _at: float) -> None:
-        hits = memory.recall(self.query, scope=story.MARA, limit=5)
+        hits = memory.recall(self.query, scope=MARA, limit=5)
         if self.useful is not None:
             memory.feedback(hits, useful=self.useful, by="Mara")
 
 
-def _works(start: float) -> Iterator[tuple[float, _Work]]:
-    for talk in TALKS:
-        yield start + talk.day * DAY + talk.hour * HOUR, _TalkWork(talk)
-    for note in story.NOTES:
-        yield start + note.day * DAY + (18 + note.day % 5) * HOUR, _NoteWork(note)
-    yield from _meetings(start)
-    yield from _states(start)
-    yield from _recalls(start)
+def _works(story: dict[str, Any], start: float) -> Iterator[tuple[float, _Work]]:
+    for talk in story["talks"]:
+        at = start + talk["day"] * DAY + talk["hour"] * HOUR
+        yield at, _TalkWork(talk["scope"], talk["session"], talk["turns"])
+    for note in story["notes"]:
+        day, scope = note.pop("day"), note.pop("scope")
+        yield start + day * DAY + (18 + day % 5) * HOUR, _NoteWork(scope, note)
+    yield from _meetings(story, start)
+    yield from _states(story["boats"], start)
+    yield from _recalls(story["questions"], start)
 
 
-def _meetings(start: float) -> Iterator[tuple[float, _Work]]:
+def _meetings(story: dict[str, Any], start: float) -> Iterator[tuple[float, _Work]]:
     """Every Monday each of three says what they did and what is in the way."""
-    for week in range(story.DAYS // 7):
+    for week in range(DAYS // 7):
         dice = random.Random(SEED + week)  # noqa: S311
-        customer = story.CUSTOMERS[week % len(story.CUSTOMERS)]
+        customer = _take(story["customers"], week)
         lines = []
-        for place, (who, done) in enumerate(story.DONE.items()):
+        for place, (who, done) in enumerate(story["done"].items()):
             figures = {"kilos": dice.randrange(310, 420), "gigabytes": dice.randrange(2, 9)}
             figures |= {"tests": dice.randrange(9, 60), "calls": dice.randrange(6, 40)}
-            boat = story.BOATS[(week + place) % len(story.BOATS)]
-            thing = done[week % len(done)].format(boat=boat, customer=customer, **figures)
-            trouble = story.TROUBLE[(3 * week + place) % len(story.TROUBLE)].format(customer=customer)
-            lines.append(f"{who}: Last week I {thing}.")
-            lines.append(f"{who}: In the way: {trouble}.")
+            boat = _take(story["boats"], week + place)
+            thing = _take(done, week).format(boat=boat, customer=customer, **figures)
+            trouble = _take(story["trouble"], 3 * week + place).format(customer=customer)
+            lines += [f"{who}: Last week I {thing}.", f"{who}: In the way: {trouble}."]
         lines.append(f"assistant: Noted, week {week + 1}.")
-        talk = story.StoryTalk(story.MARA, f"monday-{week + 1:02}", 7 * week, 8.5, "\n".join(lines))
-        yield start + talk.day * DAY + talk.hour * HOUR, _TalkWork(talk, summed_up=False)
+        at = start + 7 * week * DAY + 8.5 * HOUR
+        yield at, _TalkWork(MARA, f"monday-{week + 1:02}", lines, summed_up=False)
 
 
-def _states(start: float) -> Iterator[tuple[float, _Work]]:
+def _take(choices: Sequence[str], number: int) -> str:
+    return choices[number % len(choices)]
+
+
+def _states(boats: Sequence[str], start: float) -> Iterator[tuple[float, _Work]]:
     dice = random.Random(SEED)  # noqa: S311
-    for step in range(story.DAYS // 7 * 2):
-        for boat in story.BOATS:
+    for step in range(DAYS // 7 * 2):
+        for boat in boats:
             day = step * 3.5 + dice.random()
             yield start + (day + 0.2) * DAY, _StateWork(boat, step, dice.randrange(1 << 30))
 
 
-def _recalls(start: float) -> Iterator[tuple[float, _Work]]:
+def _recalls(questions: Sequence[str], start: float) -> Iterator[tuple[float, _Work]]:
     """A few questions a day, more of them lately; about one in five is judged."""
     dice = random.Random(SEED + 1)  # noqa: S311
-    for day in range(3, story.DAYS):
-        for _ in range(dice.choice((0, 0, 1, 2, 3)) + (9 if day > story.DAYS - 42 else 0)):
-            query = dice.choice(story.QUESTIONS)
+    for day in range(3, DAYS):
+        for _ in range(dice.choice((0, 0, 1, 2, 3)) + (9 if day > DAYS - 42 else 0)):
+            query = dice.choice(questions)
             useful = None
             if dice.random() < 0.25:
                 useful = "wifi" not in query and dice.random() < 0.9
             yield start + (day + dice.uniform(0.35, 0.8)) * DAY, _RecallWork(query, useful)
 
 
-def _messages(turns: str, at: float) -> Iterator[Message]:
+def _messages(turns: Sequence[str], at: float) -> Iterator[Message]:
     minutes = 0.0
-    for line in turns.strip().splitlines():
-        who, _, text = line.strip().partition(": ")
+    for line in turns:
+        who, _, text = line.partition(": ")
         role = "assistant" if who == "assistant" else "user"
         moment = datetime.fromtimestamp(at, UTC) + timedelta(minutes=minutes)
         name = None if role == "assistant" else who

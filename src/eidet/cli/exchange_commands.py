@@ -1,4 +1,4 @@
-"""`eidet import` and `export`."""
+"""`eidet import`, `export` and `load`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from .copy import ProgressLines, resumable
-from .json_output import emit
+from .json_output import emit, emit_or_tell
 from .memory_options import Below, Which, command
-from .panels import CARE
-from .show import console, progress_bar, style_text, table
+from .show import console, local_time, progress_bar, style_text, table
 
 if TYPE_CHECKING:
     from ..exchange import Exported, Imported, Importer
@@ -28,8 +27,9 @@ Source = Annotated[str, typer.Argument(metavar="SOURCE", help="A file, a folder,
 
 
 def add_to(app: typer.Typer) -> None:
-    command(app, CARE, name="import")(import_)
-    command(app, CARE)(export)
+    command(app, name="import")(import_)
+    for run in (export, load):
+        command(app)(run)
 
 
 def import_(
@@ -66,8 +66,9 @@ def import_(
         bool, typer.Option("--skip-bad", help="Leave out what cannot be stored, and report it.")
     ] = False,
 ) -> None:
-    """Bring memories of another program; exit code 1 if some were left because they differ.
+    """Bring memories of another program.
 
+    Exits with code 1 if some were left because they differ.
     Run the same command again to resume it or to bring what is new: what is there already is left as it is.
     --scope may have gaps, as in acme/{user}; each format has a default.
     """
@@ -238,3 +239,79 @@ def _export_as(
     )
     with on.open_memory() as memory, progress_bar("exporting") as tell:
         return export_memories(memory, format, file, scope=scope, plain=plain, vectors=vectors, progress=tell)
+
+
+def load(
+    on: Which,
+    source: Annotated[
+        str,
+        typer.Argument(metavar="SOURCE", help="An export; or an archive, a folder or s3://bucket/prefix."),
+    ],
+    below: Below = False,
+    unverified: Annotated[
+        bool,
+        typer.Option(
+            "--unverified", help="Load a plain or former export into a sealed memory: nobody signed it."
+        ),
+    ] = False,
+    ids: Annotated[list[str] | None, typer.Option("--id", help="Archive: only this id; repeatable.")] = None,
+    since: Annotated[str | None, typer.Option(help="Archive: only what was created then or later.")] = None,
+    until: Annotated[str | None, typer.Option(help="Archive: only what was created then or earlier.")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="Archive: only list its content.")] = False,
+    claim: Annotated[
+        bool,
+        typer.Option("--claim", help="Archive: only make it this memory's own, after its file was moved."),
+    ] = False,
+) -> None:
+    """Read an export, or memories back from an archive.
+
+    Records go into the scopes that they name; with --scope, only the records of that one are read. A damaged
+    file changes nothing.
+    """
+    if "://" in source or Path(source).is_dir():
+        _load_archive(on, source, {"ids": ids, "since": since, "until": until}, listing=listing, claim=claim)
+        return
+    if ids or since or until or listing or claim:
+        raise BadInput(
+            f"--id, --since, --until, --list and --claim are for an archive, and {source} is a file"
+        )
+    scope = on.reach_or_all(below)
+    with on.open_memory(creates=True) as memory, progress_bar("loading") as tell:
+        count = memory.load(Path(source), scope=scope, unverified=unverified, progress=tell)
+    emit_or_tell(
+        on.json, {"loaded": count}, f"loaded {count:,} records of {scope or 'every scope'} from {source}"
+    )
+
+
+def _load_archive(on: Which, folder: str, sought: dict[str, Any], *, listing: bool, claim: bool) -> None:
+    if listing:
+        _tell_pieces(on, folder)
+        return
+    if claim:
+        with on.open_memory() as memory:
+            count = memory.upkeep.claim_archive(folder)
+        emit_or_tell(on.json, {"claimed": count}, f"claimed {count:,} pieces of {folder}")
+        return
+    scope = None if on.scope is None else Scope(on.scope)
+    with on.open_memory(creates=True) as memory:
+        count = memory.upkeep.unarchive(folder, scope=scope, **sought)
+    emit_or_tell(on.json, {"unarchived": count}, f"brought back {count:,} records from {folder}")
+
+
+def _tell_pieces(on: Which, folder: str) -> None:
+    """By the manifests alone."""
+    from ..upkeep.archive import archive_of
+
+    archive = archive_of(folder)
+    assert archive is not None
+    pieces = [{"name": name, **archive.manifest(name)} for name in archive.names()]
+    if on.json:
+        emit(pieces)
+        return
+    made = table("piece", "archived", "records", "scopes", "created")
+    for piece in pieces:
+        first, last = (local_time(at) for at in piece.get("created") or (None, None))
+        scopes = ", ".join(f"{scope} {count:,}" for scope, count in (piece.get("scopes") or {}).items())
+        row = (piece["name"], local_time(piece.get("archived")), f"{piece['count']:,}", scopes)
+        made.add_row(*map(style_text, row), f"{first} to {last}")
+    console().print(made)

@@ -15,7 +15,6 @@ from ..core.errors import BadInput, EidetError
 from ..core.private_files import write_private
 from .configuration import FILE
 from .configuration_text import Choices, make_text
-from .panels import START
 from .show import console, grid, plain, style_text
 
 USUAL: Final = Choices(memory="eidet.db", language="en", guard="off")
@@ -32,7 +31,7 @@ PERSONAL: Final = "off: stored as it is; redact: [EMAIL] instead of an address; 
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command(rich_help_panel=START)(init)
+    app.command()(init)
 
 
 def init(
@@ -51,9 +50,10 @@ def init(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; defaults for the rest.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
 ) -> None:
-    """Set up a folder: three questions, and a commented eidet.toml that every command reads.
+    """Set up a folder: three questions, and an eidet.toml.
 
-    Each question has an option; with --yes, nothing is asked. An existing file is never replaced unasked.
+    Every command reads that file. Each question has an option; with --yes, nothing is asked. An
+    existing file is never replaced unasked.
     """
     check_target(file, yes=yes, overwrite=overwrite)
     choices = Choices(
@@ -185,7 +185,6 @@ def tell_next(file: Path, choices: Choices) -> None:
     steps.add_row('eidet remember "Ann lives in Lisbon"', "writes the first memory")
     steps.add_row('eidet recall "Where does Ann live?"', "finds it, and says why")
     steps.add_row("eidet doctor", "checks the setup and says what to mend")
-    steps.add_row("eidet tour", "shows the main ideas in three minutes")
     out.print(steps)
     if file != FILE:
         out.print(style_text((f"\nCommands read it with --config {file} or EIDET_CONFIG={file}.", "dim")))

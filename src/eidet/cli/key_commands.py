@@ -13,8 +13,7 @@ import typer
 from ..core.errors import BadInput, Misconfigured, NotFound, Refused
 from .json_output import emit, emit_or_tell
 from .memory_options import Which, command
-from .panels import INSIDE, TRUST
-from .serve_command import add_keys_to
+from .serve_command import api
 from .show import progress_bar
 
 if TYPE_CHECKING:
@@ -29,12 +28,12 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmat
 def add_to(app: typer.Typer) -> None:
     keys = typer.Typer(no_args_is_help=True, help="Keys of a sealed memory, and of callers of `eidet serve`.")
     keys.command()(new)
-    command(keys, INSIDE)(rotate)
+    command(keys)(rotate)
     for run in (check, shred):
-        command(keys, INSIDE, scoped=False)(run)
-    add_keys_to(keys)
-    app.add_typer(keys, name="keys", rich_help_panel=TRUST)
-    command(app, TRUST, scoped=False)(seal)
+        command(keys, scoped=False)(run)
+    keys.command()(api)
+    app.add_typer(keys, name="keys")
+    command(app, scoped=False)(seal)
 
 
 def new(
@@ -124,7 +123,7 @@ def shred(on: Which, which: Scope, yes: Yes = False) -> None:
 
 
 def seal(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
-    """Seal an existing file in place, with the key of --key-file or EIDET_KEY."""
+    """Seal a file in place (--key-file or EIDET_KEY)."""
     from ..trust.seal.seal_file import seal_file
     from ..trust.seal.service import service_of
 

@@ -20,7 +20,6 @@ from ..core.errors import MissingExtra
 from ..core.scope import ALL, Scope
 from ..net.url import API_KEY, is_server
 from .memory_options import Which, command
-from .panels import USE
 
 if TYPE_CHECKING:
     from ..server.access import Caller
@@ -38,7 +37,7 @@ SECRETS: Final = {SECRET: "the URL of the memory with its password", API_KEY: "t
 
 
 def add_to(app: typer.Typer) -> None:
-    command(app, USE)(mcp)
+    command(app)(mcp)
 
 
 def mcp(
@@ -47,9 +46,10 @@ def mcp(
     graph_tools: GraphTools = False,
     print_config: PrintConfig = False,
 ) -> None:
-    """Serve a memory to an agent over MCP (stdin and stdout); --print-config says how to add it.
+    """Serve it to an agent over MCP (stdin and stdout).
 
-    With --scope, the agent works in that scope and those below it, and sees no other.
+    --print-config says how to add it. With --scope, the agent works in that scope and those below it,
+    and sees no other.
     """
     if print_config:
         show_config(on, rights, graph_tools)

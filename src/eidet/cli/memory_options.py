@@ -181,7 +181,7 @@ class Which:
 
 
 def command(
-    app: typer.Typer, panel: str, *, name: str | None = None, scoped: bool = True
+    app: typer.Typer, *, name: str | None = None, scoped: bool = True
 ) -> Callable[[Callable[Concatenate[Which, P], None]], Callable[Concatenate[Which, P], None]]:
     """Makes a function a command: its first argument is filled from the options of `Which`.
 
@@ -189,7 +189,7 @@ def command(
     """
 
     def add(run: Callable[Concatenate[Which, P], None]) -> Callable[Concatenate[Which, P], None]:
-        app.command(name, cls=PlainCommand, rich_help_panel=panel)(_with_options(run, scoped))
+        app.command(name, cls=PlainCommand)(_with_options(run, scoped))
         return run
 
     return add

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..store import Store
 from ..store.traits import has_ability
-from .diagnosis import CheckResult, fault, ok
+from .doctor_checks import CheckResult, fault, ok
 
 if TYPE_CHECKING:
     from ..store.sql.postgres.searchable import SearchableDatabase

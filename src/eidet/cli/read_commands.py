@@ -1,4 +1,4 @@
-"""`eidet recall`, `context`, `find`, `show`, `history`, `scopes`, `sessions` and `stats`."""
+"""`eidet recall`, `context`, `find`, `show`, `scopes` and `stats`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import typer
 from . import show as shown
 from .json_output import context_json, emit, emit_each, event_json, hits_json
 from .memory_options import Below, Vectors, Which, command
-from .panels import CARE, USE
 from .scope_hint import tell_elsewhere
 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Of this kind; repeatable.")]
@@ -33,11 +32,8 @@ Id = Annotated[str, typer.Argument(metavar="ID")]
 
 
 def add_to(app: typer.Typer) -> None:
-    for run in (recall, context, find, show, history):
-        command(app, USE)(run)
-    command(app, CARE)(stats)
-    command(app, CARE)(scopes)
-    command(app, CARE)(sessions)
+    for run in (recall, context, find, show, scopes, stats):
+        command(app)(run)
 
 
 def recall(
@@ -61,7 +57,7 @@ def recall(
     ] = False,
     vectors: Vectors = False,
 ) -> None:
-    """Recall what matters for a query, best first, each hit with its reasons."""
+    """Recall what matters for a query, best first, with reasons."""
     with on.open_memory() as memory:
         hits = memory.recall(
             query,
@@ -106,7 +102,7 @@ def context(
     recipe: Recipe = "auto",
     below: Below = False,
 ) -> None:
-    """Build a prompt-ready block of what matters for a query, never over its budget."""
+    """Build a block for a prompt, never over its budget."""
     with on.open_memory() as memory:
         packed = memory.context(
             query,
@@ -152,7 +148,7 @@ def find(
     below: Below = False,
     vectors: Vectors = False,
 ) -> None:
-    """Find records that match exactly.
+    """Find records by kind, session, time, person or trust.
 
     With --json one a line.
     """
@@ -187,52 +183,61 @@ def find(
 def show(
     on: Which,
     id: Id,
-    with_history: Annotated[bool, typer.Option("--history", help="Also its history.")] = False,
+    with_history: Annotated[
+        bool, typer.Option("--history", help="Also its history, even if it was forgotten.")
+    ] = False,
+    detail: Annotated[
+        bool, typer.Option("--detail", help="In full, as it was before its tier reduced it.")
+    ] = False,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Turn its pseudonyms back (settings vault and guard_key).")
+    ] = False,
     vectors: Vectors = False,
 ) -> None:
-    """Show everything about one record.
+    """Show everything about one record, and its history.
 
     Exits with code 1 if there is none.
     """
+    if reveal:
+        on.check_local("show --reveal", "the vault is beside its store, so run it there")
     with on.open_memory() as memory:
         record = memory.get(id, scope=on.one_scope)
-        events = []
-        if with_history:
-            events = memory.history(id, scope=on.one_scope)
-        if record is None:
+        events = memory.history(id, scope=on.one_scope) if with_history else []
+        if record is not None and (detail or reveal):
+            record = memory.upkeep.detail(id, scope=on.one_scope)
+        if record is not None and reveal:
+            record = memory.trust.reveal(record)
+        if record is None and not events:
             tell_elsewhere(on, memory)
-    if record is None:
-        _nothing(f"there is no record {id!r} in scope {on.one_scope}")
-    elif on.json:
-        answer: dict[str, Any] = record.to_dict(vectors=vectors)
+    if record is None and not events:
+        typer.echo(shown.plain(f"there is no record {id!r} in scope {on.one_scope}"), err=True)
+        raise typer.Exit(1)
+    if on.json:
+        answer: dict[str, Any] = {} if record is None else record.to_dict(vectors=vectors)
         emit(answer | {"history": list(map(event_json, events))} if with_history else answer)
-    else:
-        shown.tell_record(record)
-        if with_history:
-            typer.echo()
-            shown.tell_events(events)
-
-
-def history(on: Which, id: Id) -> None:
-    """Show what happened to a record, oldest first.
-
-    Exits with code 1 if nothing is known about it.
-    """
-    with on.open_memory() as memory:
-        events = memory.history(id, scope=on.one_scope)
-    if not events:
-        _nothing(f"nothing is known about {id!r} in scope {on.one_scope}")
-    elif on.json:
-        emit(list(map(event_json, events)))
-    else:
+        return
+    if record is not None:
+        shown.tell_record(record, len(record.text) if detail else shown.SHOWN)
+    if with_history:
+        typer.echo()
         shown.tell_events(events)
 
 
-def scopes(on: Which) -> None:
-    """The scopes that hold records, with counts.
+def scopes(
+    on: Which,
+    sessions: Annotated[
+        bool, typer.Option("--sessions", help="The sessions of the scope instead, the latest first.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many sessions at most.")] = 20,
+    below: Below = False,
+) -> None:
+    """List the scopes that hold records, or the sessions of one.
 
-    With --scope, that one and those below it.
+    With --scope, that one and those below it. With --sessions and --json one a line.
     """
+    if sessions:
+        _tell_sessions(on, limit, below)
+        return
     with on.open_memory() as memory:
         counts = memory.scopes(on.scope)
     if on.json:
@@ -241,15 +246,7 @@ def scopes(on: Which) -> None:
         shown.tell_scopes(counts)
 
 
-def sessions(
-    on: Which,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 20,
-    below: Below = False,
-) -> None:
-    """The sessions of a scope, those that were active last first.
-
-    With --json one a line.
-    """
+def _tell_sessions(on: Which, limit: int, below: bool) -> None:
     with on.open_memory() as memory:
         found = memory.admin.sessions(on.reach(below), limit=limit)
         if not found:
@@ -267,7 +264,7 @@ def stats(
         bool, typer.Option("--metrics", help="Numbers for monitoring, in the text format of Prometheus.")
     ] = False,
 ) -> None:
-    """Counts, sizes and recall quality, for one scope or all."""
+    """Show counts, sizes and recall quality, of a scope or all."""
     scope = on.reach_or_all(below)
     with on.open_memory() as memory:
         if metrics:
@@ -283,8 +280,3 @@ def stats(
         emit(answer)
     else:
         shown.tell_stats(answer)
-
-
-def _nothing(message: str) -> None:
-    typer.echo(shown.plain(message), err=True)
-    raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`eidet serve`, and the keys of its callers: `eidet keys api`, `revoke`, `callers`."""
+"""`eidet serve`, and `eidet keys api` for those who call it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.environment import change_settings
-from ..core.errors import MissingExtra
+from ..core.errors import BadInput, MissingExtra
 from .json_output import emit
 from .memory_options import Which, command
-from .panels import START
 
 if TYPE_CHECKING:
     from ..server.server_settings import ServerSettings
@@ -20,12 +19,11 @@ if TYPE_CHECKING:
 KeysFile = Annotated[
     Path, typer.Option("--keys", envvar="EIDET_KEYS", metavar="FILE", help="The keys file, in TOML.")
 ]
-Name = Annotated[str, typer.Argument(metavar="NAME")]
 KEYS_FILE = Path("eidet-keys.toml")
 
 
 def add_to(app: typer.Typer) -> None:
-    command(app, START, scoped=False)(serve)
+    command(app, scoped=False)(serve)
 
 
 def serve(
@@ -78,7 +76,10 @@ def serve(
         typer.Option("--graph-tools", help="MCP: also the tools of the reference knowledge-graph server."),
     ] = False,
 ) -> None:
-    """Serve the memory over HTTP: dashboard, REST, MCP, metrics, documentation (/docs). Ctrl-C stops it."""
+    """Serve it over HTTP: dashboard, REST, MCP and metrics.
+
+    /docs documents what it offers. Ctrl-C stops it.
+    """
     on.check_local("serve", "clients reach the memory there already")
     try:
         from ..server.serve import Opening
@@ -143,52 +144,48 @@ def hide_login(place: str) -> str:
     return str(split_url(place))
 
 
-def add_keys_to(keys: typer.Typer) -> None:
-    """The commands for callers, in the group `eidet keys`."""
-    for run in (api, revoke, callers):
-        keys.command()(run)
-
-
 def api(
-    name: Name,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="The caller; without one, list all.")
+    ] = None,
     scopes: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option("--scopes", metavar="SCOPE", help="A scope and all below; ** is all. Repeatable."),
-    ],
+    ] = None,
     rights: Annotated[
-        list[str], typer.Option("--rights", metavar="RIGHT", help="Of read, write, forget, admin, agents.")
-    ],
+        list[str] | None,
+        typer.Option("--rights", metavar="RIGHT", help="Of read, write, forget, admin, agents."),
+    ] = None,
+    revoke: Annotated[
+        bool, typer.Option("--revoke", help="Take the key away; a running server refuses it at once.")
+    ] = False,
     keys: KeysFile = KEYS_FILE,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Make a key for a caller of `eidet serve`. It is shown once; the file keeps a hash of it."""
-    from ..server.keys_file import add_key
+    """Make, take away or list the keys of callers of `eidet serve`.
 
-    secret = add_key(keys, name, split_words(scopes), split_words(rights))
-    typer.echo(secret)
-    typer.echo(f"added {name} to {keys}; the key is shown only this once", err=True)
+    A key is shown once; the file keeps a hash of it.
+    """
+    from ..server.keys_file import add_key, remove_key
+
+    if name is None:
+        list_callers(keys, json=json)
+    elif revoke:
+        remove_key(keys, name)
+        typer.echo(f"revoked {name} in {keys}", err=True)
+    elif not scopes or not rights:
+        raise BadInput("say where the caller may do what: --scopes acme --rights read,write")
+    else:
+        typer.echo(add_key(keys, name, split_words(scopes), split_words(rights)))
+        typer.echo(f"added {name} to {keys}; the key is shown only this once", err=True)
 
 
 def split_words(said: list[str]) -> list[str]:
     """Values may be repeated, or stand with commas between them."""
-    words = []
-    for one in said:
-        words += [word.strip() for word in one.split(",") if word.strip()]
-    return words
+    return [word.strip() for one in said for word in one.split(",") if word.strip()]
 
 
-def revoke(name: Name, keys: KeysFile = KEYS_FILE) -> None:
-    """Take a caller's key away; a running server refuses it at once."""
-    from ..server.keys_file import remove_key
-
-    remove_key(keys, name)
-    typer.echo(f"revoked {name} in {keys}", err=True)
-
-
-def callers(
-    keys: KeysFile = KEYS_FILE,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """List the callers of a keys file, with their scopes and rights."""
+def list_callers(keys: Path, *, json: bool) -> None:
     from ..server.keys_file import list_keys
 
     for key in list_keys(keys):

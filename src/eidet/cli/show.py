@@ -172,10 +172,10 @@ def tell_records(records: Sequence[Record], *, scopes: bool = False) -> None:
     console().print(made)
 
 
-def tell_record(record: Record) -> None:
+def tell_record(record: Record, most: int = SHOWN) -> None:
     made = grid("bold", "")
     for name, value in _fields(record):
-        made.add_row(name, plain(shorten(value)))
+        made.add_row(name, plain(shorten(value, most)))
     console().print(made)
 
 

@@ -1,49 +1,38 @@
-"""`eidet maintain`, `detail`, `restore`, `pin`, `hold`, `end-session`, `unarchive`, `fit` and their like."""
+"""`eidet maintain`, `review`, `rebuild` and `doctor`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ..core.errors import BadInput, MissingExtra
+from ..core.errors import BadInput
 from ..core.record import Record
-from ..core.scope import Scope
-from ..upkeep.archive import archive_of
-from .json_output import emit, emit_or_tell
+from .json_output import emit, emit_each, emit_or_tell
 from .memory_options import Below, Which, command
-from .panels import LIFE
-from .show import ID_WIDTH, LISTED, console, local_time, show_record, style_text, table
+from .show import (
+    ID_WIDTH,
+    add_reasons,
+    console,
+    local_time,
+    progress_bar,
+    style_text,
+    table,
+    with_reasons,
+)
 
 if TYPE_CHECKING:
     from ..upkeep import Maintained
-    from ..upkeep.curve import Curve
-    from ..upkeep.fit import Fitted
+    from ..upkeep.retain import Standing
 
-BARS: Final = "▁▂▃▄▅▆▇█"
-DAYS: Final = (0, 1, 3, 7, 14, 30, 60, 90, 180, 365)
 SHOWN: Final = 50
-
-Id = Annotated[str, typer.Argument(metavar="ID")]
-By = Annotated[str | None, typer.Option("--by", help="Who does it, for the history.")]
-Archived = Annotated[
-    str | None,
-    typer.Option(
-        "--archive", metavar="FOLDER", help="Where forgotten memories are archived: a folder, or s3://bucket."
-    ),
-]
-Model = Annotated[
-    str | None,
-    typer.Option("--llm", help="Model that words summaries, such as ollama:qwen3; default: rules."),
-]
 
 
 def add_to(app: typer.Typer) -> None:
-    for run in (maintain, detail, restore, pin, unpin, hold, release, end_session, unarchive, fit):
-        command(app, LIFE)(run)
+    for run in (maintain, review, rebuild, doctor):
+        command(app)(run)
 
 
 def maintain(
@@ -52,16 +41,34 @@ def maintain(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would be done, and why.")
     ] = False,
+    policies: Annotated[
+        bool,
+        typer.Option("--policies", help="Only list the retention policies, and how many records are due."),
+    ] = False,
     only: Annotated[
         list[str] | None, typer.Option(help="One of the steps, such as move; repeatable.")
     ] = None,
     forget_below: Annotated[
         float | None, typer.Option(help="Forget what is weaker than this, from 0 to 1.")
     ] = None,
-    archive: Archived = None,
-    llm: Model = None,
+    archive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Where forgotten memories are archived: a folder, or s3://bucket."
+        ),
+    ] = None,
+    llm: Annotated[
+        str | None,
+        typer.Option(help="Model that words summaries, such as ollama:qwen3; default: rules."),
+    ] = None,
 ) -> None:
-    """Keep memories in order: expire, retain, forget, merge, weigh, promote, move, summarise, consolidate."""
+    """Keep memories in order: expire, retain, forget, merge, move.
+
+    The steps: expire, retain, forget, merge, weigh, promote, move, summarise, consolidate.
+    """
+    if policies:
+        _tell_policies(on, below)
+        return
     settings = on.settings().upkeep
     if forget_below is not None:
         settings = replace(settings, forget_below=forget_below)
@@ -91,183 +98,111 @@ def _tell_maintained(done: Maintained) -> None:
         console(stderr=True).print(style_text(f"failed: {failure}"))
 
 
-def detail(on: Which, id: Id) -> None:
-    """Show a memory in full, as it was before its tier reduced it."""
+def _tell_policies(on: Which, below: bool) -> None:
     with on.open_memory() as memory:
-        record = memory.upkeep.detail(id, scope=on.one_scope)
-    tell_changed(on, record, most=len(record.text))
-
-
-def restore(on: Which, id: Id) -> None:
-    """Bring a memory back to the middle tier with all its detail."""
-    with on.open_memory() as memory:
-        record = memory.upkeep.restore(id, scope=on.one_scope)
-    tell_changed(on, record, f"restored: it is in tier {record.tier}, with all its detail")
-
-
-def pin(on: Which, id: Id, by: By = None) -> None:
-    """Protect a memory from upkeep and from expiry."""
-    with on.open_memory() as memory:
-        record = memory.upkeep.pin(id, scope=on.one_scope, by=by)
-    tell_changed(on, record, "pinned: upkeep leaves it alone, and it does not expire")
-
-
-def unpin(on: Which, id: Id, by: By = None) -> None:
-    """Let a pinned memory age again."""
-    with on.open_memory() as memory:
-        record = memory.upkeep.unpin(id, scope=on.one_scope, by=by)
-    tell_changed(on, record, "unpinned: it ages again")
-
-
-def hold(on: Which, id: Id, by: By = None) -> None:
-    """Put a memory under a legal hold: nobody can change or delete it."""
-    with on.open_memory() as memory:
-        record = memory.upkeep.hold(id, scope=on.one_scope, by=by)
-    tell_changed(on, record, "held: nobody can change or delete it until it is released")
-
-
-def release(on: Which, id: Id, by: By = None) -> None:
-    """End a legal hold."""
-    with on.open_memory() as memory:
-        record = memory.upkeep.release(id, scope=on.one_scope, by=by)
-    tell_changed(on, record, "released: it can be changed and deleted again")
-
-
-def end_session(
-    on: Which, session: Annotated[str, typer.Argument(metavar="SESSION")], llm: Model = None
-) -> None:
-    """Summarise the messages of a session in an episode."""
-    with on.open_memory() as memory:
-        record = memory.upkeep.end_session(session, scope=on.one_scope, llm=llm)
-    tell_changed(on, record, f"summarised {len(record.derived_from):,} messages")
-
-
-def unarchive(
-    on: Which,
-    folder: Annotated[
-        str, typer.Argument(metavar="FOLDER", help="The archive's folder, or s3://bucket/prefix.")
-    ],
-    ids: Annotated[list[str] | None, typer.Option("--id", help="Only this id; repeatable.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only what was created at this time or later.")] = None,
-    until: Annotated[str | None, typer.Option(help="Only what was created at this time or earlier.")] = None,
-    listing: Annotated[bool, typer.Option("--list", help="Only list its content.")] = False,
-    claim: Annotated[
-        bool,
-        typer.Option("--claim", help="Only make it this memory's own, after its file was moved or restored."),
-    ] = False,
-) -> None:
-    """Bring forgotten memories back from an archive."""
-    if claim:
-        with on.open_memory() as memory:
-            count = memory.upkeep.claim_archive(folder)
-        emit_or_tell(on.json, {"claimed": count}, f"claimed {count:,} pieces of {folder}")
-        return
-    if listing:
-        _tell_pieces(on, folder)
-        return
-    if on.scope is None:
-        scope = None
-    else:
-        scope = Scope(on.scope)
-    with on.open_memory(creates=True) as memory:
-        count = memory.upkeep.unarchive(folder, ids=ids, scope=scope, since=since, until=until)
-    emit_or_tell(on.json, {"unarchived": count}, f"brought back {count:,} records from {folder}")
-
-
-def _tell_pieces(on: Which, folder: str) -> None:
-    """By the manifests alone."""
-    archive = archive_of(folder)
-    assert archive is not None
-    pieces = [{"name": name, **archive.manifest(name)} for name in archive.names()]
+        found = memory.upkeep.retention(on.reach_or_all(below))
     if on.json:
-        emit(pieces)
-        return
-    made = table("piece", "archived", "records", "scopes", "created")
-    for piece in pieces:
-        first, last = (local_time(at) for at in piece.get("created") or (None, None))
-        scopes = ", ".join(f"{scope} {count:,}" for scope, count in (piece.get("scopes") or {}).items())
-        row = (piece["name"], local_time(piece.get("archived")), f"{piece['count']:,}", scopes)
-        made.add_row(*map(style_text, row), f"{first} to {last}")
+        emit([asdict(standing) | {"says": str(standing.policy)} for standing in found])
+    elif not found:
+        console(stderr=True).print("there are no policies; write them as [[eidet.retention]] in --config")
+    else:
+        console().print(_policies(found))
+
+
+def _policies(found: Iterable[Standing]) -> Any:
+    made = table("policy", "covers", "due", "due but held", "kept")
+    for standing in found:
+        counts = (standing.covered, standing.due, standing.held, standing.kept)
+        made.add_row(style_text(str(standing.policy)), *(f"{count:,}" for count in counts))
+    return made
+
+
+def review(
+    on: Which,
+    below: Below = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 50,
+) -> None:
+    """List what is quarantined or labelled as poison, newest first.
+
+    `eidet mark ID --approve` or `--quarantine` decides. With --json one a line.
+    """
+    with on.open_memory() as memory:
+        found = memory.trust.review(scope=on.reach(below), limit=limit)
+    if on.json:
+        emit_each(record.to_dict() for record in found)
+    elif not found:
+        console(stderr=True).print("nothing to review")
+    else:
+        _tell_found(found)
+
+
+def _tell_found(found: Sequence[Record]) -> None:
+    from ..trust.privacy.service import score_of
+
+    made = table("score")
+    made.add_column("trust, when", width=11)
+    add_reasons(made)
+    for record in found:
+        made.add_row(
+            f"{score_of(record):.2f}",
+            f"{record.trust}\n{local_time(record.occurred)}",
+            *with_reasons(record, "\n".join(_reasons(record))),
+        )
     console().print(made)
 
 
-def tell_changed(on: Which, record: Record, done: str = "", most: int = LISTED) -> None:
-    """What was done, and the record it was done to."""
-    if on.json:
-        emit(record.to_dict())
-        return
-    if done:
-        console().print(style_text((done, "bold")))
-    console().print(show_record(record, most))
+def _reasons(record: Record) -> list[str]:
+    label, mark = record.state.poison, record.state.quarantine
+    why = [] if label is None else list(label.why)
+    if mark is None or mark.because is None:
+        return why
+    return [*why, mark.because]
 
 
-def fit(
+def rebuild(
     on: Which,
-    log: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="An access log (the setting access_log); else the use counts."),
-    ] = None,
-    window_days: Annotated[
-        float, typer.Option(help="Days within which a memory counts as used again.")
-    ] = 7.0,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the curves to this file.")] = None,
+    reembed: Annotated[
+        bool, typer.Option("--reembed", help="Switch to the embedder that --embedder names; resumes.")
+    ] = False,
 ) -> None:
-    """Fit the forgetting curve that best explains the recorded uses."""
-    from ..upkeep.tier_plan import curve_of
+    """Rebuild the index, or switch to another embedder or language.
 
-    start, path = curve_of(on.settings().upkeep), log or on.settings().access_log
-    with on.open_memory() as memory:
-        found = memory.upkeep.fit(path, scope=on.reach_or_all(False), window_days=window_days)
-    if plot is not None:
-        draw(plot, {"as set": start, "fitted": found.curve})
-    if path:
-        source = f"the log {path}"
-    else:
-        source = "use counts alone, assumed to be evenly spread"
-    _tell_fit(on, found, start, source)
-
-
-def _tell_fit(on: Which, found: Fitted, start: Curve, source: str) -> None:
-    if on.json:
-        emit(asdict(found) | {"from": source})
+    With --language, re-analyse every text first. With --reembed, embed every text again; if that was
+    interrupted, the same command resumes it.
+    """
+    if not reembed:
+        with on.open_for_change() as memory, progress_bar("rebuilding") as tell:
+            count = memory.admin.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
+        emit_or_tell(on.json, {"rebuilt": count}, f"rebuilt the index of {count:,} records")
         return
-    out = console()
-    out.print(style_text(f"from {found.windows:,} windows ({found.used:,} with a use), {source}"))
-    out.print(style_text(f"loss {found.loss_before:.4f} as set, {found.loss_after:.4f} fitted"))
-    out.print(style_text(f"as set  {sparkline(start)}\nfitted  {sparkline(found.curve)}   {_axis()}"))
-    out.print(style_text("\n[eidet.upkeep]"))
-    for name in ("half_life_days", "spacing_gain", "importance_gain", "shape"):
-        out.print(style_text(f"{name} = {getattr(found.curve, name):.4g}"))
+    if on.embedder is None:
+        raise BadInput("name the new embedder: --embedder wordllama")
+    if on.scope is not None or on.language is not None:
+        raise BadInput("--reembed changes the embedder of the whole memory: drop --scope and --language")
+    with on.open_for_change() as memory, progress_bar("embedding") as tell:
+        count = memory.admin.reembed(on.embedder, progress=tell)
+        name = memory.admin.stats()["embedder"]
+    emit_or_tell(on.json, {"embedded": count, "embedder": name}, f"embedded {count:,} records with {name}")
 
 
-def sparkline(curve: Curve, days: Sequence[float] = DAYS) -> str:
-    from ..upkeep.curve import points
+def doctor(
+    on: Which,
+    thorough: Annotated[
+        bool, typer.Option("--thorough", help="Also compare the file's own indexes with its tables.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="A line for each check, also for those that are fine.")
+    ] = False,
+) -> None:
+    """Say what is slow, unsafe or broken, and how to mend it.
 
-    return "".join(BARS[min(int(left * len(BARS)), len(BARS) - 1)] for _, left in points(curve, days))
+    Also what is installed, and which memory and embedder are used. Exits with code 1 if it finds faults.
+    """
+    from .doctor import examine, show_report
 
-
-def _axis() -> str:
-    return f"strength after {', '.join(map(str, DAYS))} days without use"
-
-
-def draw(path: Path, curves: dict[str, Curve]) -> None:
-    """The curves as a picture, for three importances."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtra("eidet fit --plot", extra="plot") from error
-    from ..upkeep.curve import points
-
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes: Any = figure.subplots()
-    days = [day / 2 for day in range(361)]
-    for (name, curve), style in zip(curves.items(), ("--", "-"), strict=False):
-        for importance, colour in ((0.1, "tab:blue"), (0.5, "tab:green"), (0.9, "tab:red")):
-            line = points(curve, days, importance)
-            axes.plot(*zip(*line, strict=True), style, color=colour, label=f"{name}, importance {importance}")
-    axes.set(xlabel="days without use", ylabel="strength", ylim=(0, 1), title="Forgetting curve")
-    axes.legend(fontsize=8)
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be drawn: {error}") from error
+    findings = list(examine(on, thorough=thorough))
+    if on.json:
+        emit([asdict(finding) for finding in findings])
+    else:
+        show_report(findings, verbose=verbose)
+    raise typer.Exit(int(any(finding.level == "fault" for finding in findings)))

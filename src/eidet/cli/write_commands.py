@@ -1,19 +1,18 @@
-"""`eidet remember`."""
+"""`eidet remember` and `eidet mark`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from ..core.errors import BadInput
-from .json_output import emit_each
+from .json_output import emit, emit_each
 from .memory_options import Which, command
-from .panels import USE
 from .parse import end_of, json_of, lines_of, messages_of, meta_of, place_of
-from .show import progress_bar
+from .show import console, progress_bar, show_record, style_text
 
 if TYPE_CHECKING:
     from ..core.record import Record
@@ -24,7 +23,8 @@ BATCH: Final = 1000
 
 
 def add_to(app: typer.Typer) -> None:
-    command(app, USE)(remember)
+    for run in (remember, mark):
+        command(app)(run)
 
 
 def remember(
@@ -62,9 +62,9 @@ def remember(
         bool, typer.Option("--again", help="Store it even if it was forgotten for good; lifts the tombstone.")
     ] = False,
 ) -> None:
-    """Remember texts, the lines of a file, or the messages of a conversation; prints the ids.
+    """Remember texts, the lines of a file, or messages.
 
-    More than 1,000 at once are stored in batches of 1,000, each of them atomic.
+    Prints the ids. More than 1,000 at once are stored in batches of 1,000, each of them atomic.
     """
     details = {
         "scope": on.one_scope,
@@ -128,3 +128,73 @@ def _tell_stored(stored: list[Record], json: bool) -> None:
         emit_each({"id": record.id, "scope": record.scope, "version": record.version} for record in stored)
     else:
         typer.echo("\n".join(record.id for record in stored))
+
+
+def mark(
+    on: Which,
+    id: Annotated[str, typer.Argument(metavar="ID")],
+    pin: Annotated[
+        bool | None,
+        typer.Option("--pin/--unpin", help="Protect it from upkeep and expiry; let it age again."),
+    ] = None,
+    hold: Annotated[
+        bool | None,
+        typer.Option("--hold/--release", help="A legal hold: nobody can change or delete it; end the hold."),
+    ] = None,
+    quarantine: Annotated[
+        bool | None,
+        typer.Option("--quarantine/--approve", help="Leave it out of every answer; end that, and its label."),
+    ] = None,
+    restore: Annotated[
+        bool, typer.Option("--restore", help="Bring it back to the middle tier with all its detail.")
+    ] = False,
+    because: Annotated[str | None, typer.Option(help="With --quarantine: why, for the reviewer.")] = None,
+    trust: Annotated[
+        str | None,
+        typer.Option(help="With --approve: trusted, user, tool, web or unknown; default: as before."),
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="Who does it, for the history.")] = None,
+) -> None:
+    """Pin, hold, quarantine, approve or restore one record.
+
+    Exactly one of these at a time.
+    """
+    given = {"pin": pin, "hold": hold, "quarantine": quarantine, "restore": restore or None}
+    chosen = [(name, value) for name, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        raise BadInput(
+            "say one thing to do: --pin, --unpin, --hold, --release, --quarantine, --approve or --restore"
+        )
+    if because is not None and not quarantine:
+        raise BadInput("--because goes with --quarantine")
+    if trust is not None and quarantine is not False:
+        raise BadInput("--trust goes with --approve")
+    at: dict[str, Any] = {"scope": on.one_scope, "by": by}
+    with on.open_memory() as memory:
+        upkeep, guard = memory.upkeep, memory.trust
+        actions: dict[tuple[str, bool], Callable[[], Record]] = {
+            ("pin", True): lambda: upkeep.pin(id, **at),
+            ("pin", False): lambda: upkeep.unpin(id, **at),
+            ("hold", True): lambda: upkeep.hold(id, **at),
+            ("hold", False): lambda: upkeep.release(id, **at),
+            ("quarantine", True): lambda: guard.quarantine(id, because=because, **at),
+            ("quarantine", False): lambda: guard.approve(id, trust=trust, **at),
+            ("restore", True): lambda: upkeep.restore(id, scope=on.one_scope),
+        }
+        record = actions[chosen[0]]()
+    if on.json:
+        emit(record.to_dict())
+        return
+    console().print(style_text((MARKED[chosen[0]].format(record=record), "bold")))
+    console().print(show_record(record))
+
+
+MARKED: Final = {
+    ("pin", True): "pinned: upkeep leaves it alone, and it does not expire",
+    ("pin", False): "unpinned: it ages again",
+    ("hold", True): "held: nobody can change or delete it until it is released",
+    ("hold", False): "released: it can be changed and deleted again",
+    ("quarantine", True): "quarantined: no answer has it until it is approved",
+    ("quarantine", False): "approved: its trust is {record.trust}",
+    ("restore", True): "restored: it is in tier {record.tier}, with all its detail",
+}

@@ -2,7 +2,7 @@
 
 datasets.py  a file → cases            locomo.py, longmemeval.py, lines.py   one format each
 runner.py    cases → answers           ranking_metrics.py, bootstrap.py      answers → numbers, how sure
-figures.py   numbers → figures         report.py, page.py, gate.py           JSON, HTML, what must be reached
+figures.py   numbers → figures         report.py, plot.py, gate.py           JSON, plot, what must be reached
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .cases import Case, Question, check_cases, limit_questions
 from .datasets import FORMATS, read_cases
 from .figures import Comparison, Difference, Figure, Run, compare_runs, measure_run
 from .gate import Least, Missed, check_least, find_missed, least_of
-from .page import html_of
+from .plot import draw
 from .ranking_metrics import KS
 from .report import Report, names_of
 from .runner import Progress, QuestionAnswer, RankedHit, Variant, ask
@@ -36,9 +36,9 @@ __all__ = [
     "Run",
     "Variant",
     "check_least",
+    "draw",
     "evaluate",
     "find_missed",
-    "html_of",
     "least_of",
     "limit_questions",
     "read_cases",

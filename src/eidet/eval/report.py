@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any, Final
 
 from .. import BadInput, __version__
@@ -54,6 +54,17 @@ class Report:
         for case in self.cases:
             left_out.update(case.left_out)
         return dict(left_out)
+
+    def find_worst(self, count: int) -> list[QuestionAnswer]:
+        """The answers of the first run with the lowest nDCG below 1, in turn from each category."""
+        values = self.base.columns[f"nDCG@{self.k}"]
+        by_category: defaultdict[str | None, list[QuestionAnswer]] = defaultdict(list)
+        for at in sorted(range(len(values)), key=lambda at: float(values[at])):
+            if values[at] < 1:
+                answer = self.base.answers[at]
+                by_category[answer.question.category].append(answer)
+        turns = chain.from_iterable(zip_longest(*by_category.values()))
+        return [answer for answer in turns if answer is not None][:count]
 
     def to_json(self) -> dict[str, Any]:
         """The documented keys; numbers rounded to six places."""

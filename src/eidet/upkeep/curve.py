@@ -106,11 +106,6 @@ def half_life(gaps_days: Iterable[float], importance: float, curve: Curve = GENT
     return stability
 
 
-def points(curve: Curve, days: Sequence[float], importance: float = 0.5) -> list[tuple[float, float]]:
-    """`(day, strength)` of a memory that is never used, for a plot."""
-    return [(day, strength(0, 0.0, None, importance, day * DAY, curve)) for day in days]
-
-
 def _retention_after(days: float, stability: float, curve: Curve) -> float:
     steepness: float = 2.0 ** (1.0 / curve.shape) - 1.0
     faded: float = (1.0 + steepness * days / stability) ** -curve.shape

@@ -27,7 +27,6 @@ from ..trust.seal.exports import archive_for
 from ..write.ingest import Ingest, embed_units
 from ..write.put import put_records
 from . import Ask, Change, Maintained, Write, works_of
-from .accesses import accesses, read_log
 from .archive import (
     OWNER,
     Archive,
@@ -41,7 +40,7 @@ from .archive import (
 )
 from .bounds import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
-from .fit import Fitted, fit
+from .fit import Fitted, accesses, fit, read_log
 from .model_facts import FactReadings
 from .retain import Standing, standings, unkept
 from .reweigh import reweigh
@@ -320,7 +319,7 @@ class Keeping:
     def fit(self, log: Path | None, scope: Scope | None, window_days: float, now: float) -> Fitted:
         self._parts.flush()
         uses = None if log is None else read_log(log)
-        seen = accesses(verbs.scan(self._parts.store, Where(scope=scope, alive_at=now)), uses, now)
+        seen = list(accesses(verbs.scan(self._parts.store, Where(scope=scope, alive_at=now)), uses, now))
         return fit(seen, window_days=window_days, start=curve_of(self._parts.settings.upkeep))
 
 

@@ -62,15 +62,16 @@ def test_rebuild_changes_the_language_for_good(filled: Shell) -> None:
 
 
 def test_reembed_changes_the_embedder_without_the_old_one(filled: Shell) -> None:
-    said = filled("reembed", "--embedder", "hashing:64", "--json").json
+    said = filled("rebuild", "--reembed", "--embedder", "hashing:64", "--json").json
     assert said == {"embedded": 4, "embedder": "hashing:64"}
     assert filled("recall", "tea").code == 7
     assert filled("recall", "tea", "--embedder", "hashing:64").code == 0
 
 
 def test_reembed_needs_a_name(filled: Shell) -> None:
-    said = filled("reembed", EIDET_EMBEDDER="")
+    said = filled("rebuild", "--reembed", EIDET_EMBEDDER="")
     assert (said.code, said.out) == (2, "")
+    assert "whole memory" in filled("rebuild", "--reembed", "--scope", "club").err
 
 
 def test_what_embeds_nothing_needs_no_embedder(filled: Shell) -> None:

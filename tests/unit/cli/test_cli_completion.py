@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.cli import COMMANDS, COMPLETING, modules_for, read_words
+from eidet.cli import COMPLETING, modules_for, read_words
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -30,9 +30,9 @@ def ask(shell: str, line: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("line", "there", "absent"),
     [
-        ("eidet forget", "forget-value", "recall"),
+        ("eidet rem", "remember", "recall"),
         ("eidet recall --li", "--limit", "--explain"),
-        ("eidet facts tim", "timeline", "about"),
+        ("eidet keys ro", "rotate", "shred"),
     ],
 )
 def test_a_shell_is_told_what_fits(eidet: Shell, shell: str, line: str, there: str, absent: str) -> None:
@@ -53,8 +53,8 @@ def test_completing_an_option_loads_one_module() -> None:
 
     assert modules_for(words("eidet recall --li")) == ("read_commands",)
     assert modules_for(words("eidet recall ")) == ("read_commands",)
-    for line in ("eidet", "eidet ", "eidet forget", "eidet rec"):
-        assert modules_for(words(line)) == tuple(COMMANDS), line
+    for line in ("eidet", "eidet ", "eidet forg", "eidet rec"):
+        assert modules_for(words(line)) == modules_for([]), line
     assert read_words(["recall", "x"], {}) == ["recall", "x"]
 
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.cli.opening_cures import find_cure
-from eidet.cli.safety_checks import check_line
-from eidet.cli.speed_checks import check_embedder, check_recalls
+from eidet.cli.doctor import check_line, find_cure
+from eidet.cli.doctor_checks import check_recalls, check_speed
 from eidet.core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from eidet.core.settings import Settings
 from eidet.memory import Memory
@@ -348,9 +347,9 @@ def test_recalls_that_took_long_are_slow() -> None:
 
 
 def test_an_embedder_that_takes_long_is_slow(filled: Shell) -> None:
-    (slow,) = check_embedder(0.5)
+    (slow,) = check_speed(0.5)
     assert (slow.concern, "500 ms" in slow.message) == ("slow", True)
-    assert list(check_embedder(0.001)) == []
+    assert list(check_speed(0.001)) == []
     assert "ms a text" in found(filled, "embedder")[0]["message"]
 
 

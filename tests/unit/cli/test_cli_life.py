@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import json
 import time
-from pathlib import Path
 
-import pytest
 from tests.unit.cli.shell import Shell
 
 from eidet.memory import Memory
@@ -43,9 +40,9 @@ def test_detail_and_restore_show_the_whole(eidet: Shell) -> None:
     _, long = old_memory(eidet, 1000)
     eidet("maintain")
     assert len(eidet("show", long, "--json").json["text"]) < 600
-    assert len(eidet("detail", long, "--json").json["text"]) > 1500
-    assert eidet("restore", long, "--json").json["tier"] == "middle"
-    assert eidet("detail", "none").code == 3
+    assert len(eidet("show", long, "--detail", "--json").json["text"]) > 1500
+    assert eidet("mark", long, "--restore", "--json").json["tier"] == "middle"
+    assert eidet("show", "none", "--detail").code == 1
 
 
 def test_the_forgotten_come_back_from_the_archive(eidet: Shell) -> None:
@@ -56,7 +53,7 @@ def test_the_forgotten_come_back_from_the_archive(eidet: Shell) -> None:
     done = eidet("maintain", "--forget-below", "0.1", "--archive", folder, "--config", str(config), "--json")
     assert done.json["counts"] == {"forget": 2}
     assert done.json["archived"] == 2
-    assert eidet("unarchive", folder, "--json").json == {"unarchived": 2}
+    assert eidet("load", folder, "--json").json == {"unarchived": 2}
     assert eidet("stats", "--json").json["records"] == 2
 
 
@@ -65,25 +62,25 @@ def test_an_archive_in_a_bucket_is_listed_and_some_of_it_comes_back(eidet: Shell
     config = eidet.folder / "eidet.toml"
     config.write_text("[eidet.upkeep]\narchive_above = 0.1\n")
     eidet("maintain", "--forget-below", "0.1", "--archive", s3_url, "--config", str(config))
-    pieces = eidet("unarchive", s3_url, "--list", "--json").json
+    pieces = eidet("load", s3_url, "--list", "--json").json
     assert sorted(id for piece in pieces for id in piece["ids"]) == sorted([one, two])
-    assert "default 2" in eidet("unarchive", s3_url, "--list").out
-    assert eidet("unarchive", s3_url, "--since", "2031-01-01", "--json").json == {"unarchived": 0}
-    assert eidet("unarchive", s3_url, "--id", two, "--json").json == {"unarchived": 1}
+    assert "default 2" in eidet("load", s3_url, "--list").out
+    assert eidet("load", s3_url, "--since", "2031-01-01", "--json").json == {"unarchived": 0}
+    assert eidet("load", s3_url, "--id", two, "--json").json == {"unarchived": 1}
     assert eidet("show", two).code == 0
     assert eidet("show", one).code == 1
 
 
 def test_pins_and_holds_are_set_and_taken_away(eidet: Shell) -> None:
     one, two = old_memory(eidet)
-    assert "pinned" in eidet("pin", one, "--by", "Ann", "--json").json["state"]
-    eidet("hold", two)
+    assert "pinned" in eidet("mark", one, "--pin", "--by", "Ann", "--json").json["state"]
+    eidet("mark", two, "--hold")
     assert eidet("maintain", "--json").json["counts"] == {}
     said = eidet("forget", two, "--yes")
     assert said.code == 2
     assert "legal hold" in said.err
-    assert "pinned" not in eidet("unpin", one, "--json").json["state"]
-    eidet("release", two)
+    assert "pinned" not in eidet("mark", one, "--unpin", "--json").json["state"]
+    eidet("mark", two, "--release")
     assert eidet("forget", two, "--yes").code == 0
 
 
@@ -94,49 +91,9 @@ def test_a_pin_and_a_time_to_live_can_be_said_at_once(eidet: Shell) -> None:
     assert "expires" in kept["state"]["pinned"]
 
 
-def test_a_session_is_summed_up(eidet: Shell) -> None:
-    file = eidet.folder / "talk.jsonl"
-    file.write_text(
-        "".join(json.dumps({"role": "user", "content": f"I saw {n} ships"}) + "\n" for n in range(4))
-    )
-    eidet("remember", "--messages", str(file), "--session", "s1")
-    assert eidet("end-session", "s1", "--json").json["kind"] == "episode"
-    assert eidet("end-session", "none").code == 3
-
-
-def used_memory(eidet: Shell) -> Path:
-    """Memories of 200 days, some used every week, with a log of it."""
-    log, begin = eidet.folder / "uses.jsonl", time.time() - 200 * DAY
-    with Memory(eidet.file, embedder="hashing", clock=lambda: begin) as memory:
-        ids = [record.id for record in memory.remember([f"note {n}" for n in range(40)])]
-    uses = [(id, begin + week * 7 * DAY) for id in ids[:20] for week in range(1, 20, 2)]
-    log.write_text("".join(json.dumps({"id": id, "at": at}) + "\n" for id, at in uses))
-    return log
-
-
-def test_a_curve_is_fitted_to_the_log_and_shown(eidet: Shell) -> None:
-    log = used_memory(eidet)
-    said = eidet("fit", "--log", str(log))
-    assert said.code == 0
-    assert "[eidet.upkeep]" in said.out
-    assert "half_life_days = " in said.out
-    assert "█" in said.out
-    found = eidet("fit", "--log", str(log), "--json").json
-    assert found["loss_after"] <= found["loss_before"]
-
-
-def test_a_curve_can_be_drawn(eidet: Shell) -> None:
-    pytest.importorskip("matplotlib")
-    picture = eidet.folder / "curve.svg"
-    assert eidet("fit", "--log", str(used_memory(eidet)), "--plot", str(picture)).code == 0
-    assert "<svg" in picture.read_text()
-
-
-def test_too_little_to_fit_and_a_bad_log_are_said(eidet: Shell) -> None:
-    old_memory(eidet)
-    assert "too little" in eidet("fit").err
-    bad = eidet.folder / "bad.jsonl"
-    bad.write_text('{"id": "x"}\n')
-    said = eidet("fit", "--log", str(bad))
-    assert said.code == 2
-    assert "line 1 records no use" in said.err
+def test_one_thing_is_marked_at_a_time(eidet: Shell) -> None:
+    one, _ = old_memory(eidet)
+    for words in ((), ("--pin", "--hold"), ("--pin", "--because", "x"), ("--quarantine", "--trust", "user")):
+        said = eidet("mark", one, *words)
+        assert (said.code, said.out) == (2, "")
+    assert eidet("load", str(eidet.file), "--list").code == 2

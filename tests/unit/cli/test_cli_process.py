@@ -47,8 +47,8 @@ def test_the_version_is_told(eidet: Shell) -> None:
 
 def test_help_is_quick_and_names_every_command(eidet: Shell) -> None:
     said = within(5, lambda: eidet.process_anew("--help"))
-    names = "demo remember recall context find show forget stats export load rebuild reembed doctor bench"
-    assert all(name in said.out for name in [*names.split(), "history", "scopes", "--install-completion"])
+    names = "demo remember recall context find show forget stats export load rebuild doctor eval"
+    assert all(name in said.out for name in [*names.split(), "scopes", "--install-completion"])
 
 
 def test_a_recall_takes_plain_words_without_pydantic(eidet: Shell) -> None:

@@ -117,16 +117,18 @@ def test_show_tells_all_fields_and_the_history(filled: Shell) -> None:
 
 
 def test_show_and_history_of_the_unknown_end_with_code_1(filled: Shell) -> None:
-    for command in ("show", "history"):
-        said = filled(command, "unknown")
+    for words in ((), ("--history",)):
+        said = filled("show", "unknown", *words)
         assert (said.code, said.out) == (1, "")
         assert "unknown" in said.err
 
 
 def test_history_survives_forgetting(filled: Shell) -> None:
     filled("forget", "ann", "--yes")
-    assert [event["what"] for event in filled("history", "ann", "--json").json][-1] == "forgotten"
-    assert "forgotten" in filled("history", "ann").out
+    assert [event["what"] for event in filled("show", "ann", "--history", "--json").json["history"]][
+        -1
+    ] == "forgotten"
+    assert "forgotten" in filled("show", "ann", "--history").out
 
 
 def test_scopes_are_listed_with_their_counts(filled: Shell) -> None:
@@ -163,13 +165,13 @@ def test_markup_and_control_characters_in_a_text_stay_text(eidet: Shell) -> None
         ("context", "x"),
         ("find",),
         ("show", "x"),
-        ("history", "x"),
+        ("mark", "x", "--pin"),
         ("scopes",),
         ("stats",),
         ("forget", "x", "--yes"),
         ("export", "out.jsonl"),
         ("rebuild",),
-        ("reembed",),
+        ("rebuild", "--reembed"),
     ],
 )
 @pytest.mark.parametrize("url", [False, True])
@@ -182,7 +184,7 @@ def test_reading_makes_no_file_that_is_not_there(eidet: Shell, words: tuple[str,
 
 
 @pytest.mark.parametrize(
-    "words", [("recall", "tea"), ("context", "tea"), ("find",), ("show", "x"), ("facts", "about", "Ann")]
+    "words", [("recall", "tea"), ("context", "tea"), ("find",), ("show", "x"), ("facts", "Ann")]
 )
 def test_an_empty_answer_names_the_scopes_that_hold_records(eidet: Shell, words: tuple[str, ...]) -> None:
     eidet("remember", "Ann drinks tea", "--scope", "acme/ann")
@@ -201,16 +203,16 @@ def test_an_empty_answer_names_the_scopes_that_hold_records(eidet: Shell, words:
 def test_sessions_are_listed_newest_first(eidet: Shell) -> None:
     for session, scope in (("trip", "ann"), ("garden", "ann"), ("work", "ann/office")):
         eidet("remember", f"we talk of the {session}", "--session", session, "--scope", scope)
-    told = eidet("sessions", "--scope", "ann", COLUMNS="80")
+    told = eidet("scopes", "--sessions", "--scope", "ann", COLUMNS="80")
     assert told.out.index("we talk of the garden") < told.out.index("we talk of the trip")
     assert "office" not in told.out
-    below = eidet("sessions", "--scope", "ann/**", COLUMNS="80")
+    below = eidet("scopes", "--sessions", "--scope", "ann/**", COLUMNS="80")
     assert "ann/office" in below.out
-    assert [one["session"] for one in eidet("sessions", "--scope", "ann", "--json").lines] == [
+    assert [one["session"] for one in eidet("scopes", "--sessions", "--scope", "ann", "--json").lines] == [
         "garden",
         "trip",
     ]
-    nothing = eidet("sessions")
+    nothing = eidet("scopes", "--sessions")
     assert nothing.code == 0
     assert "no sessions" in nothing.err
     assert "--scope names another one: ann" in nothing.err

@@ -21,12 +21,12 @@ def test_what_is_labelled_is_told_with_score_and_reasons(eidet: Shell) -> None:
 
 def test_a_memory_is_put_aside_reviewed_and_approved(eidet: Shell) -> None:
     (id,) = eidet("remember", "the garden page", "--trust", "web").ids
-    aside = eidet("quarantine", id, "--because", "odd link", "--by", "ann", "--json").json
+    aside = eidet("mark", id, "--quarantine", "--because", "odd link", "--by", "ann", "--json").json
     assert (aside["trust"], aside["state"]["quarantine"]["because"]) == ("quarantined", "odd link")
     assert eidet("recall", "garden").out == ""
     assert eidet("find", "--trust", "quarantined", "--json").lines[0]["id"] == id
     assert "odd link" in eidet("review", COLUMNS="160").out
-    assert "approved: its trust is user" in eidet("approve", id, "--trust", "user").out
+    assert "approved: its trust is user" in eidet("mark", id, "--approve", "--trust", "user").out
     assert eidet("recall", "garden", "--trust", "user", "--json").json["hits"][0]["record"]["trust"] == "user"
     assert eidet("review").out == ""
     assert "nothing to review" in eidet("review").err
@@ -34,22 +34,23 @@ def test_a_memory_is_put_aside_reviewed_and_approved(eidet: Shell) -> None:
 
 def test_mistakes_end_in_one_line(eidet: Shell) -> None:
     (id,) = eidet("remember", "the garden page").ids
-    assert eidet("quarantine", "none").code == eidet("approve", "none").code == 3
-    bad = eidet("approve", id, "--trust", "pal")
+    assert eidet("mark", "none", "--quarantine").code == eidet("mark", "none", "--approve").code == 3
+    bad = eidet("mark", id, "--approve", "--trust", "pal")
     assert bad.code == 2
     assert bad.err.startswith("error: unknown trust 'pal'")
     assert eidet("remember", "x", "--trust", "pal").code == 2
-    assert eidet("reveal", id).code == 7
+    assert eidet("show", id, "--reveal").code == 7
 
 
 def test_the_vault_of_the_environment_reveals_and_forgets(eidet: Shell) -> None:
     how = {"EIDET_GUARD": "pseudonym", "EIDET_GUARD_KEY": KEY, "EIDET_VAULT": str(eidet.folder / "v")}
     (id,) = eidet("remember", "Ann: ann@example.com", **how).ids
     assert eidet("show", id, "--json").json["text"].startswith("Ann: EMAIL_")
-    assert eidet("reveal", id, "--json", **how).json["text"] == "Ann: ann@example.com"
-    assert "ann@example.com" in eidet("reveal", id, **how).out
-    assert eidet("forget-value", "ann@example.com", "--json", **how).json == {"forgotten": 1}
-    assert "forgot 0" in eidet("forget-value", "ann@example.com", **how).out
-    assert eidet("reveal", id, "--json", **how).json["text"].startswith("Ann: EMAIL_")
-    other = eidet("reveal", id, **(how | {"EIDET_GUARD_KEY": "cd" * 32}))
+    assert eidet("show", id, "--reveal", "--json", **how).json["text"] == "Ann: ann@example.com"
+    assert "ann@example.com" in eidet("show", id, "--reveal", **how).out
+    assert eidet("forget", "--value", "ann@example.com", "--json", **how).json == {"forgotten": 1}
+    assert "forgot 0" in eidet("forget", "--value", "ann@example.com", **how).out
+    assert eidet("show", id, "--reveal", "--json", **how).json["text"].startswith("Ann: EMAIL_")
+    assert eidet("forget", id, "--value", "ann@example.com", "--yes", **how).code == 2
+    other = eidet("show", id, "--reveal", **(how | {"EIDET_GUARD_KEY": "cd" * 32}))
     assert (other.code, "another key" in other.err) == (7, True)

@@ -14,22 +14,16 @@ from eidet.cli import app
 from eidet.memory import Memory
 
 WHOLE_MEMORY = (  # commands that concern the whole memory: no scope could narrow them
-    ("reembed", "--embedder", "hashing:64"),
-    ("verify-receipt", "receipt.json"),
-    ("forget-value", "Ann"),
+    ("rebuild", "--reembed", "--embedder", "hashing:64"),
     ("serve",),
     ("seal", "eidet.db"),
     ("keys", "check"),
     ("keys", "shred", "club", "--yes"),
 )
 SCOPED = {
-    *("remember", "recall", "context", "find", "show", "history", "scopes", "sessions", "stats"),
-    *("forget", "verify-forgotten", "import", "export", "load", "rebuild", "doctor", "mcp"),
-    *("review", "quarantine", "approve", "reveal"),
-    *("maintain", "detail", "restore", "pin", "unpin", "hold", "release", "end-session", "unarchive", "fit"),
-    *("facts about", "facts timeline", "facts match", "facts entities", "facts why"),
-    *("facts contradictions", "facts export", "facts load", "facts undo"),
-    *("retention show", "keys rotate", "copy", "audit show"),
+    *("remember", "recall", "context", "find", "show", "scopes", "stats", "facts", "mark", "review"),
+    *("forget", "verify-forgotten", "import", "export", "load", "rebuild", "doctor", "mcp", "maintain"),
+    *("keys rotate", "copy", "audit"),
 }
 
 

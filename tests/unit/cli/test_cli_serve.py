@@ -27,15 +27,15 @@ def test_a_key_is_shown_once_and_taken_away(eidet: Shell, tmp_path: Path) -> Non
     assert made.code == 0
     assert made.out.startswith("eidet_")
     assert made.out.strip() not in Path(file).read_text()
-    assert eidet("keys", "callers", "--keys", file).out == "bob: read, write in acme, beta\n"
-    assert eidet("keys", "callers", "--json", "--keys", file).json["scopes"] == ["acme", "beta"]
+    assert eidet("keys", "api", "--keys", file).out == "bob: read, write in acme, beta\n"
+    assert eidet("keys", "api", "--json", "--keys", file).json["scopes"] == ["acme", "beta"]
     again = eidet("keys", "api", "bob", "--scopes", "x", "--rights", "read", "--keys", file)
     assert again.code == 2
     wrong = eidet("keys", "api", "eve", "--scopes", "x", "--rights", "fly", "--keys", file)
     assert (wrong.code, "there are read, write, forget, admin" in wrong.err) == (7, True)
-    assert eidet("keys", "revoke", "bob", "--keys", file).code == 0
-    assert eidet("keys", "callers", "--keys", file).out == ""
-    assert eidet("keys", "revoke", "bob", "--keys", file).code == 3
+    assert eidet("keys", "api", "bob", "--revoke", "--keys", file).code == 0
+    assert eidet("keys", "api", "--keys", file).out == ""
+    assert eidet("keys", "api", "bob", "--revoke", "--keys", file).code == 3
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_ids_stand_on_one_line_at_any_width(eidet: Shell, columns: str) -> None:
         ("find",),
         ("review",),
         ("show", id),
-        ("pin", id),
+        ("mark", id, "--pin"),
         ("forget", id, "--dry-run"),
     )
     for words in commands:
@@ -35,13 +35,12 @@ def test_ids_stand_on_one_line_at_any_width(eidet: Shell, columns: str) -> None:
 def test_a_very_long_record_is_shown_shortened(eidet: Shell) -> None:
     (eidet.folder / "long.txt").write_text("word " * 180_000)
     [id] = eidet("remember", "--file", str(eidet.folder / "long.txt")).ids
-    for words in (("show", id), ("find",), ("recall", "word"), ("pin", id), ("history", id)):
+    for words in (("show", id), ("find",), ("recall", "word"), ("mark", id, "--pin")):
         said = eidet(*words)
         assert len(said.out) < 20_000, words
-        if words[0] != "history":
-            assert "900,000 characters; --json prints all of them" in re.sub(r"\s+", " ", said.out)
+        assert "900,000 characters; --json prints all of them" in re.sub(r"\s+", " ", said.out)
     assert len(eidet("show", id, "--json").json["text"]) == 900_000
-    assert len(eidet("detail", id).out) > 900_000
+    assert len(eidet("show", id, "--detail").out) > 900_000
 
 
 DONE = {
@@ -58,13 +57,13 @@ DONE = {
 def test_commands_say_what_they_did(eidet: Shell) -> None:
     [id] = eidet("remember", "Bob drinks tea").ids
     for verb, told in DONE.items():
-        said = eidet(verb, id)
+        said = eidet("mark", id, f"--{verb}")
         assert told in said.out, said
         assert id in said.out
-        assert eidet(verb, id, "--json").json["id"] == id
+        assert eidet("mark", id, f"--{verb}", "--json").json["id"] == id
 
 
-READS = [("recall", "user"), ("find",), ("show", "x"), ("context", "user"), ("history", "x")]
+READS = [("recall", "user"), ("find",), ("show", "x"), ("context", "user"), ("show", "x", "--history")]
 
 
 @pytest.mark.parametrize("words", READS)
@@ -153,14 +152,14 @@ WRONG = [
     ("find", "--offset", "-1"),
     ("context", "x", "--budget", "0"),
     ("show", "none"),
-    ("pin", "none"),
+    ("mark", "none", "--pin"),
     ("forget",),
     ("forget", "--everything", "--yes"),
     ("forget", "--everything", "--yes", "--scope", "**"),
     ("export", "/nowhere/out.jsonl"),
     ("load", "/nowhere/out.jsonl"),
     ("load", "eidet.db"),
-    ("reveal", "there"),
+    ("show", "there", "--reveal"),
     ("keys", "rotate"),
     ("find", "--at", "/nowhere/eidet.db"),
     ("find", "--config", "/nowhere/eidet.toml"),

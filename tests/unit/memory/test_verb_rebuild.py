@@ -71,7 +71,9 @@ def test_another_embedder_is_refused_until_reembedding(tmp_path: Path, clock: Cl
     path = tmp_path / "memory.db"
     with Memory(path, embedder=HASHING, clock=clock) as memory:
         memory.remember(["Ann lives in Lisbon", "zebra"])
-    with pytest.raises(Misconfigured, match=r"embedder 'hashing:64', not 'hashing:32': .*eidet reembed"):
+    with pytest.raises(
+        Misconfigured, match=r"embedder 'hashing:64', not 'hashing:32': .*eidet rebuild --reembed"
+    ):
         Memory(path, embedder="hashing:32")
     steps: list[tuple[int, int]] = []
     with Memory(path, embedder=HASHING, clock=clock) as memory:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from eidet.core.errors import BadInput
-from eidet.upkeep.curve import DAY, MOST_GAPS, Curve, half_life, points, strength, strength_of_uses
+from eidet.upkeep.curve import DAY, MOST_GAPS, Curve, half_life, strength, strength_of_uses
 
 NOW = 1_700_000_000.0
 
@@ -100,11 +100,6 @@ def test_a_last_use_without_uses_is_no_use() -> None:
 
 def test_at_the_end_of_time_nothing_is_left() -> None:
     assert strength(5, 0.0, DAY, 1.0, math.inf) == 0.0
-
-
-def test_points_are_the_curve_of_an_unused_memory() -> None:
-    drawn = points(Curve(half_life_days=10), [0, 10, 20])
-    assert drawn == [(0, 1.0), (10, pytest.approx(0.5)), (20, pytest.approx(1 / 3))]
 
 
 @pytest.mark.parametrize(

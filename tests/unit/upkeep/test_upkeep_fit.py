@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from eidet.core.errors import BadInput
 from eidet.upkeep.curve import DAY, Curve, strength_of_uses
 from eidet.upkeep.fit import Access, fit
-from eidet.upkeep.nelder_mead import minimum
 
 TRUE = Curve(half_life_days=10, spacing_gain=2, importance_gain=3)
 
@@ -34,20 +33,17 @@ def log() -> list[Access]:
 
 
 def test_the_curve_behind_a_log_is_found_again(log: list[Access]) -> None:
-    found = fit(log)
+    found = fit(log, start=Curve(importance_gain=3))
     assert found.curve.half_life_days == pytest.approx(10, rel=0.2)
     assert found.curve.spacing_gain == pytest.approx(2, rel=0.3)
-    assert found.curve.importance_gain == pytest.approx(3, rel=0.3)
     assert found.ceiling == pytest.approx(0.5, abs=0.03)
     assert found.loss_after < found.loss_before
     assert found.windows == 500 * 30
-    assert found.interval_days is not None
-    assert found.interval_days[0] < 10 < found.interval_days[1]
 
 
 def test_the_start_hardly_matters_where_the_log_tells_enough(log: list[Access]) -> None:
     near = fit(log, start=TRUE).curve.half_life_days
-    far = fit(log, start=Curve(half_life_days=200, spacing_gain=0.2, importance_gain=10)).curve.half_life_days
+    far = fit(log, start=Curve(half_life_days=200, spacing_gain=0.2, importance_gain=3)).curve.half_life_days
     assert far == pytest.approx(near, rel=0.1)
 
 
@@ -56,17 +52,19 @@ def test_the_same_log_gives_the_same_curve(log: list[Access]) -> None:
 
 
 def test_what_the_log_does_not_tell_stays_as_it_was() -> None:
-    log = [
-        Access(created=0.0, uses=access.uses[:1], until=access.uses[1] if access.uses[1:] else access.until)
-        for access in made(Curve(half_life_days=10, spacing_gain=0, importance_gain=1), 0.5, 300)
+    week = 7 * DAY
+    ended = [  # nobody looked on after the week of the first use: how much it helped is unknown
+        replace(one, uses=one.uses[:1], until=(one.uses[0] // week + 1) * week if one.uses else one.until)
+        for one in made(TRUE, 0.5, 300)
     ]
-    found = fit(log, start=Curve(importance_gain=4))
-    assert found.curve.importance_gain == pytest.approx(4, rel=0.05)
+    found = fit(ended, start=Curve(spacing_gain=4))
+    assert found.curve.spacing_gain == pytest.approx(4, rel=0.05)
 
 
-def test_the_shape_stays_as_given() -> None:
+def test_shape_and_importance_gain_stay_as_given() -> None:
     log = made(Curve(shape=0.5), 0.4, 100)
-    assert fit(log, start=Curve(shape=0.5)).curve.shape == 0.5
+    found = fit(log, start=Curve(shape=0.5, importance_gain=7)).curve
+    assert (found.shape, found.importance_gain) == (0.5, 7)
 
 
 @pytest.mark.parametrize(
@@ -100,15 +98,3 @@ def test_uses_outside_the_watch_do_not_count(log: list[Access]) -> None:
         for one in log[:100]
     ]
     assert fit(outside) == fit(log[:100])
-
-
-def test_the_simplex_walks_down_a_bent_valley() -> None:
-    def valley(at: Sequence[float]) -> float:
-        x, y = at
-        return (1 - x) ** 2 + 100 * (y - x * x) ** 2
-
-    assert minimum(valley, [-1.2, 1.0]) == pytest.approx([1.0, 1.0], abs=1e-2)
-
-
-def test_the_simplex_finds_the_lowest_point_of_a_line() -> None:
-    assert minimum(lambda at: (at[0] - 3) ** 2, [0.0]) == pytest.approx([3.0], abs=1e-3)

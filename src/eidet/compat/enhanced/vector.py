@@ -138,7 +138,7 @@ def open_for_vectors(
 
 def _same(memory: Memory, model: object) -> Memory:
     if model is not None:
-        advice = "open it with embedder=…, or change it for good with `eidet reembed`"
+        advice = "open it with embedder=…, or change it for good with `eidet rebuild --reembed`"
         check_embedder(memory, embedder_of(model), advice)
     return memory
 

@@ -267,7 +267,7 @@ class Recorded:
             return np.zeros((0, self.width), np.float32)
         raise Misconfigured(
             f"this memory was written with the embedder {self.name!r}, {self.why}: open it with "
-            f"{describe_choice(self.name)}, or change it for good with `eidet reembed`"
+            f"{describe_choice(self.name)}, or change it for good with `eidet rebuild --reembed`"
         )
 
 

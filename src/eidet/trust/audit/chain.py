@@ -50,7 +50,7 @@ class AuditHead:
         """From `count:hash` or `count:hash:mac`, as `str` writes it."""
         found = _HEAD.fullmatch(text)
         if found is None:
-            raise BadInput(f"a head is written as count:hash, as `eidet audit head` prints it, not {text!r}")
+            raise BadInput(f"a head is written as count:hash, as `eidet audit` prints it, not {text!r}")
         return AuditHead(count=int(found[1]), hash=found[2], mac=(found[3] or "").strip("-"))
 
     def __str__(self) -> str:

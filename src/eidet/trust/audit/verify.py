@@ -118,7 +118,7 @@ def verify(
     before: str | Path | None = None,
     attached: int | None = None,
 ) -> Verified:
-    """Reads the whole log. `key` as it was written with; `head` as `eidet audit head` printed it once.
+    """Reads the whole log. `key` as it was written with; `head` as `eidet audit` printed it once.
 
     Without an outside head, that of the file beside the log tells whether the newest entries are missing.
     `store` is the one that was audited: it knows which log it had, and how far that had come. `before` is

@@ -108,8 +108,8 @@ class Guarding:
         """The same for a next version. Only `approve` lets a memory out of quarantine: else `Refused`."""
         if old.trust is Trust.QUARANTINED and new.trust is not Trust.QUARANTINED:
             raise Refused(
-                f"record {old.id!r} is in quarantine: approve it (memory.trust.approve, `eidet approve`) to "
-                "say how far it is trusted"
+                f"record {old.id!r} is in quarantine: say how far it is trusted with "
+                "`eidet mark --approve`; in Python, memory.trust.approve"
             )
         new = with_classes([new], pending)[0]
         if (new.text, new.data, new.trust, new.kind) == (old.text, old.data, old.trust, old.kind):

@@ -238,12 +238,12 @@ def test_the_command_line_refuses_and_can_be_told(tmp_path: Path) -> None:
     assert "EIDET_AUDIT" in said.err
     assert shell("stats", EIDET_AUDIT=log).code == 0
     assert shell("stats", EIDET_AUDIT="off").code == 0
-    assert shell("audit", "verify", log, "--at", str(shell.file)).code == 0
+    assert shell("audit", log, "--at", str(shell.file)).code == 0
     Path(log).unlink()
     head_path(Path(log)).unlink()
-    assert shell("audit", "verify", log, "--at", str(shell.file)).code == 3
+    assert shell("audit", log, "--at", str(shell.file)).code == 3
     assert shell("remember", "Bob lives in Porto", EIDET_AUDIT=log).code == 0
-    assert shell("audit", "verify", log).code == 1
+    assert shell("audit", log).code == 1
 
 
 # Why.
@@ -321,7 +321,6 @@ def test_the_command_line_takes_how_many_changes_there_were(tmp_path: Path) -> N
     eidet, log = Shell(tmp_path), str(tmp_path / "audit.jsonl")
     eidet("remember", "Ann lives in Lisbon")
     eidet("remember", "Bob lives in Porto", EIDET_AUDIT=log)
-    said = eidet("audit", "verify", log)
+    said = eidet("audit", log)
     assert (said.code, "--attached 1" in said.out.replace("\n", " ")) == (1, True)
-    assert eidet("audit", "verify", log, "--attached", "1").code == 0
-    assert eidet("audit", "head", log).code == 0
+    assert eidet("audit", log, "--attached", "1").code == 0

@@ -1,0 +1,375 @@
+"""The checks of `eidet doctor` inside a memory: each yields findings, and says what to do about them."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from ..core.errors import EidetError
+from ..core.settings import Settings
+from ..index.embedded.sidecar import Sidecars
+from ..memory import Memory
+from ..models.embed import Embedder, embed_checked, embedder_named, embedder_of
+from ..quality import Windows
+from ..store import Store, verbs
+from ..store.traits import is_sealed, path_of
+from ..text import analyzer_of
+from ..trust.privacy import policy_of
+from ..upkeep.archive import archive_of
+from .memory_options import Which
+
+START: Final = "start it, or check the address and the network; then run `eidet doctor` again"
+REEMBED: Final = "eidet rebuild --reembed"
+SLOW_TEXT: Final = 0.1  # seconds to embed a text
+SLOW_RECALL: Final = 0.25  # seconds
+TRIES: Final = 3
+FEW_RECALLS: Final = 20  # the time of fewer says little
+MANY_VECTORS: Final = 50_000  # records on a server whose vectors every process loads
+FEW_RECORDS: Final = 20  # under it shares mean nothing
+LARGE_SHARE: Final = 0.5  # of the records: more is worth a word
+REPEATED_SHARE: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """One line of the report of `eidet doctor`."""
+
+    check: str
+    level: Literal["ok", "warning", "fault"]
+    message: str
+    todo: str = ""
+    concern: Literal["", "slow", "unsafe", "new"] = ""  # of a warning: what it costs to leave it
+
+
+Findings = Iterator[CheckResult]
+
+
+def ok(check: str, message: str) -> CheckResult:
+    return CheckResult(check=check, level="ok", message=message)
+
+
+def warning(
+    check: str, message: str, todo: str, concern: Literal["", "slow", "unsafe", "new"] = ""
+) -> CheckResult:
+    return CheckResult(check=check, level="warning", message=message, todo=todo, concern=concern)
+
+
+def fault(check: str, message: str, todo: str) -> CheckResult:
+    return CheckResult(check=check, level="fault", message=message, todo=todo)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMemory:
+    """A memory that is examined from inside."""
+
+    on: Which
+    memory: Memory
+    store: Store  # as it was opened
+    settings: Settings
+    is_file: bool
+
+
+def check_inside(case: OpenMemory) -> Findings:
+    """All findings about a memory that could be opened."""
+    for check in CHECKS:
+        yield from check(case)
+
+
+def check_served(memory: Memory, url: str) -> Findings:
+    """What a server of Eidet says of itself; its files are examined where it runs."""
+    state = memory.admin.health()["state"]
+    message = f"{url} is {state}, and keeps {sum(memory.scopes().values()):,} records for this caller"
+    if state == "up":
+        yield ok("server", message)
+    else:
+        yield warning("server", message, "run `eidet doctor` where the server runs: it names the cause")
+    yield from check_recalls(memory.admin.stats()["retrieval"])
+
+
+# Embedder and language.
+
+
+def _check_embedder(case: OpenMemory) -> Findings:
+    name, width = verbs.get_setting(case.store, "embedder"), verbs.get_setting(case.store, "width")
+    try:
+        own = None if name is None or width is None else embedder_named(name, int(width))
+        chosen = own if own is not None and case.on.embedder is None else embedder_of(case.on.embedder)
+        made = embed_checked(chosen, ["Is anybody there?"]).shape[1]
+        seconds = time_embedder(chosen)
+    except EidetError as error:
+        yield fault("embedder", str(error), "repair it, or name another with --embedder")
+        return
+    if name is None:
+        yield ok("embedder", f"{chosen.name}, {seconds * 1000:.2f} ms a text; nothing was written yet")
+    elif chosen.name != name:
+        yield fault(
+            "embedder",
+            f"the memory was written with {name}, but you chose {chosen.name}",
+            f"name its own with --embedder or EIDET_EMBEDDER, or change it for good with `{REEMBED}`",
+        )
+    elif str(made) != width:
+        yield fault("embedder", f"{name} returns {made} numbers, the memory has {width}", f"run `{REEMBED}`")
+    else:
+        yield ok("embedder", f"{name}, {width} numbers, {seconds * 1000:.2f} ms a text")
+        yield from check_speed(seconds)
+
+
+def time_embedder(embedder: Embedder) -> float:
+    """Seconds for one text, once the model is loaded: the best of a few, as a busy machine disturbs."""
+    best = float("inf")
+    for number in range(TRIES):
+        start = time.perf_counter()
+        embedder.embed([f"How long does short text {number} take?"])
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def check_speed(seconds: float) -> Findings:
+    """Whether an embedder takes long for a text."""
+    if seconds > SLOW_TEXT:
+        yield warning(
+            "speed",
+            f"the embedder takes {seconds * 1000:,.0f} ms a text",
+            f"{REEMBED} --embedder wordllama: 0.02 ms a text, offline; compare with `eidet eval`",
+            "slow",
+        )
+
+
+def _check_language(case: OpenMemory) -> Findings:
+    language, analyzer = (verbs.get_setting(case.store, name) for name in ("language", "analyzer"))
+    wanted = case.on.language or case.on.settings().language
+    if language is None:
+        yield ok("language", "nothing was written yet")
+    elif wanted and analyzer_of(wanted) is not analyzer_of(language):
+        yield fault(
+            "language",
+            f"the texts were analysed as {language}, but you chose {wanted}",
+            f"leave the language out, or change it for good with `eidet rebuild --language {wanted}`",
+        )
+    elif analyzer != (current := analyzer_of(language).name):
+        yield fault("language", f"analysed by {analyzer}, this version has {current}", "run `eidet rebuild`")
+    else:
+        yield ok("language", f"{language}, analysed by {analyzer}")
+
+
+# Servers and stores.
+
+
+def _check_servers(case: OpenMemory) -> Findings:
+    """One finding per line to a server; nothing where all is in one file."""
+    health = case.memory.admin.health()
+    store = health.get("store", {})
+    if "state" in store:
+        yield _describe_line("store", store)
+    else:
+        yield from (_describe_side(name, store[name]) for name in ("short", "long") if name in store)
+        yield from _check_outbox(store.get("outbox", {}))
+    yield from (_describe_line(name, health[name]) for name in ("index", "embedder") if name in health)
+
+
+def _describe_line(check: str, health: Mapping[str, Any]) -> CheckResult:
+    message = f"{health['name']} is {health['state']}"
+    if health["state"] != "up":
+        return warning(check, f"{message}: {health['last_error']}", START)
+    if health["failures"]:
+        message += f"; {health['failures']:,} attempts failed, the last: {health['last_error']}"
+    return ok(check, message)
+
+
+def _describe_side(name: str, health: Mapping[str, Any]) -> CheckResult:
+    if health["state"] != "up":
+        return warning(f"{name} store", f"down: {health['error']}", START)
+    last = f"; its last error: {health['last_error']}" if health["last_error"] else ""
+    return ok(f"{name} store", f"{health['store']}, up{last}")
+
+
+def _check_outbox(outbox: Mapping[str, Any]) -> Findings:
+    for file, why in outbox.get("unreadable", {}).items():
+        todo = "keep the file: its waiting records are stored nowhere else"
+        yield fault("outbox", f"{file} cannot be read: {why}", todo)
+    if outbox.get("stuck"):
+        yield warning(
+            "outbox",
+            f"{outbox['stuck']:,} records are rejected by their store: {outbox['error']}",
+            "revise or forget them; they are offered again each minute",
+        )
+    if waiting := outbox.get("waiting", 0) - outbox.get("stuck", 0):
+        todo = "nothing: they are delivered when their store is back"
+        yield warning("outbox", f"{waiting:,} records wait in {outbox['folder']}", todo)
+    elif outbox and not outbox["stuck"] and not outbox["unreadable"]:
+        none = "none: writes to a store that is down are refused"
+        yield ok("outbox", "empty" if outbox["folder"] else none)
+
+
+def _check_archive(case: OpenMemory) -> Findings:
+    place = case.memory.parts.settings.upkeep.archive
+    if place is None:
+        return
+    try:
+        pieces = len(archive_of(place).names())  # type: ignore[union-attr]
+    except EidetError as error:
+        yield warning("archive", str(error), "upkeep deletes nothing that cannot be archived first")
+        return
+    yield ok("archive", f"{str(place).partition('?')[0]}, {pieces:,} pieces")
+
+
+def _check_postgres(case: OpenMemory) -> Findings:
+    from .postgres_checks import check_postgres
+
+    return check_postgres(case.on.at, case.store)
+
+
+# Index and recalls.
+
+
+def _check_caches(case: OpenMemory) -> Findings:
+    path = path_of(case.store)
+    if path is None:
+        return
+    folder = Path(f"{path}-index")
+    sidecars = Sidecars(folder, case.store)
+    wanted = {sidecars.path(scope) for scope in verbs.count_scopes(case.store)}
+    for file in sorted(set(folder.glob("*.eix")) - wanted):
+        yield warning("cache", f"{file} belongs to no scope", "delete it")
+
+
+def _check_index(case: OpenMemory) -> Findings:
+    with _overheard("eidet.index") as warnings:
+        faults = case.memory.admin.check()
+    yield from (warning("cache", message, "nothing: it is only a cache") for message in warnings)
+    yield from (fault("index", message, "run `eidet rebuild`") for message in faults)
+    if not faults:
+        yield ok("index", f"agrees with the store (scopes: {len(case.memory.scopes()):,})")
+    records = case.memory.admin.stats()["records"]
+    if not case.is_file and case.memory.parts.has_embedded_index and records > MANY_VECTORS:
+        yield warning(
+            "speed",
+            f"each process loads {records:,} vectors from the server when it starts",
+            "let the server search: `CREATE EXTENSION vector` in PostgreSQL, or set EIDET_INDEX",
+            "slow",
+        )
+
+
+@contextmanager
+def _overheard(name: str) -> Iterator[list[str]]:
+    """Collects what a logger says, instead of lines on the terminal."""
+    log, handler = logging.getLogger(name), logging.Handler()
+    heard: list[str] = []
+    handler.emit = lambda record: heard.append(record.getMessage())  # type: ignore[method-assign]
+    log.addHandler(handler)
+    try:
+        yield heard
+    finally:
+        log.removeHandler(handler)
+
+
+def check_recalls(retrieval: Mapping[str, Any]) -> Findings:
+    """How long recalls took in the last days, as the memory itself noted."""
+    p95 = retrieval["seconds_p95"]
+    if retrieval["recalls"] < FEW_RECALLS or p95 is None:
+        return
+    message = f"recalls take {retrieval['seconds_p50'] * 1000:,.1f} ms p50, {p95 * 1000:,.1f} ms p95"
+    if p95 > SLOW_RECALL:
+        yield warning("speed", message, "eidet recall --explain shows which stage takes the time", "slow")
+    else:
+        yield ok("speed", message)
+
+
+# Protection, drift, and what nobody asks for.
+
+
+def _check_protection(case: OpenMemory) -> Findings:
+    states = (
+        ("encryption", is_sealed(case.memory.parts.store), "eidet copy --help"),
+        ("personal data guard", policy_of(case.settings.guard) is not None, "EIDET_GUARD=redact"),
+        ("audit log", case.memory.parts.audit is not None, "EIDET_AUDIT=audit.jsonl"),
+    )
+    parts = [f"{name} on" if active else f"{name} off ({switch})" for name, active, switch in states]
+    yield ok("protection", ", ".join(parts))
+    waiting = case.memory.admin.stats().get("quarantined")
+    if waiting:
+        yield warning("quarantine", f"{waiting:,} records wait for a review", "eidet review", "unsafe")
+
+
+_DRIFT_CURES: Final = {
+    "top score": "look at some answers with `eidet recall --explain`: have topics or the language changed? "
+    f"Another embedder (`{REEMBED}`) or recipe may fit better",
+    "empty rate": "look at queries that find nothing: a filter that lets nothing pass, a scope without "
+    "records, or something that was forgotten",
+    "success rate": "compare answers judged badly with `eidet recall --explain`; what they should have "
+    "found may be missing, out of date, or worded differently",
+}
+
+
+def _check_drift(case: OpenMemory) -> Findings:
+    drift = case.memory.admin.stats(case.on.reach_or_all(False))["retrieval"]["drift"]
+    recent, reference = case.settings.recent_days, case.settings.reference_days
+    windows = f"the last {recent} days against the {reference} before"
+    if drift["verdict"] == "unknown":
+        counts = f"{drift['recent']:,} and {drift['reference']:,} recalls"
+        needed = Windows().fewest_recalls
+        yield ok("drift", f"not enough data: {windows} had {counts}, {needed} each are needed")
+    elif drift["verdict"] == "steady":
+        yield ok("drift", f"none: {windows}")
+    for shift in drift["changed"]:
+        message = f"{windows}: {_describe_shift(shift)}"
+        yield (
+            warning("drift", message, _DRIFT_CURES[shift["name"]]) if shift["worse"] else ok("drift", message)
+        )
+
+
+def _describe_shift(shift: Mapping[str, Any]) -> str:
+    name, before, after = shift["name"], shift["before"], shift["after"]
+    sentence = f"{name} went from {before:.1%} to {after:.1%}"
+    if name == "top score":
+        sentence = f"mean {name} went from {before:.2f} to {after:.2f}"
+    return f"the {sentence}, which is {'worse' if shift['worse'] else 'better'} (p {shift['p_value']:.2g})"
+
+
+def _check_records(case: OpenMemory) -> Findings:
+    """What is repeated, never recalled, or stale: (check, figure, share that is too much, message, todo)."""
+    table = (
+        (
+            *("duplicates", "duplicate", REPEATED_SHARE),
+            "of the facts and documents repeat another one word for word and in every detail",
+            "they were stored with keep_duplicates or under different ids; forget those you do not need",
+        ),
+        (
+            *("unused", "never_recalled", LARGE_SHARE),
+            f"of the records older than {Windows().unused_days} days were never recalled",
+            "remember less of what is never recalled, or let it expire (`expires=`)",
+        ),
+        (
+            *("stale", "stale", LARGE_SHARE),
+            f"of the records were not used for {case.settings.stale_days} days",
+            "`eidet find --order created` shows the oldest; forget or export what is outdated",
+        ),
+    )
+    metrics = case.memory.admin.metrics(case.on.reach_or_all(False))
+    for check, figure, most, what, todo in table:
+        share = metrics.get(f"eidet_memory_{figure}_ratio", 0.0)
+        enough = check == "duplicates" or metrics["eidet_records"] >= FEW_RECORDS
+        if share > most and enough:
+            yield warning(check, f"{share:.1%} {what}", todo)
+        else:
+            yield ok(check, f"{share:.1%} {what}" if share else "none")
+
+
+CHECKS: Final[tuple[Callable[[OpenMemory], Findings], ...]] = (
+    _check_embedder,
+    _check_language,
+    _check_caches,
+    _check_servers,
+    _check_archive,
+    _check_postgres,
+    _check_index,
+    lambda case: check_recalls(case.memory.admin.stats()["retrieval"]),
+    _check_protection,
+    _check_drift,
+    _check_records,
+)
