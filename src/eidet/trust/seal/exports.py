@@ -20,8 +20,6 @@ from ...store.passthrough import PassthroughStore
 from . import Shredded
 from .boxes import LASTING, ScopeKeys, pack_parts
 from .codec import open_record, seal_record
-from .former import open_former
-from .keyring import FORMAT
 from .store import SealedStore
 from .wrapped import Received
 
@@ -51,7 +49,7 @@ def export_sealed(
     scopes = list(verbs.count_scopes(store, where.scope))
     forms = (form for form in verbs.scan(store.inner, where) if form.scope not in store.ring.list_shredded())
     key, carried = store.ring.export_keys(scopes, secrets)
-    return forms, {SEALED: {**carried, "form": FORMAT}}, partial(_mac, key)
+    return forms, {SEALED: carried}, partial(_mac, key)
 
 
 def _mac(key: bytes, digest: str) -> str:
@@ -76,12 +74,8 @@ def open_export(
             "with that key, Memory(…, key=…)"
         )
     received = sealed.ring.import_keys(carried)
-    if "form" not in carried and not unverified:
-        raise Refused(f"this export is of a former version, which did not sign exports: {_UNVERIFIED}")
-    if "form" in carried:
-        _check_signature(received, manifest)
-    how = open_record if "form" in carried else open_former
-    return (how(record, received.of(record.scope)) for record in records)
+    _check_signature(received, manifest)
+    return (open_record(record, received.of(record.scope)) for record in records)
 
 
 def open_secrets(manifest: Mapping[str, Any], store: Store) -> list[bytes]:
@@ -127,7 +121,7 @@ class SealedArchive:
         keys = {record.scope: self.store.keys(record.scope) for record in records}
         forms = [seal_record(record, keys[record.scope], LASTING) for record in records]
         lasting = {scope: _fingerprint(some) for scope, some in keys.items()}
-        seal = {"identity": self.store.identity, "lasting": lasting, "form": FORMAT}
+        seal = {"identity": self.store.identity, "lasting": lasting}
         bound = {**manifest, SEALED: seal}
         return self.archive.keep(forms, _bind(forms, bound, keys), now=now)
 
@@ -144,13 +138,12 @@ class SealedArchive:
             return self.archive.read(name)
         if not isinstance(seal, Mapping) or seal.get("identity") != self.store.identity:
             raise Misconfigured(f"{name} was archived by another sealed memory: only that one can open it")
-        how = self._opening_of(name, seal)
         forms = list(self.archive.read(name))
-        if how is open_record and not self._is_bound(forms, manifest):
+        if not self._is_bound(forms, manifest):
             raise Corrupt(
                 f"{name}: records were removed, moved or added since it was archived; nothing was loaded"
             )
-        return _open_forms(name, forms, self._lasting_keys(seal.get("lasting", {})), how)
+        return _open_forms(name, forms, self._lasting_keys(seal.get("lasting", {})))
 
     def _is_bound(self, forms: Sequence[Record], manifest: Mapping[str, Any]) -> bool:
         """Whether these are the records that were archived together, as far as a key is left to tell."""
@@ -172,14 +165,6 @@ class SealedArchive:
             if keys is not None and _fingerprint(keys) == mark:
                 found[scope] = keys
         return found
-
-    def _opening_of(self, name: str, told: Mapping[str, Any]) -> Callable[[Record, ScopeKeys], Record]:
-        """Pieces of the former form are only read by a memory that was once of that form itself."""
-        if "form" in told:
-            return open_record
-        if self.store.ring.former_until is None:
-            raise Corrupt(f"{name} is of a form that this memory never wrote: it was changed")
-        return open_former
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
         """Takes records out of a piece, as the archive inside does; the unreadable are known by their ids."""
@@ -209,24 +194,17 @@ class SealedArchive:
         return kept, said
 
     def _readable(self, form: Record) -> Record:
-        for how in (open_record, open_former):
-            try:
-                return how(form, self.store.keys(form.scope))
-            except (Shredded, Corrupt):
-                continue
-        return form
+        try:
+            return open_record(form, self.store.keys(form.scope))
+        except (Shredded, Corrupt):
+            return form
 
 
-def _open_forms(
-    name: str,
-    forms: Iterable[Record],
-    keys: Mapping[str, ScopeKeys],
-    how: Callable[[Record, ScopeKeys], Record],
-) -> Iterator[Record]:
+def _open_forms(name: str, forms: Iterable[Record], keys: Mapping[str, ScopeKeys]) -> Iterator[Record]:
     lost = 0
     for form in forms:
         if form.scope in keys:
-            yield how(form, keys[form.scope])
+            yield open_record(form, keys[form.scope])
         else:
             lost += 1
     if lost:

@@ -98,11 +98,6 @@ def seal_event(
     )
 
 
-def is_act(by: str | None) -> bool:
-    """Whether who acted is kept in the present form."""
-    return by is not None and by.startswith(_ACT)
-
-
 def open_act(event: Event, born: float, actors: ScopeKeys) -> Act:
     try:
         box = b64decode((event.by or "").removeprefix(_ACT), validate=True)
@@ -115,12 +110,11 @@ class HistoryReader:
     """Opens the history of one record.
 
     `keys` are those of its scope, or None if it has none: a record that was forgotten before its store
-    was sealed needs none. Events up to `former_until` may be of the former form.
+    was sealed needs none.
     """
 
-    def __init__(self, keys: ScopeKeys | None, actors: ScopeKeys | None, former_until: float | None) -> None:
+    def __init__(self, keys: ScopeKeys | None, actors: ScopeKeys | None) -> None:
         self._keys, self._actors = keys, actors
-        self._former_until = former_until
         self._born = 0.0
         self._version = 0
 
@@ -144,15 +138,11 @@ class HistoryReader:
         self._version = event.version
 
     def _read_act(self, event: Event) -> Act:
-        if is_act(event.by) and self._actors is not None:
-            return open_act(event, self._born, self._actors)
         if _is_stand_in(event):
             return Act(None, None, tells_author=False)
-        if self._former_until is None or event.at > self._former_until:
+        if self._actors is None:
             raise ChangedHistory(event)
-        if event.by is None or self._actors is None:
-            return Act(None, None, tells_author=False)
-        return Act(self._actors.read_label("by", event.by), None, tells_author=False)
+        return open_act(event, self._born, self._actors)
 
     def _read_note(self, event: Event) -> dict[str, Any] | None:
         if event.before is None or self._keys is None:

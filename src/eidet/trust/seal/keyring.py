@@ -31,8 +31,7 @@ from .wrapped import Received, context, signer_context, unwrap, unwrap_scope
 
 T = TypeVar("T")
 
-FORMAT: Final = 2
-FORMER: Final = 1  # boxes were bound to the id of their record alone; `former` reads it
+FORMAT: Final = 1
 KEPT: Final = 10_000  # scopes whose keys are held in RAM
 ACTORS: Final = "\0actors"  # no scope can be called so: the key for the names of who acted
 _SHREDDED: Final = "seal:shredded:"
@@ -105,7 +104,7 @@ def _read_claim(shelf: Shelf) -> MasterClaim:
         _ = claim["master"], b64decode(claim["proof"], validate=True)
     except (ValueError, KeyError, TypeError) as error:
         raise Corrupt(f"this memory's record of its master key is damaged ({error!r})") from error
-    if claim.get("format") not in (FORMER, FORMAT):
+    if claim.get("format") != FORMAT:
         raise Misconfigured(
             f"this memory is sealed in format {claim.get('format')}: pip install --upgrade eidet"
         )
@@ -117,30 +116,21 @@ def begin(shelf: Shelf, service: KeyService) -> None:
     _set_settings(shelf, {SEAL: make_claim(shelf.identity, service)}, fresh=True)
 
 
-def make_claim(identity: str, service: KeyService, former_until: float | None = None) -> str:
-    """Says which master key a store has. Events up to `former_until` may be of the former form.
-
-    The proof is bound to all of that, so that nobody can have what is kept now read in the former form.
-    """
-    claim: dict[str, Any] = {"format": FORMAT, "master": service.name}
-    if former_until is not None:
-        claim["former_until"] = former_until
-    proof = service.wrap(secrets.token_bytes(16), _proof_context(identity, claim))
-    return dump_json({**claim, "proof": b64encode(proof).decode()})
+def make_claim(identity: str, service: KeyService) -> str:
+    """Says which master key a store has, with a proof that only its holder can give."""
+    proof = service.wrap(secrets.token_bytes(16), _proof_context(identity))
+    return dump_json({"format": FORMAT, "master": service.name, "proof": b64encode(proof).decode()})
 
 
-def _proof_context(identity: str, said: Mapping[str, Any]) -> bytes:
-    if said["format"] == FORMER:
-        return pack_parts(b"eidet proof", identity.encode())
-    bound = dump_json([said["format"], said.get("former_until")])
-    return pack_parts(b"eidet proof", identity.encode(), bound.encode())
+def _proof_context(identity: str) -> bytes:
+    return pack_parts(b"eidet proof", identity.encode(), str(FORMAT).encode())
 
 
 def check_master(shelf: Shelf, service: KeyService) -> MasterClaim:
     """What the store says of its master key; `Misconfigured` if that is another one."""
     claim = _read_claim(shelf)
     try:
-        service.unwrap(b64decode(claim.said["proof"]), _proof_context(shelf.identity, claim.said))
+        service.unwrap(b64decode(claim.said["proof"]), _proof_context(shelf.identity))
     except WrongKey:
         raise Misconfigured(
             f"this memory was sealed with the master key {claim.said['master']}, and this one is "
@@ -174,8 +164,6 @@ class Keyring:
         self._outer = outer
         self.held: EpochKeys = EpochKeys(-1)
         self.noted: Noted = noted or note_nothing
-        self.is_former: bool = self._claim.said["format"] == FORMER
-        self.former_until: float | None = self._claim.said.get("former_until")  # of events of that form
 
     def inside(self, transaction: Transaction, noted: Noted, epoch: int | None = None) -> Keyring:
         """The same keys as a job sees them. Those of here are right there only if they are of that epoch."""
@@ -342,7 +330,7 @@ class Keyring:
         """
         check_master(self._shelf, self._service)
         done: set[str] = set()
-        settings = {SEAL: make_claim(self._shelf.identity, service, self.former_until)}
+        settings = {SEAL: make_claim(self._shelf.identity, service)}
         while rest := {n: v for n, v in _read_settings(self._shelf, KEYS).items() if n not in done}:
             done |= rest.keys()
             settings |= {name: self._rewrap_key(service, name, value) for name, value in rest.items()}

@@ -77,7 +77,7 @@ class Opener:
         if not events:
             return []
         keys, actors = self.ring.of(events[0].scope), self.find_keys(ACTORS)
-        return HistoryReader(keys, actors, self.ring.former_until).open(events)
+        return HistoryReader(keys, actors).open(events)
 
     def name_actor(self, token: str) -> str:
         """Who judged, of whom a token is kept."""

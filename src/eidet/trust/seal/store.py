@@ -26,7 +26,6 @@ from .boxes import ScopeKeys, number_of
 from .carrying import CarriesOver, carry_sealed
 from .codec import open_entry, seal_record
 from .filter_split import Asked
-from .former import raise_form
 from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
 from .opener import Opener
 from .small_values import open_values, seal_keys
@@ -54,9 +53,6 @@ class SealedStore(PassthroughStore):
             check_unsealed(inner)
             begin(inner, service)
         self.ring: Keyring = Keyring(inner, service, noted)
-        if self.ring.is_former:
-            raise_form(inner, service)
-            self.ring = Keyring(inner, service, noted)
         self.opener: Opener = Opener(self.ring)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
         if isinstance(inner, CarriesOver):

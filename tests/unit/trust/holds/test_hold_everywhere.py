@@ -41,7 +41,6 @@ OWN_WAYS = {
     "store/tiered/joint.py": {"remove", "edit_history"},
     "store/tiered/moving.py": {"remove"},
     "trust/audit/transaction.py": {"remove", "edit_history"},
-    "trust/seal/former.py": {"remove", "edit_history"},  # seals the same records anew
     "trust/seal/transaction.py": {"remove", "edit_history"},
 }
 

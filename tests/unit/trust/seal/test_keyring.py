@@ -51,7 +51,7 @@ def test_damaged_words_of_the_master_key_are_corrupt(told: str) -> None:
 
 def test_a_later_format_asks_for_a_later_version() -> None:
     store = shelf()
-    verbs.set_settings(store, {"seal": '{"format": 3, "master": "x", "proof": ""}'})
+    verbs.set_settings(store, {"seal": '{"format": 2, "master": "x", "proof": ""}'})
     with pytest.raises(Misconfigured, match="upgrade"):
         Keyring(store, SERVICE)
 

@@ -371,7 +371,7 @@ def test_a_record_of_the_key_cannot_be_changed(tmp_path: Path, life: tuple[Path,
     with closing(sqlite3.connect(life[0])) as raw:
         (told,) = raw.execute("SELECT value FROM settings WHERE name = 'seal'").fetchone()
     said = json.loads(told)
-    forgeries: list[dict[str, Any]] = [{"format": 1}, {"former_until": 9e9}, {"proof": "AAAA"}, {"format": 3}]
+    forgeries: list[dict[str, Any]] = [{"format": 0}, {"proof": "AAAA"}, {"format": 2}]
     for number, change in enumerate(forgeries):
         folder = tmp_path / str(number)
         folder.mkdir()
