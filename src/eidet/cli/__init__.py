@@ -56,7 +56,7 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "review": ("review", "quarantine", "approve", "reveal", "forget-value"),
     "audit": ("audit",),
     "retention": ("retention",),
-    "key_commands": ("seal", "keys"),
+    "key_commands": ("keys",),
     "mcp_command": ("mcp",),
     "exchange_commands": ("import", "export"),
     "admin_commands": ("load", "rebuild", "reembed", "doctor"),

@@ -88,7 +88,7 @@ def check_line(place: str) -> Iterator[CheckResult]:
 def check_protection(memory: Memory, settings: Settings) -> Iterator[CheckResult]:
     """What protects the texts, and what waits for somebody's judgement."""
     states = (
-        ("encryption", is_sealed(memory.parts.store), "eidet seal --help"),
+        ("encryption", is_sealed(memory.parts.store), "eidet copy --help"),
         ("personal data guard", policy_of(settings.guard) is not None, "EIDET_GUARD=redact"),
         ("audit log", memory.parts.audit is not None, "EIDET_AUDIT=audit.jsonl"),
     )

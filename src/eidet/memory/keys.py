@@ -65,5 +65,8 @@ class KeysNamespace:
 
         found = find_sealed(self._parts.store)
         if found is None:
-            raise Misconfigured("this memory is not sealed: it has no keys; `eidet seal FILE` seals it")
+            raise Misconfigured(
+                "this memory is not sealed: it has no keys; `eidet copy FROM TO --to-key file:KEY` copies it "
+                "into a sealed one"
+            )
         return found

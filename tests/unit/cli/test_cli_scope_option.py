@@ -18,7 +18,6 @@ WHOLE_MEMORY = (  # commands that concern the whole memory: no scope could narro
     ("verify-receipt", "receipt.json"),
     ("forget-value", "Ann"),
     ("serve",),
-    ("seal", "eidet.db"),
     ("keys", "check"),
     ("keys", "shred", "club", "--yes"),
 )

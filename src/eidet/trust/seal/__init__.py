@@ -10,7 +10,7 @@
     opener.py         opens both by the keys of a ring           filter_split.py   filters
     store.py          reads a store and opens what it gives      transaction.py    seals what a job writes
     small_values.py   tallies, staged vectors and secrets        carrying.py       records between stores
-    key_rotation.py   new keys, and destroying them              exports.py, seal_file.py
+    key_rotation.py   new keys, and destroying them              exports.py
     damage.py         names what was changed outside of Eidet
 
 What is sealed and what is not is told in docs/operate/encryption.md; why so, in ADR 0013.

@@ -246,7 +246,7 @@ LEAVING_COMMANDS: dict[str, str] = {
 OTHER_COMMANDS = """
     release audit bench context copy demo init tour detail doctor eval export facts find fit forget-value
     verify-receipt
-    history keys mcp recall retention reveal review scopes seal serve sessions show stats verify-forgotten
+    history keys mcp recall retention reveal review scopes serve sessions show stats verify-forgotten
 """
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from eidet import Memory
+from eidet.copy import copy
 from eidet.core.errors import Corrupt, Refused
 from eidet.store import SETTINGS
 from eidet.store.tombstones import secret_of
-from eidet.trust.seal.seal_file import seal_file
-from eidet.trust.seal.service import LocalKeys
 
 KEY = bytes(range(32))
 NAMES = ("marks", "receipts")
@@ -54,15 +53,16 @@ def test_tombstones_work_in_a_sealed_memory_in_ram() -> None:
             memory.remember("the PIN is 7731")
 
 
-def test_a_file_that_is_sealed_in_place_keeps_its_secrets_to_itself(tmp_path: Path) -> None:
-    secrets = live(tmp_path / "m.db", None)
+def test_a_sealed_copy_of_a_plain_memory_refuses_what_was_forgotten_there(tmp_path: Path) -> None:
+    secrets = live(tmp_path / "plain.db", None)
     assert found_in(tmp_path, secrets), "a plain file cannot hide them"
-    seal_file(tmp_path / "m.db", LocalKeys(KEY))
-    assert found_in(tmp_path, secrets) == []
-    with opened(tmp_path / "m.db") as memory:
-        assert [secret_of(memory.parts.store, name) for name in NAMES] == secrets
-        with pytest.raises(Refused, match="forgotten for good"):
-            memory.remember("the PIN is 7731")
+    folder = tmp_path / "sealed"
+    folder.mkdir()
+    with opened(folder / "m.db") as memory:
+        assert copy(tmp_path / "plain.db", memory).ok
+    assert found_in(folder, secrets) == []
+    with opened(folder / "m.db") as memory, pytest.raises(Refused, match="forgotten for good"):
+        memory.remember("the PIN is 7731")
 
 
 @pytest.mark.parametrize("name", ["secret:marks", "secret:receipts", "receipt_keys"])

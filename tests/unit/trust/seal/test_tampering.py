@@ -346,7 +346,7 @@ def test_content_of_one_version_behind_the_columns_of_another_is_noticed(backend
 
 def test_a_store_whose_record_of_its_key_was_removed_is_refused(tmp_path: Path) -> None:
     from eidet import Memory
-    from eidet.trust.seal.seal_file import seal_file
+    from eidet.copy import copy
 
     path = tmp_path / "m.db"
     with Memory(path, key=bytes(range(32)), embedder="hashing:64") as memory:
@@ -358,7 +358,7 @@ def test_a_store_whose_record_of_its_key_was_removed_is_refused(tmp_path: Path) 
         for attempt in (
             lambda: Memory(path, key=bytes(range(32)), embedder="hashing:64"),
             lambda: Memory(path, embedder="hashing:64"),
-            lambda: seal_file(path, SERVICE),
+            lambda: copy(path, tmp_path / "other.db"),
         ):
             with pytest.raises(Corrupt, match="Restore a copy"):
                 attempt()
