@@ -153,8 +153,10 @@ def test_a_sealed_copy_of_a_plain_memory_has_nothing_to_read(tmp_path: Path) -> 
     plain.mkdir()
     folder.mkdir()
     records = lived(plain, None)
-    how = {"embedder": "hashing:96"}
-    with opened(plain / "m.db", None, **how) as source, opened(folder / "m.db", **how) as target:
+    with (
+        opened(plain / "m.db", None, embedder="hashing:96") as source,
+        opened(folder / "m.db", embedder="hashing:96") as target,
+    ):
         assert copy(source, target).ok
         for record in verbs.scan(source.parts.store, Where()):
             told = [event.before for event in source.history(record.id, scope=record.scope)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import itemgetter
@@ -25,9 +25,8 @@ from ...store import SETTINGS, Store, Transaction
 from ...store.verbs.values import SetSettings
 from . import KeyService, Shredded, WrongKey
 from .boxes import SECRET_BYTES, ScopeKeys, pack_parts
-from .service import KEY_BYTES
 from .unsealed import KEYS, SEAL
-from .wrapped import Received, context, signer_context, unwrap, unwrap_scope
+from .wrapped import context, unwrap, unwrap_scope
 
 T = TypeVar("T")
 
@@ -159,7 +158,7 @@ class Keyring:
         outer: Keyring | None = None,
     ) -> None:
         self._shelf = shelf
-        self._service = service
+        self.service = service
         self._claim = claim or check_master(shelf, service)
         self._outer = outer
         self.held: EpochKeys = EpochKeys(-1)
@@ -169,7 +168,7 @@ class Keyring:
         """The same keys as a job sees them. Those of here are right there only if they are of that epoch."""
         outer = self if self.held.epoch == epoch else None
         shelf = JobShelf(self._shelf.identity, transaction)
-        return Keyring(shelf, self._service, noted, self._claim, outer)
+        return Keyring(shelf, self.service, noted, self._claim, outer)
 
     def learn(self, ring: Keyring, epoch: int) -> None:
         """Holds what the ring of a job read or made in an epoch, now that the job is committed."""
@@ -229,7 +228,7 @@ class Keyring:
         if not wrapped[max(wrapped)]:
             raise Shredded(scope)
         live = {number: key for number, key in wrapped.items() if key}
-        keys = unwrap_scope(self._service, self._shelf.identity, scope, live)
+        keys = unwrap_scope(self.service, self._shelf.identity, scope, live)
         self.noted("unwrap", scope)
         return keys
 
@@ -278,7 +277,7 @@ class Keyring:
         return keys
 
     def _make(self, scope: str, number: int, secret: bytes) -> None:
-        wrapped = self._service.wrap(secret, context(self._shelf.identity, scope, number))
+        wrapped = self.service.wrap(secret, context(self._shelf.identity, scope, number))
         _set_settings(
             self._shelf, {_name(scope, number): f"{b64encode(wrapped).decode()} {scope}"}, fresh=True
         )
@@ -299,7 +298,7 @@ class Keyring:
         """A new key for what is written from now on; the lasting part of the secret stays."""
         keys = self._there(scope)
         kept = self.list_wrapped(scope)[keys.newest]
-        old = unwrap(self._service, self._shelf.identity, scope, keys.newest, kept)
+        old = unwrap(self.service, self._shelf.identity, scope, keys.newest, kept)
         fresh = secrets.token_bytes(SECRET_BYTES // 2)
         self._make(scope, keys.newest + 1, fresh + old[SECRET_BYTES // 2 :])
         self.noted("rotate", scope)
@@ -328,7 +327,7 @@ class Keyring:
 
         Keys that others made under the old one meanwhile are wrapped anew, too.
         """
-        check_master(self._shelf, self._service)
+        check_master(self._shelf, self.service)
         done: set[str] = set()
         settings = {SEAL: make_claim(self._shelf.identity, service)}
         while rest := {n: v for n, v in _read_settings(self._shelf, KEYS).items() if n not in done}:
@@ -338,7 +337,7 @@ class Keyring:
             settings = {}
         if settings:
             _set_settings(self._shelf, settings)
-        self._service, self._claim = service, _read_claim(self._shelf)
+        self.service, self._claim = service, _read_claim(self._shelf)
         self.noted("rewrap", "")
         self.renew()
         return sum(not value.startswith(" ") for value in _read_settings(self._shelf, KEYS).values())
@@ -348,31 +347,9 @@ class Keyring:
         if not key:
             return value
         number, identity = int(name.rpartition(":")[2]), self._shelf.identity
-        secret = unwrap(self._service, identity, scope, number, key)
+        secret = unwrap(self.service, identity, scope, number, key)
         fresh = service.wrap(secret, context(identity, scope, number))
         return f"{b64encode(fresh).decode()} {scope}"
-
-    # Elsewhere.
-
-    def export_keys(self, scopes: Iterable[str], own: Sequence[bytes] = ()) -> tuple[bytes, dict[str, Any]]:
-        """A key that signs one export, and what is carried along, with secrets of the store's own.
-
-        Somebody with the same master key can open records of these scopes with that, elsewhere.
-        """
-        keys: dict[str, dict[str, str]] = {}
-        for scope in scopes:
-            keys[scope] = {str(n): key for n, key in self.list_wrapped(scope).items() if key}
-        signer = secrets.token_bytes(KEY_BYTES)
-        identity = self._shelf.identity
-        wrapped, *own_wrapped = (
-            b64encode(self._service.wrap(secret, signer_context(identity))).decode()
-            for secret in (signer, *own)
-        )
-        carried = {"identity": identity, "master": self._service.name, "keys": keys, "signer": wrapped}
-        return signer, {**carried, "secrets": own_wrapped}
-
-    def import_keys(self, carried: Mapping[str, Any]) -> Received:
-        return Received(carried, self._service)
 
 
 def note_nothing(what: str, scope: str) -> None:
