@@ -26,10 +26,10 @@ from .boxes import ScopeKeys, number_of
 from .carrying import CarriesOver, carry_sealed
 from .codec import open_entry, seal_record
 from .filter_split import Asked
-from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
+from .keyring import Keyring, Noted, begin, is_sealed
 from .opener import Opener
 from .small_values import open_values, seal_keys
-from .transaction import SealedJob
+from .transaction import SealedJob, open_actors
 from .unsealed import check_unsealed
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ class SealedStore(PassthroughStore):
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
         if isinstance(inner, CarriesOver):
             if inner.writable:
-                self.ring.open_scope(ACTORS, again=False)  # none can be made while a record is carried over
+                self.write(open_actors)  # no key can be made while a record is carried over
             inner.carry_by(partial(carry_sealed, self.opener, self.forms))
 
     def note_in(self, log: Any) -> None:
