@@ -25,9 +25,8 @@ from . import KeyService
 from .boxes import ScopeKeys, number_of
 from .carrying import CarriesOver, carry_sealed
 from .codec import open_entry, seal_record
-from .filter_split import Asked
 from .keyring import Keyring, Noted, begin, is_sealed
-from .opener import Opener
+from .opener import Asked, Opener
 from .small_values import open_values, seal_keys
 from .transaction import SealedJob, open_actors
 from .unsealed import check_unsealed
