@@ -7,6 +7,7 @@ import logging
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from hmac import compare_digest
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, Final
@@ -55,7 +56,8 @@ class ExportKey:
 
     def of(self, scope: str) -> ScopeKeys:
         if scope not in self._keys:
-            self._keys[scope] = ScopeKeys("export", scope, {1: self._secret})
+            secret = blake2b(scope.encode(), key=self._secret, digest_size=SECRET_BYTES).digest()
+            self._keys[scope] = ScopeKeys("export", scope, {1: secret})
         return self._keys[scope]
 
     def sign(self, digest: str) -> str:

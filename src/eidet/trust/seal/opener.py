@@ -18,7 +18,7 @@ from ...core.where import Where
 from . import Shredded
 from .boxes import OtherKey, ScopeKeys
 from .codec import LABELS, blank, open_content, open_record
-from .history import HistoryReader
+from .history import open_history
 from .keyring import ACTORS, Keyring
 
 Token = Callable[[str, str, str], str]  # scope, field, label -> what stands for it in the store
@@ -90,8 +90,7 @@ class Opener:
         """A history in plain words."""
         if not events:
             return []
-        keys, actors = self.ring.of(events[0].scope), self.find_keys(ACTORS)
-        return HistoryReader(keys, actors).open(events)
+        return open_history(events, self.keys(events[0].scope), self.find_keys(ACTORS))
 
     def name_actor(self, token: str) -> str:
         """Who judged, of whom a token is kept."""
