@@ -107,13 +107,15 @@ def carry_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
     verbs.set_settings(target, {MARKS: secret}, fresh=True)
     if verbs.get_setting(target, MARKS) != secret:
         return
-    found = source.values(TOMBSTONES, within=scope).items()
-    stones = {key: since for key, since in found if key[1] not in (SCOPE_MARK, BELOW_MARK)}
+    ours, there = source.values(TOMBSTONES, within=scope), target.values(TOMBSTONES, within=scope)
+    keyed = {key: since for key, since in ours.items() if key[1] not in (SCOPE_MARK, BELOW_MARK)}
+    stones = {key: since for key, since in keyed.items() if key not in there or there[key] < since}
 
     def write(transaction: Transaction) -> None:
         transaction.set_values(TOMBSTONES, stones)
 
-    target.write(write)
+    if stones:
+        target.write(write)
 
 
 def notes_about(source: Store, target: Store, guarded: bool, where: Where) -> tuple[str, ...]:

@@ -131,14 +131,19 @@ def test_what_was_forgotten_for_good_in_the_target_is_not_brought_back(
     assert target.get("ann") is None
 
 
-def test_what_was_forgotten_for_good_in_the_source_is_refused_by_a_new_target(target: Memory) -> None:
+@pytest.mark.parametrize("scope", [None, "default"])
+def test_what_was_forgotten_for_good_in_the_source_is_refused_by_a_new_target(
+    target: Memory, scope: str | None
+) -> None:
     source = ram()
-    source.remember(["Ann lives in Porto", "Bob has a boat"])
-    source.forget(source.find(limit=1)[0].id)
-    assert copy(source, target).notes == ()
-    for memory in (source, target):
-        with pytest.raises(Refused, match="forgotten for good"):
-            memory.remember("Bob has a boat")
+    source.remember("Ann lives in Porto")
+    for text in ("Bob has a boat", "Cid has a dog"):
+        source.remember(text, id="x")
+        source.forget("x")
+        assert copy(source, target, scope=scope).notes == ()
+        for memory in (source, target):
+            with pytest.raises(Refused, match="forgotten for good"):
+                memory.remember(text)
 
 
 def test_a_target_that_has_forgotten_something_itself_says_that_it_cannot_compare(target: Memory) -> None:
