@@ -14,7 +14,7 @@ from ..core.validate import dump_json
 from ..core.where import Where
 from ..store import TOMBSTONES, Store, Transaction, verbs
 from ..store.model import BELOW_MARK, SCOPE_MARK
-from ..store.traits import secret_keeper
+from ..store.traits import is_sealed, secret_keeper
 from ..upkeep.archive import SETTING as ARCHIVES
 
 HELD_SECONDS = 10.0
@@ -99,10 +99,12 @@ def carry_settings(source: Store, target: Store) -> None:
 def carry_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
     """Lets a target that has forgotten nothing for good yet refuse what the source refuses.
 
-    Marks are keyed: the secret goes along. A target with a secret of its own could not compare them.
+    Marks are keyed: the secret goes along. A target with a secret of its own could not compare them, and one
+    that is not sealed does not get to know the secret of a sealed source.
     """
     secret = verbs.get_setting(source, MARKS)
-    if secret is None or secret_keeper(target) is not None:
+    exposed = is_sealed(source) and not is_sealed(target)
+    if secret is None or exposed or secret_keeper(target) is not None:
         return
     verbs.set_settings(target, {MARKS: secret}, fresh=True)
     if verbs.get_setting(target, MARKS) != secret:

@@ -65,8 +65,5 @@ class KeysNamespace:
 
         found = find_sealed(self._parts.store)
         if found is None:
-            raise Misconfigured(
-                "this memory is not sealed: it has no keys; `eidet copy FROM TO --to-key file:KEY` copies it "
-                "into a sealed one"
-            )
+            raise Misconfigured("this memory has no keys: it is not sealed; `eidet copy` makes a sealed copy")
         return found
