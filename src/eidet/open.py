@@ -17,7 +17,6 @@ from .index.change_pages import Followable
 from .models.embed import Embedder, embedder_named, embedder_of
 from .parts import Parts
 from .store import Store, verbs
-from .store.abilities import MadeOfSeveral
 from .store.traits import archive_of, has_ability, is_sealed, own_index_of, path_of
 from .text import Analyzer
 
@@ -193,21 +192,13 @@ def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
         return store
     if sealed is None and (store.head().seq or not store.writable):
         raise Misconfigured(
-            f"{name} is not sealed, but a key was given: {_how_to_seal(store)}; or open it without a key "
-            "(is EIDET_KEY set?)"
+            f"{name} is not sealed, but a key was given: `eidet copy {name} NEW --to-key file:KEY` copies "
+            "it into a sealed one; or open it without a key (is EIDET_KEY set?)"
         )
     from .trust.seal.service import service_of
     from .trust.seal.store import SealedStore
 
     return SealedStore(store, service_of(chosen))
-
-
-def _how_to_seal(store: Store) -> str:
-    """In place, if all of it is one file."""
-    path = path_of(store)
-    if path is None or has_ability(store, MadeOfSeveral):
-        return "export it, and load that into a new one with the key"
-    return f"`eidet seal {path}` seals what it holds"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 import zlib
 from base64 import b64encode
@@ -17,6 +16,7 @@ from tests.faults.nursery import Nursery
 from tests.faults.sealed_children import KEY, LABELS, NOW, WORDS, opened, told, turn, write
 
 from eidet import Record, Where
+from eidet.copy import copy
 from eidet.core.draft import Details
 from eidet.core.record import content_digest
 from eidet.core.settings import Upkeep
@@ -148,32 +148,20 @@ def test_a_killed_writer_leaves_everything_and_nothing_to_read(tmp_path: Path, s
         assert leaks(tmp_path, [r for r in kept if r]) == set()
 
 
-def test_an_unsealed_file_that_is_sealed_in_place_has_nothing_left_to_read(tmp_path: Path) -> None:
-    from eidet.trust.seal.seal_file import seal_file
-    from eidet.trust.seal.service import LocalKeys
-
-    records = lived(tmp_path, None)
-    shutil.rmtree(tmp_path / "archive")
-    (tmp_path / "export.jsonl").unlink()
-    with opened(tmp_path / "m.db", None, embedder="hashing:96") as memory:
-        store = memory.parts.store
-        before = [
-            list(verbs.scan(store, Where())),
-            store.changes("default", 0, 999),
-            verbs.read_counts(store, None, 0),
-        ]
-        stories = [store.history(r.scope, r.id) for r in records]
-    assert seal_file(tmp_path / "m.db", LocalKeys(KEY)) == len(before[0])
-    assert leaks(tmp_path, records) == set()
-    with opened(tmp_path / "m.db", embedder="hashing:96") as memory:
-        store = memory.parts.store
-        assert [
-            list(verbs.scan(store, Where())),
-            store.changes("default", 0, 999),
-            verbs.read_counts(store, None, 0),
-        ] == before
-        assert [store.history(r.scope, r.id) for r in records] == stories
-    assert seal_file(tmp_path / "m.db", LocalKeys(KEY)) == 0
+def test_a_sealed_copy_of_a_plain_memory_has_nothing_to_read(tmp_path: Path) -> None:
+    plain, folder = tmp_path / "plain", tmp_path / "sealed"
+    plain.mkdir()
+    folder.mkdir()
+    records = lived(plain, None)
+    with (
+        opened(plain / "m.db", None, embedder="hashing:96") as source,
+        opened(folder / "m.db", embedder="hashing:96") as target,
+    ):
+        assert copy(source, target).ok
+        for record in verbs.scan(source.parts.store, Where()):
+            told = [event.before for event in source.history(record.id, scope=record.scope)]
+            assert [e.before for e in target.history(record.id, scope=record.scope)] == told
+    assert leaks(folder, records) == set()
 
 
 # Changing keys while others write.

@@ -65,7 +65,6 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "verify-forgotten": "erase",
         "audit": "audit",
         "keys": "key_commands",
-        "seal": "key_commands",
     },
 }
 MODULES: Final = {name: module for commands in COMMANDS.values() for name, module in commands.items()}

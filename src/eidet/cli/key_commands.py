@@ -1,4 +1,4 @@
-"""`eidet keys new`, `rotate`, `check`, `shred`, and `eidet seal`."""
+"""`eidet keys new`, `rotate`, `check` and `shred`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core.errors import BadInput, Misconfigured, NotFound, Refused
+from ..core.errors import BadInput, Misconfigured, Refused
 from .json_output import emit, emit_or_tell
 from .memory_options import Which, command
 from .serve_command import api
@@ -33,7 +33,6 @@ def add_to(app: typer.Typer) -> None:
         command(keys, scoped=False)(run)
     keys.command()(api)
     app.add_typer(keys, name="keys")
-    command(app, scoped=False)(seal)
 
 
 def new(
@@ -90,7 +89,7 @@ def check(on: Which) -> None:
     with on.open_memory() as memory:
         sealed = find_sealed(memory.parts.store)
         if sealed is None:
-            raise Misconfigured(f"{on.at} is not sealed: `eidet seal {on.at}` seals it")
+            raise Misconfigured(f"{on.at} is not sealed: it has no keys")
         found = list(check_scopes(sealed))
     if on.json:
         emit([asdict(one) for one in found])
@@ -120,21 +119,6 @@ def shred(on: Which, which: Scope, yes: Yes = False) -> None:
         lost = memory.keys.shred(which)
     line = f"destroyed the key of {which}: {lost:,} records can never be read again"
     emit_or_tell(on.json, {"shredded": lost}, line)
-
-
-def seal(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
-    """Seal a file in place (--key-file or EIDET_KEY)."""
-    from ..trust.seal.seal_file import seal_file
-    from ..trust.seal.service import service_of
-
-    key = on.settings().key
-    if not key:
-        raise BadInput("name the master key with --key-file or EIDET_KEY; `eidet keys new` creates one")
-    if not file.exists():
-        raise NotFound(f"there is no memory {file}")
-    with progress_bar("sealing") as tell:
-        count = seal_file(file, service_of(key), tell)
-    emit_or_tell(on.json, {"sealed": count}, f"sealed {count:,} records of {file}")
 
 
 def _resolve_key(key: str | None) -> Key | None:

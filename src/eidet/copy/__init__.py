@@ -25,7 +25,7 @@ from ..core.where import Where
 from ..memory import Memory
 from ..store import verbs
 from ..write.reembed import batches
-from .checkpoint import CopyLease, Mark, carry_settings, notes_about
+from .checkpoint import CopyLease, Mark, carry_settings, carry_tombstones, notes_about
 from .deletions import follow
 from .endpoints import Place, open_source, open_target
 from .transfer import Carrier, Fit
@@ -143,6 +143,7 @@ class _Copy:
         self._total = verbs.count(self._source.store, self._where) * (1 + verify)
         self._carry(since, upto)
         carry_settings(self._source.store, self._target.store)
+        carry_tombstones(self._source.store, self._target.store, self._where.scope)
         self._target.key_ids.adopt(self._source.key_ids.secrets())  # records keep their ids, and their keys
         forgotten = 0
         if 0 < since < upto:
@@ -156,7 +157,7 @@ class _Copy:
             forgotten=forgotten,
             embedder=self._target.embedder.name,
             embedded=not self._fit.embedded,
-            notes=notes_about(self._source.store, self._guarding.guards, self._where),
+            notes=notes_about(self._source.store, self._target.store, self._guarding.guards, self._where),
         )
         if verify:
             return self._compare(copied)

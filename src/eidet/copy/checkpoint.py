@@ -12,12 +12,15 @@ from ..core.errors import Conflict
 from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Where
-from ..store import Store, verbs
+from ..store import TOMBSTONES, Store, Transaction, verbs
+from ..store.model import BELOW_MARK, SCOPE_MARK
+from ..store.traits import is_sealed, secret_keeper
 from ..upkeep.archive import SETTING as ARCHIVES
 
 HELD_SECONDS = 10.0
 PAUSE_SECONDS: Final = 0.1
 NUMBERS: Final = "number of "  # series of numbers that are given once
+MARKS: Final = "secret:marks"  # keys the marks by which a store knows what it has forgotten for good
 HIDDEN_NAMES: Final = "secret:names"  # by which doors find scopes of theirs that nobody can guess
 
 
@@ -93,7 +96,31 @@ def carry_settings(source: Store, target: Store) -> None:
         verbs.set_settings(target, wanted)
 
 
-def notes_about(source: Store, guarded: bool, where: Where) -> tuple[str, ...]:
+def carry_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
+    """Lets a target that has forgotten nothing for good yet refuse what the source refuses.
+
+    Marks are keyed: the secret goes along. A target with a secret of its own could not compare them, and one
+    that is not sealed does not get to know the secret of a sealed source.
+    """
+    secret = verbs.get_setting(source, MARKS)
+    exposed = is_sealed(source) and not is_sealed(target)
+    if secret is None or exposed or secret_keeper(target) is not None:
+        return
+    verbs.set_settings(target, {MARKS: secret}, fresh=True)
+    if verbs.get_setting(target, MARKS) != secret:
+        return
+    ours, there = source.values(TOMBSTONES, within=scope), target.values(TOMBSTONES, within=scope)
+    keyed = {key: since for key, since in ours.items() if key[1] not in (SCOPE_MARK, BELOW_MARK)}
+    stones = {key: since for key, since in keyed.items() if key not in there or there[key] < since}
+
+    def write(transaction: Transaction) -> None:
+        transaction.set_values(TOMBSTONES, stones)
+
+    if stones:
+        target.write(write)
+
+
+def notes_about(source: Store, target: Store, guarded: bool, where: Where) -> tuple[str, ...]:
     """What a reader of the result should know."""
     notes = []
     if not verbs.count(source, where):
@@ -101,7 +128,7 @@ def notes_about(source: Store, guarded: bool, where: Where) -> tuple[str, ...]:
         if where.scope is not None:
             place = f" in scope {where.scope}"
         notes.append(f"the source holds no memories{place}: is it the one that was meant?")
-    if verbs.get_setting(source, "secret:marks") is not None:
+    if verbs.get_setting(source, MARKS) not in (None, verbs.get_setting(target, MARKS)):
         notes.append(
             "the source has forgotten memories for good: the target does not know which, because only "
             "keyed hashes of them are left; what it had of them from an earlier copy is gone there, too"

@@ -45,7 +45,7 @@ class KeysNamespace:
             return rewrap(self._find_sealed(), service_of(key), clock)
         sealed = self._find_sealed()
         paths = list(verbs.count_scopes(sealed, place))
-        return sum(rotate(sealed, path, clock, progress).records for path in paths)
+        return sum(rotate(sealed, path, clock, progress) for path in paths)
 
     def shred(self, scope: str | Scope) -> int:
         """Destroys the key of a sealed scope: nobody can ever read its records again; how many.
@@ -65,5 +65,5 @@ class KeysNamespace:
 
         found = find_sealed(self._parts.store)
         if found is None:
-            raise Misconfigured("this memory is not sealed: it has no keys; `eidet seal FILE` seals it")
+            raise Misconfigured("this memory has no keys: it is not sealed; `eidet copy` makes a sealed copy")
         return found

@@ -11,7 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
@@ -81,26 +81,6 @@ class ErasableArchive(Protocol):
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
         """Takes the records that are `gone` out of a piece; how many those were."""
-
-
-Piece = tuple[list[Record], dict[str, Any]]  # records, and what was said of them
-Change = Callable[[list[Record], dict[str, Any]], Piece]
-
-
-@runtime_checkable
-class RewritesPieces(Protocol):
-    """An archive that can replace a piece at once, with what is said of it."""
-
-    def rewrite(self, name: str, change: Change, *, now: float) -> int:
-        """Keeps what `change` leaves of a piece, if that is less; how many records went.
-
-        A piece of which nothing is left is removed. `change` may be called again if others write.
-        """
-
-
-def without(gone: Callable[[Record], bool], records: list[Record], said: dict[str, Any]) -> Piece:
-    """The change that takes records out and says the same of the others."""
-    return [record for record in records if not gone(record)], said
 
 
 def about(records: Sequence[Record]) -> dict[str, Any]:
@@ -188,14 +168,11 @@ class FolderArchive:
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
         """Takes records out of a piece for good; how many. A piece that is empty then is removed."""
-        return self.rewrite(name, partial(without, gone), now=now)
-
-    def rewrite(self, name: str, change: Change, *, now: float) -> int:
         manifest, records = self.manifest(name), list(self.read(name))
-        kept, changed = change(records, {k: v for k, v in manifest.items() if k not in _OF_FILES})
+        kept = [record for record in records if not gone(record)]
         if len(kept) < len(records):
             if kept:
-                self.keep(kept, changed, now=now)
+                self.keep(kept, {k: v for k, v in manifest.items() if k not in _OF_FILES}, now=now)
             self._path(name).unlink()
             _to_disk(self.folder)
         return len(records) - len(kept)

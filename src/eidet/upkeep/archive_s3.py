@@ -13,7 +13,6 @@ import re
 import secrets
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
@@ -22,7 +21,7 @@ from ..core.record import Record, new_id
 from ..core.validate import dump_json
 from ..net.retry import RetryPolicy
 from ..store.export_file import FORMAT, FORMER, as_json, record_from
-from .archive import ABOUT, Change, about, without
+from .archive import ABOUT, about
 from .bucket import Bucket, BucketPlace, Taken
 
 log: logging.Logger = logging.getLogger("eidet")
@@ -66,15 +65,14 @@ class S3Archive:
         return iter(self._records(name, self.manifest(name)))
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
-        """Takes records out of a piece for good; how many. A piece that is empty then is removed."""
-        return self.rewrite(name, partial(without, gone), now=now)
+        """Takes records out of a piece for good; how many. A piece that is empty then is removed.
 
-    def rewrite(self, name: str, change: Change, *, now: float) -> int:
-        """The manifest is changed only if it is the one that was read; else all is looked at again."""
+        The manifest is changed only if it is the one that was read; else all is looked at again.
+        """
         del now
         for _ in range(TRIES):
             try:
-                return self._rewrite(name, change)
+                return self._expunge(name, gone)
             except Taken:
                 continue
         raise Taken(f"{self.url}: {name} kept changing; try again")
@@ -152,17 +150,15 @@ class S3Archive:
             raise Corrupt(f"{where} should hold {told['count']} records, it holds {len(found)}")
         return found
 
-    def _rewrite(self, name: str, change: Change) -> int:
+    def _expunge(self, name: str, gone: Callable[[Record], bool]) -> int:
         manifest, etag = self._manifest(name)
-        records, changed = self._records(name, manifest), {}
-        for k, v in manifest.items():
-            if k not in OF_OBJECTS or k == "archived":
-                changed[k] = v
-        kept, changed = change(records, changed)
+        records = self._records(name, manifest)
+        kept = [record for record in records if not gone(record)]
         if len(kept) == len(records):
             return 0
         if kept:
-            self._write_instead(name, self._write_lines(name, kept, changed), etag)
+            said = {k: v for k, v in manifest.items() if k not in OF_OBJECTS or k == "archived"}
+            self._write_instead(name, self._write_lines(name, kept, said), etag)
         else:
             self._bucket.delete(f"{name}.json", if_it_is=etag)
         self._bucket.delete(manifest["object"])

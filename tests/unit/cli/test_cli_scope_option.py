@@ -16,7 +16,6 @@ from eidet.memory import Memory
 WHOLE_MEMORY = (  # commands that concern the whole memory: no scope could narrow them
     ("rebuild", "--reembed", "--embedder", "hashing:64"),
     ("serve",),
-    ("seal", "eidet.db"),
     ("keys", "check"),
     ("keys", "shred", "club", "--yes"),
 )

@@ -131,6 +131,31 @@ def test_what_was_forgotten_for_good_in_the_target_is_not_brought_back(
     assert target.get("ann") is None
 
 
+@pytest.mark.parametrize("scope", [None, "default"])
+def test_what_was_forgotten_for_good_in_the_source_is_refused_by_a_new_target(
+    target: Memory, scope: str | None
+) -> None:
+    source = ram()
+    source.remember("Ann lives in Porto")
+    for text in ("Bob has a boat", "Cid has a dog"):
+        source.remember(text, id="x")
+        source.forget("x")
+        assert copy(source, target, scope=scope).notes == ()
+        for memory in (source, target):
+            with pytest.raises(Refused, match="forgotten for good"):
+                memory.remember(text)
+
+
+def test_a_target_that_has_forgotten_something_itself_says_that_it_cannot_compare(target: Memory) -> None:
+    source = ram()
+    for memory, text in ((source, "Ann lives in Porto"), (target, "Bob has a boat")):
+        memory.remember(text, id="x")
+        memory.forget("x")
+    source.remember("Cid has a dog")
+    assert "forgotten memories for good" in " ".join(copy(source, target).notes)
+    assert target.remember("Ann lives in Porto").id
+
+
 def test_an_earlier_version_that_was_forgotten_for_good_does_not_come_back(target: Memory) -> None:
     source = ram()
     source.remember("Ann is fond of green tea", id="x")
@@ -166,7 +191,7 @@ def test_what_the_source_forgot_since_leaves_the_target_too(
     assert counted(again) == {"forgotten": 1}
     assert target.get("ann") is None
     assert target.get("own") is not None
-    assert bool(again.notes) == for_good
+    assert again.notes == ()
     if for_good:
         with pytest.raises(Refused):
             target.remember("Ann lives in Porto")

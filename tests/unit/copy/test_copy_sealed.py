@@ -13,6 +13,7 @@ from eidet.compat.numbers import next_number
 from eidet.copy import checkpoint as marking
 from eidet.copy import copy
 from eidet.store import verbs
+from eidet.store.tombstones import secret_of
 
 # Sealed, guarded, and what else there is.
 
@@ -25,6 +26,16 @@ def test_from_sealed_to_plain_and_back(source: Memory, tmp_path: Path) -> None:
         assert by_id(plain) == by_id(source)
         assert plain.history("ann") == source.history("ann")
     assert b"Lisbon" not in (tmp_path / "s.db").read_bytes()
+
+
+def test_the_secret_of_tombstones_does_not_leave_a_sealed_memory_for_a_plain_one(tmp_path: Path) -> None:
+    with Memory(tmp_path / "s.db", embedder="hashing:64", key=KEY) as sealed:
+        sealed.remember("the PIN is 7731", id="pin")
+        sealed.forget("pin")
+        sealed.remember("Ann lives in Lisbon")
+        assert "forgotten memories for good" in " ".join(copy(sealed, tmp_path / "p.db").notes)
+        secret = secret_of(sealed.parts.store, "marks").hex()
+    assert secret.encode() not in (tmp_path / "p.db").read_bytes()
 
 
 def test_the_guard_of_the_target_sees_what_comes(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Stores and files of the time when Eidet kept its state in the caller's `meta` open with it moved.
 
-`schemas/former` holds what the code of schema 0002 wrote: a file, a sealed file, their exports, and the
-keys of a Redis server. All of them hold the same records.
+`schemas/former` holds what the code of schema 0002 wrote: a file, its export, and the keys of a Redis
+server. All of them hold the same records.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from eidet.store.sql.migrate import SCRIPTS, _upgrade
 from eidet.store.sql.postgres.text import escape
 
 FORMER = Path(__file__).parent / "schemas" / "former"
-KEY = "RFJKFYGXznCbS5BpJhR3f8epJofM0lpoeY/rTY9Gm6E="
 NOW = 1_700_000_000.0
 DAY = 86_400.0
 EPISODE = "k906ab8c075da9534515a376a"
@@ -83,25 +82,10 @@ def in_a_file(request: pytest.FixtureRequest, folder: Path) -> Memory:
     return opened(restored("plain.sql", folder / "memory.db"))
 
 
-def sealed(request: pytest.FixtureRequest, folder: Path) -> Memory:
-    del request
-    return opened(restored("sealed.sql", folder / "memory.db"), key=KEY)
-
-
 def loaded(request: pytest.FixtureRequest, folder: Path) -> Memory:
     del request
     memory = opened(folder / "new.db")
     memory.load(FORMER / "export.jsonl")
-    return memory
-
-
-def loaded_sealed(request: pytest.FixtureRequest, folder: Path) -> Memory:
-    del request
-    memory = opened(folder / "new.db", key=KEY)
-    with pytest.raises(Refused, match="unverified=True"):
-        memory.load(FORMER / "sealed.jsonl")
-    assert memory.count() == 0
-    memory.load(FORMER / "sealed.jsonl", unverified=True)
     return memory
 
 
@@ -145,7 +129,7 @@ def on_redis(request: pytest.FixtureRequest, folder: Path) -> Memory:
     return opened(url)
 
 
-@pytest.mark.parametrize("make", [in_a_file, sealed, loaded, loaded_sealed, on_postgres, on_redis])
+@pytest.mark.parametrize("make", [in_a_file, loaded, on_postgres, on_redis])
 def test_what_was_written_before_opens_with_its_state_moved(
     make: Callable[[pytest.FixtureRequest, Path], Memory], request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
@@ -164,13 +148,6 @@ def test_what_was_written_before_opens_with_its_state_moved(
         assert memory.trust.approve("aside").trust == "web"
         assert memory.forget("mine")
         assert memory.admin.check() == []
-
-
-def test_a_sealed_history_of_before_tells_of_state(tmp_path: Path) -> None:
-    with opened(restored("sealed.sql", tmp_path / "memory.db"), key=KEY) as memory:
-        told = [(event.what, event.by, event.before) for event in memory.history("held")]
-        assert told[:2] == [("created", None, None), ("revised", "court", {"state": {}})]
-        assert told[2:] == [("moved", None, None)], "it was sealed in the present form"
 
 
 # What is taken for state.

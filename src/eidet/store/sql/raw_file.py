@@ -1,37 +1,10 @@
-"""The SQLite file of a store without the store: for erasing, sealing and proving that nothing is left."""
+"""The SQLite file of a store without the store: for proving that nothing is left."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-
-from ...core.errors import Unavailable
-
-RawConnection = sqlite3.Connection
-
-
-@contextmanager
-def open_alone(path: Path) -> Iterator[RawConnection]:
-    """Opens the file exclusively; `Unavailable` while anybody else has it open."""
-    raw = sqlite3.connect(path, isolation_level=None, timeout=1.0)
-    try:
-        raw.execute("PRAGMA locking_mode = EXCLUSIVE")
-        raw.execute("PRAGMA secure_delete = ON")
-        try:
-            raw.execute("PRAGMA journal_mode = DELETE").fetchall()
-            raw.execute("BEGIN EXCLUSIVE")
-            raw.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise Unavailable(
-                f"{path} is open elsewhere ({error}): close every memory on it and call again"
-            ) from error
-        yield raw
-        raw.execute("PRAGMA locking_mode = NORMAL")
-        raw.execute("PRAGMA journal_mode = WAL").fetchall()
-    finally:
-        raw.close()
 
 
 def read_packed_originals(path: Path) -> list[bytes]:

@@ -2,16 +2,15 @@
 
     service.py        the master key: where it comes from, and the port of a key service (KMS)
     boxes.py          sealing bytes under the keys of a scope, so that nothing can be moved or changed
-    wrapped.py        scope keys as they are kept and carried
     keyring.py        the keys of all scopes of a store
     contract.py       the laws of a key service, as tests
     codec.py          records and entries of the index as they are kept, and back
     history.py        events as they are kept, and back
-    opener.py         opens both by the keys of a ring           filter_split.py   filters
+    opener.py         opens both by the keys of a ring, and splits filters
     store.py          reads a store and opens what it gives      transaction.py    seals what a job writes
     small_values.py   tallies, staged vectors and secrets        carrying.py       records between stores
-    key_rotation.py   new keys, and destroying them              exports.py, seal_file.py
-    damage.py         names what was changed outside of Eidet    former.py         the former form
+    key_rotation.py   new keys, and destroying them              exports.py
+    damage.py         names what was changed outside of Eidet
 
 What is sealed and what is not is told in docs/operate/encryption.md; why so, in ADR 0013.
 """

@@ -14,12 +14,12 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from ...core.errors import Corrupt
+from ...core.record import MARK_BYTES
 from .service import KEY_BYTES, NONCE_BYTES, aes_gcm
 
 LASTING: Final = 0  # the number of the key that rotation leaves alone
 SECRET_BYTES: Final = 2 * KEY_BYTES  # a key that is rotated, and one that lasts as long as its scope
 TAG_BYTES: Final = 12
-MAC_BYTES: Final = 16
 LABELS_KEPT: Final = 10_000
 _NUMBER: Final = struct.Struct(">I")
 _OWNER: Final = slice(_NUMBER.size, _NUMBER.size + TAG_BYTES)
@@ -33,12 +33,11 @@ class OtherKey(Corrupt):
 class _Lock:
     """One key, split by purpose."""
 
-    __slots__ = ("_cipher", "_nonces", "macs")
+    __slots__ = ("_cipher", "_nonces")
 
     def __init__(self, key: bytes) -> None:
         self._cipher = aes_gcm(derive_key(key, b"cipher"))
         self._nonces = derive_key(key, b"nonces")
-        self.macs = derive_key(key, b"macs")
 
     def shut(self, bound: bytes, plain: bytes) -> bytes:
         nonce = blake2b(bound + plain, key=self._nonces, digest_size=NONCE_BYTES).digest()
@@ -78,7 +77,6 @@ class ScopeKeys:
         self._labels = _Lock(derive_key(lasting, b"labels"))
         self._marks = derive_key(lasting, b"marks")
         self._owners = derive_key(lasting, b"bound columns")
-        self._former_owners = derive_key(lasting, b"owners")
         self._bound: dict[tuple[int, str], bytes] = {}
         self._tokens: dict[tuple[str, str], str] = {}
         self._read: dict[tuple[str, str], str] = {}
@@ -87,18 +85,9 @@ class ScopeKeys:
         """Stands in a box for the readable columns that it belongs to, and authenticates them."""
         return blake2b(columns, key=self._owners, digest_size=TAG_BYTES).digest()
 
-    def former_owner(self, id: str) -> bytes:
-        """Stands for a record's id in boxes of the former form."""
-        return blake2b(id.encode(), key=self._former_owners, digest_size=TAG_BYTES).digest()
-
     def mark(self, digest: bytes) -> bytes:
         """Stands for what a record says, so that the same is known again."""
-        return blake2b(digest, key=self._marks, digest_size=MAC_BYTES).digest()
-
-    def mac(self, said: bytes, number: int) -> bytes:
-        """Authenticates the readable columns of a record in the former form."""
-        lock = self._lock(number)
-        return blake2b(self._place + said, key=lock.macs, digest_size=MAC_BYTES).digest()
+        return blake2b(digest, key=self._marks, digest_size=MARK_BYTES).digest()
 
     def seal(self, field: str, owner: bytes, plain: bytes, number: int | None = None) -> bytes:
         number = self.newest if number is None else number

@@ -1,7 +1,6 @@
 """Records as a sealed store keeps them, and back.
 
-    sealed     mark (16), then a box of all that the record says: text, data, meta, state, and what
-               its tier shows instead
+    sealed     mark (16), then a box of all that the record says: text, data, meta, state, original
     vector, terms    boxes
     agent, session, who, source    tokens, the same for the same label
     text, data, meta, state, original    nothing
@@ -19,7 +18,6 @@ from operator import attrgetter
 from typing import Any, Final
 
 from ...core.errors import Corrupt
-from ...core.lossless import Original, pack_original, read_original
 from ...core.record import MARK_BYTES, Record, content_digest
 from ...core.state import NO_STATE, State
 from ...core.validate import Json, dump_json
@@ -48,7 +46,7 @@ def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> R
         original=None,
         vector=vector,
         terms=keys.seal(_terms_field(vector), owner, record.terms, number),
-        sealed=mark + keys.seal("content", owner, _dump_content(record, whole), number),
+        sealed=mark + keys.seal("content", owner, _dump_content(record), number),
     )
 
 
@@ -59,10 +57,8 @@ def seal_labels(record: Record, keys: ScopeKeys) -> Record:
 
 def _seal_each(record: Record, keys: ScopeKeys) -> list[str | None]:
     """The labels of a record as tokens."""
-    tokens: list[str | None] = []
-    for name, value in zip(LABELS, _read_labels(record), strict=True):
-        tokens.append(None if value is None else keys.label(name, value))
-    return tokens
+    labels = zip(LABELS, _read_labels(record), strict=True)
+    return [None if value is None else keys.label(name, value) for name, value in labels]
 
 
 def _terms_field(vector: bytes | None) -> str:
@@ -70,18 +66,11 @@ def _terms_field(vector: bytes | None) -> str:
     return "terms alone" if vector is None else "terms"
 
 
-def _dump_content(record: Record, whole: Record) -> bytes:
-    parts = [whole.text, whole.data, whole.meta, whole.state.to_json()]
+def _dump_content(record: Record) -> bytes:
+    parts: list[Json] = [record.text, record.data, dict(record.meta), record.state.to_json()]
     if record.original is not None:
-        parts.append(_list_shown(record))
+        parts.append(b64encode(record.original).decode())
     return dump_json(parts).encode()
-
-
-def _list_shown(record: Record) -> Json:
-    """What a tier shows instead of the whole, and the vector that there was."""
-    kept = read_original(record.original)
-    vector = None if kept.vector is None else b64encode(kept.vector).decode()
-    return [record.text, record.data, kept.text is not None, kept.data is not None, kept.embedder, vector]
 
 
 def bind_columns(record: Record, labels: Sequence[str | None], mark: bytes) -> bytes:
@@ -134,34 +123,11 @@ def open_content(form: Record, keys: ScopeKeys) -> Record:
 
 def _read_content(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]:
     box = (form.sealed or b"")[MARK_BYTES:]
-    text, data, meta, state, *shown = json.loads(keys.open("content", box, owner))
-    original = None
-    if shown:
-        text, data, original = lower_content(text, data, *shown[0])
+    text, data, meta, state, *original = json.loads(keys.open("content", box, owner))
     values: dict[str, Any] = {"text": text, "data": data, "meta": meta, "state": State.from_json(state)}
     for name, token in zip(LABELS, _read_labels(form), strict=True):
         values[name] = open_label(keys, name, token)
-    return {**values, "original": original, "sealed": None}
-
-
-def lower_content(
-    text: str,
-    data: Json,
-    shown_text: str,
-    shown_data: Json,
-    has_text: bool,
-    has_data: bool,
-    embedder: str,
-    vector: str | None,
-) -> tuple[str, Json, bytes | None]:
-    """Text and data as a tier shows them, and what they were."""
-    kept = Original(
-        text=text if has_text else None,
-        data=(data,) if has_data else None,
-        vector=None if vector is None else b64decode(vector),
-        embedder=embedder,
-    )
-    return shown_text, shown_data, pack_original(kept)
+    return {**values, "original": b64decode(original[0]) if original else None, "sealed": None}
 
 
 def open_label(keys: ScopeKeys, name: str, token: str | None) -> str | None:

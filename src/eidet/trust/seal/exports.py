@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import blake2b
 from hmac import compare_digest
+from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, Final
 
 from ...core.errors import Corrupt, Misconfigured, Refused
@@ -17,19 +19,18 @@ from ...core.where import Where
 from ...store import Store, verbs
 from ...store.export_file import SEALED, SIGNED, Sign
 from ...store.passthrough import PassthroughStore
-from . import Shredded
-from .boxes import LASTING, ScopeKeys, pack_parts
+from . import Shredded, WrongKey
+from .boxes import LASTING, SECRET_BYTES, TAG_BYTES, ScopeKeys
 from .codec import open_record, seal_record
-from .former import open_former
-from .keyring import FORMAT
+from .keyring import ACTORS
 from .store import SealedStore
-from .wrapped import Received
 
 if TYPE_CHECKING:
     from ...upkeep.archive import Archive
 
 log: logging.Logger = logging.getLogger("eidet.trust.seal")
-BOUND: Final = "bound"  # what says in it which records belong together, in which order
+_CONTEXT: Final = b"eidet export"  # what the wrapped key of an export is bound to
+_NO_OWNER: Final = bytes(TAG_BYTES)
 _UNVERIFIED: Final = (
     "anybody may have written or changed it. If you know where it comes from, load(…, unverified=True) "
     "(`eidet load --unverified`) takes it as it is; nothing was loaded"
@@ -43,55 +44,97 @@ def find_sealed(store: Store) -> SealedStore | None:
     return find_sealed(store.inner) if isinstance(store, PassthroughStore) else None
 
 
+class ExportKey:
+    """The key of one export: it seals and signs the export, and travels in its manifest, wrapped.
+
+    Whoever has the master key can load the export; the keys of the scopes stay where they are.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self._keys: dict[str, ScopeKeys] = {}
+
+    def of(self, scope: str) -> ScopeKeys:
+        if scope not in self._keys:
+            secret = blake2b(scope.encode(), key=self._secret, digest_size=SECRET_BYTES).digest()
+            self._keys[scope] = ScopeKeys("export", scope, {1: secret})
+        return self._keys[scope]
+
+    def sign(self, digest: str) -> str:
+        """A MAC of the digest of all lines: of the manifest, and of the records in their order."""
+        return self.of(ACTORS).mark(digest.encode()).hex()
+
+    def seal_secrets(self, secrets: Sequence[bytes]) -> str:
+        box = self.of(ACTORS).seal("secrets", _NO_OWNER, dump_json([one.hex() for one in secrets]).encode())
+        return b64encode(box).decode()
+
+    def open_secrets(self, box: str) -> list[bytes]:
+        return list(map(bytes.fromhex, json.loads(self.of(ACTORS).open("secrets", b64decode(box)))))
+
+
 def export_sealed(
     store: SealedStore, where: Where, secrets: Sequence[bytes]
 ) -> tuple[Iterator[Record], dict[str, Any], Sign]:
-    """The records as they are kept, what a manifest must say to open them elsewhere, and who signs."""
+    """The records, sealed anew, what a manifest must say to open them elsewhere, and who signs."""
     store.fresh()
-    scopes = list(verbs.count_scopes(store, where.scope))
-    forms = (form for form in verbs.scan(store.inner, where) if form.scope not in store.ring.list_shredded())
-    key, carried = store.ring.export_keys(scopes, secrets)
-    return forms, {SEALED: {**carried, "form": FORMAT}}, partial(_mac, key)
-
-
-def _mac(key: bytes, digest: str) -> str:
-    """Of the digest of all lines of an export: of its manifest, and of its records in their order."""
-    return blake2b(digest.encode(), key=key, digest_size=32).hexdigest()
+    secret, service = token_bytes(SECRET_BYTES), store.ring.service
+    key = ExportKey(secret)
+    shredded = store.ring.list_shredded()
+    forms = (form for form in verbs.scan(store.inner, where) if form.scope not in shredded)
+    records = (seal_record(store.opener.open(form), key.of(form.scope)) for form in forms)
+    wrapped = b64encode(service.wrap(secret, _CONTEXT)).decode()
+    carried = {"master": service.name, "key": wrapped, "secrets": key.seal_secrets(secrets)}
+    return records, {SEALED: carried}, key.sign
 
 
 def open_export(
     records: Iterable[Record], manifest: Mapping[str, Any], store: Store, *, unverified: bool
 ) -> Iterator[Record]:
     """The records of an export, which may be sealed; `manifest` is that of a file that was verified."""
-    carried, sealed = manifest.get(SEALED), find_sealed(store)
-    if carried is None:
+    sealed = find_sealed(store)
+    if SEALED not in manifest:
         if sealed is not None and not unverified:
             raise Refused(f"this export is plain, and the memory is sealed: {_UNVERIFIED}")
         return _check_plain(records)
-    if not isinstance(carried, Mapping):
-        raise Corrupt("the manifest's sealing data is damaged; nothing was loaded")
-    if sealed is None:
-        raise Misconfigured(
-            f"these records are sealed with the master key {carried.get('master')}: load them into a memory "
-            "with that key, Memory(…, key=…)"
-        )
-    received = sealed.ring.import_keys(carried)
-    if "form" not in carried and not unverified:
-        raise Refused(f"this export is of a former version, which did not sign exports: {_UNVERIFIED}")
-    if "form" in carried:
-        _check_signature(received, manifest)
-    how = open_record if "form" in carried else open_former
-    return (how(record, received.of(record.scope)) for record in records)
+    key = _read_key(manifest, sealed)
+    return (open_record(record, key.of(record.scope)) for record in records)
 
 
 def open_secrets(manifest: Mapping[str, Any], store: Store) -> list[bytes]:
     """The secrets by which records of a sealed export are found by their keys."""
-    sealed = find_sealed(store)
-    return [] if sealed is None else sealed.ring.import_keys(manifest[SEALED]).list_secrets()
+    return _read_key(manifest, find_sealed(store)).open_secrets(manifest[SEALED]["secrets"])
+
+
+def _read_key(manifest: Mapping[str, Any], sealed: SealedStore | None) -> ExportKey:
+    """The key of an export, after its signature was checked."""
+    carried = manifest[SEALED]
+    if not isinstance(carried, Mapping):
+        raise Corrupt("the manifest's sealing data is damaged; nothing was loaded")
+    master = carried.get("master")
+    if sealed is None:
+        raise Misconfigured(
+            f"these records are sealed with the master key {master}: load them into a memory with that key, "
+            "Memory(…, key=…)"
+        )
+    service = sealed.ring.service
+    try:
+        key = ExportKey(service.unwrap(b64decode(str(carried.get("key")), validate=True), _CONTEXT))
+    except (WrongKey, ValueError):
+        raise Misconfigured(
+            f"the export cannot be opened with the master key {service.name}: it was sealed with another one "
+            f"({master}), or changed; nothing was loaded"
+        ) from None
+    digest, mac = manifest.get(SIGNED, ("", ""))
+    if not compare_digest(key.sign(digest).encode(), mac.encode()):
+        raise Corrupt(
+            "the export was changed since it was written: its signature is missing or wrong; nothing was "
+            "loaded"
+        )
+    return key
 
 
 def _check_plain(records: Iterable[Record]) -> Iterator[Record]:
-    """A record that is sealed, in a file that does not say by which key, would be blank."""
+    """Refuses a sealed record in a file that does not say by which key: it would be blank."""
     for record in records:
         if record.sealed is not None:
             raise Corrupt(
@@ -101,22 +144,12 @@ def _check_plain(records: Iterable[Record]) -> Iterator[Record]:
         yield record
 
 
-def _check_signature(received: Received, manifest: Mapping[str, Any]) -> None:
-    digest, mac = manifest.get(SIGNED, ("", ""))
-    if not compare_digest(_mac(received.signer(), digest).encode(), mac.encode()):
-        raise Corrupt(
-            "the export was changed since it was written: its signature is missing or wrong; nothing was "
-            "loaded"
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class SealedArchive:
-    """An archive whose pieces are sealed by the lasting keys of a store.
+    """An archive whose records are sealed by the lasting keys of a store.
 
-    No key is kept with them: once a scope is shredded, nobody can read what was archived of it. A
-    scope whose key is changed can still be brought back. Each scope's key authenticates all records of a
-    piece in their order, and what made their vectors and words.
+    It holds no key: once a scope is shredded, nobody can read what was archived of it. A scope whose key is
+    changed can still be brought back.
     """
 
     archive: Archive
@@ -127,9 +160,8 @@ class SealedArchive:
         keys = {record.scope: self.store.keys(record.scope) for record in records}
         forms = [seal_record(record, keys[record.scope], LASTING) for record in records]
         lasting = {scope: _fingerprint(some) for scope, some in keys.items()}
-        seal = {"identity": self.store.identity, "lasting": lasting, "form": FORMAT}
-        bound = {**manifest, SEALED: seal}
-        return self.archive.keep(forms, _bind(forms, bound, keys), now=now)
+        seal = {"identity": self.store.identity, "lasting": lasting}
+        return self.archive.keep(forms, {**manifest, SEALED: seal}, now=now)
 
     def names(self) -> list[str]:
         return self.archive.names()
@@ -138,118 +170,44 @@ class SealedArchive:
         return self.archive.manifest(name)
 
     def read(self, name: str) -> Iterator[Record]:
-        manifest = self.archive.manifest(name)
-        seal = manifest.get(SEALED)
+        seal = self.archive.manifest(name).get(SEALED)
         if seal is None:
             return self.archive.read(name)
         if not isinstance(seal, Mapping) or seal.get("identity") != self.store.identity:
             raise Misconfigured(f"{name} was archived by another sealed memory: only that one can open it")
-        how = self._opening_of(name, seal)
-        forms = list(self.archive.read(name))
-        if how is open_record and not self._is_bound(forms, manifest):
-            raise Corrupt(
-                f"{name}: records were removed, moved or added since it was archived; nothing was loaded"
-            )
-        return _open_forms(name, forms, self._lasting_keys(seal.get("lasting", {})), how)
-
-    def _is_bound(self, forms: Sequence[Record], manifest: Mapping[str, Any]) -> bool:
-        """Whether these are the records that were archived together, as far as a key is left to tell."""
-        seal = manifest[SEALED]
-        bound, lasting = seal.get(BOUND), seal.get("lasting")
-        if not (isinstance(bound, Mapping) and isinstance(lasting, Mapping)):
-            return False
-        if any(form.scope not in lasting for form in forms):
-            return False
-        marks = _mark_piece(forms, manifest, self._lasting_keys(lasting))
-        return all(compare_digest(mark, str(bound.get(scope))) for scope, mark in marks.items())
-
-    def _lasting_keys(self, lasting: Mapping[str, str]) -> dict[str, ScopeKeys]:
-        """Of the scopes of a piece, but for those that were shredded since."""
         self.store.fresh()
-        found = {}
-        for scope, mark in lasting.items():
-            keys = self.store.opener.find_keys(scope)
-            if keys is not None and _fingerprint(keys) == mark:
-                found[scope] = keys
-        return found
+        return iter([*self._open_each(name, seal.get("lasting"))])
 
-    def _opening_of(self, name: str, told: Mapping[str, Any]) -> Callable[[Record, ScopeKeys], Record]:
-        """Pieces of the former form are only read by a memory that was once of that form itself."""
-        if "form" in told:
-            return open_record
-        if self.store.ring.former_until is None:
-            raise Corrupt(f"{name} is of a form that this memory never wrote: it was changed")
-        return open_former
+    def _open_each(self, name: str, lasting: object) -> Iterator[Record]:
+        """The records, without those of scopes that were shredded since."""
+        if not isinstance(lasting, Mapping):
+            raise Corrupt(f"{name}: its manifest was changed since it was archived; nothing was loaded")
+        lost = 0
+        for form in self.archive.read(name):
+            keys = self.store.opener.find_keys(form.scope)
+            if form.scope not in lasting:
+                raise Corrupt(f"{name}: records were added since it was archived; nothing was loaded")
+            if keys is not None and _fingerprint(keys) == lasting[form.scope]:
+                yield open_record(form, keys)
+            else:
+                lost += 1
+        if lost:
+            log.warning("%s: %s records belong to scopes whose keys were destroyed", name, lost)
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
         """Takes records out of a piece, as the archive inside does; the unreadable are known by their ids."""
-        from ...upkeep.archive import ErasableArchive, RewritesPieces  # which imports this module
+        from ...upkeep.archive import ErasableArchive  # which imports this module
 
         self.store.fresh()
-        if isinstance(self.archive, RewritesPieces):
-            return self.archive.rewrite(name, partial(self._without, gone), now=now)
         if not isinstance(self.archive, ErasableArchive):
             raise Misconfigured(f"{self.archive!r} has no method `expunge(name, gone, now=…)`")
-        forms = list(self.archive.read(name))
-        kept, left = self._without(gone, forms, self.archive.manifest(name))
-        if kept and len(kept) < len(forms):
-            self.archive.keep(kept, left, now=now)
-        if len(kept) < len(forms):
-            self.archive.expunge(name, lambda _: True, now=now)
-        return len(forms) - len(kept)
-
-    def _without(
-        self, gone: Callable[[Record], bool], forms: list[Record], said: dict[str, Any]
-    ) -> tuple[list[Record], dict[str, Any]]:
-        """What stays is bound anew, unless the piece was changed: then that is still noticed."""
-        kept = [form for form in forms if not gone(self._readable(form))]
-        seal = said.get(SEALED)
-        if isinstance(seal, Mapping) and self._is_bound(forms, said):
-            said = _bind(kept, said, self._lasting_keys(seal["lasting"]))
-        return kept, said
+        return self.archive.expunge(name, lambda form: gone(self._readable(form)), now=now)
 
     def _readable(self, form: Record) -> Record:
-        for how in (open_record, open_former):
-            try:
-                return how(form, self.store.keys(form.scope))
-            except (Shredded, Corrupt):
-                continue
-        return form
-
-
-def _open_forms(
-    name: str,
-    forms: Iterable[Record],
-    keys: Mapping[str, ScopeKeys],
-    how: Callable[[Record, ScopeKeys], Record],
-) -> Iterator[Record]:
-    lost = 0
-    for form in forms:
-        if form.scope in keys:
-            yield how(form, keys[form.scope])
-        else:
-            lost += 1
-    if lost:
-        log.warning("%s: %s records belong to scopes whose keys were destroyed", name, lost)
-
-
-def _bind(
-    forms: Sequence[Record], manifest: Mapping[str, Any], keys: Mapping[str, ScopeKeys]
-) -> dict[str, Any]:
-    """The manifest, in which each scope's key says which records belong together."""
-    marks = _mark_piece(forms, manifest, keys)
-    return {**manifest, SEALED: {**manifest[SEALED], BOUND: marks}}
-
-
-def _mark_piece(
-    forms: Sequence[Record], manifest: Mapping[str, Any], keys: Mapping[str, ScopeKeys]
-) -> dict[str, str]:
-    """By scope: its key's mark of all records in their order. Each box is bound to its own columns."""
-    parts = [manifest.get(name) for name in ("embedder", "width", "analyzer")]
-    parts.append(sorted(manifest[SEALED]["lasting"].items()))
-    boxes = [form.sealed or b"" for form in forms]
-    piece = pack_parts(b"eidet piece", dump_json(parts).encode(), *boxes)
-    return {scope: some.mark(piece).hex() for scope, some in keys.items()}
+        try:
+            return open_record(form, self.store.keys(form.scope))
+        except (Shredded, Corrupt):
+            return form
 
 
 def _fingerprint(keys: ScopeKeys) -> str:

@@ -13,7 +13,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from ...core.errors import Corrupt
 from ...core.event import Event
@@ -30,14 +30,6 @@ class ChangedHistory(Corrupt):
         super().__init__(
             f"the history of record {event.id!r} of scope {event.scope!r} was changed outside of Eidet"
         )
-
-
-class Act(NamedTuple):
-    """Who did what an event tells, and the token of the agent that the record had until then."""
-
-    by: str | None
-    author: str | None
-    tells_author: bool = True
 
 
 def _columns_of(event: Event, born: float) -> bytes:
@@ -60,7 +52,7 @@ def _seal_note(before: Mapping[str, Json], columns: bytes, keys: ScopeKeys) -> M
     return {"sealed": b64encode(box).decode()}
 
 
-def open_note(event: Event, born: float, keys: ScopeKeys) -> dict[str, Json]:
+def _open_note(event: Event, born: float, keys: ScopeKeys) -> dict[str, Json]:
     owner = keys.owner(_columns_of(event, born))
     before: dict[str, Json] = json.loads(keys.open("note", _read_box(event), owner))
     return before
@@ -98,74 +90,44 @@ def seal_event(
     )
 
 
-def is_act(by: str | None) -> bool:
-    """Whether who acted is kept in the present form."""
-    return by is not None and by.startswith(_ACT)
-
-
-def open_act(event: Event, born: float, actors: ScopeKeys) -> Act:
+def _open_act(event: Event, born: float, actors: ScopeKeys | None) -> tuple[str | None, str | None]:
+    """Who did what an event tells, and the token of the agent that the record had until then."""
+    if actors is None:
+        raise ChangedHistory(event)
     try:
         box = b64decode((event.by or "").removeprefix(_ACT), validate=True)
     except ValueError:
         raise ChangedHistory(event) from None
-    return Act(*json.loads(actors.open("act", box, actors.owner(_columns_of(event, born)))))
+    by, author = json.loads(actors.open("act", box, actors.owner(_columns_of(event, born))))
+    return by, author
 
 
-class HistoryReader:
-    """Opens the history of one record.
-
-    `keys` are those of its scope, or None if it has none: a record that was forgotten before its store
-    was sealed needs none. Events up to `former_until` may be of the former form.
-    """
-
-    def __init__(self, keys: ScopeKeys | None, actors: ScopeKeys | None, former_until: float | None) -> None:
-        self._keys, self._actors = keys, actors
-        self._former_until = former_until
-        self._born = 0.0
-        self._version = 0
-
-    def open(self, events: Sequence[Event]) -> list[Event]:
-        plain: list[Event] = []
-        for event in events:
-            if event.what == "created":
-                self._born, self._version = event.at, event.version
-                plain.append(replace(event, by=self._name_author(event.by)))
-                continue
-            self._check_order(event)
-            act = self._read_act(event)
-            if act.tells_author and plain and plain[-1].what == "created":
-                plain[-1] = replace(plain[-1], by=self._name_author(act.author))
-            plain.append(replace(event, by=act.by, before=self._read_note(event)))
-        return plain
-
-    def _check_order(self, event: Event) -> None:
-        if event.version < self._version:
+def open_history(events: Sequence[Event], keys: ScopeKeys, actors: ScopeKeys | None) -> list[Event]:
+    """The history of one record in plain words. `keys` are those of its scope."""
+    plain: list[Event] = []
+    born, version = 0.0, 0
+    for event in events:
+        if event.what == "created":
+            born, version = event.at, event.version
+            plain.append(replace(event, by=_name_author(event.by, keys)))
+            continue
+        if event.version < version:
             raise ChangedHistory(event)
-        self._version = event.version
+        version, by = event.version, None
+        if not _is_stand_in(event):
+            by, author = _open_act(event, born, actors)
+            if plain and plain[-1].what == "created":
+                plain[-1] = replace(plain[-1], by=_name_author(author, keys))
+        before = None if event.before is None else _open_note(event, born, keys)
+        plain.append(replace(event, by=by, before=before))
+    return plain
 
-    def _read_act(self, event: Event) -> Act:
-        if is_act(event.by) and self._actors is not None:
-            return open_act(event, self._born, self._actors)
-        if _is_stand_in(event):
-            return Act(None, None, tells_author=False)
-        if self._former_until is None or event.at > self._former_until:
-            raise ChangedHistory(event)
-        if event.by is None or self._actors is None:
-            return Act(None, None, tells_author=False)
-        return Act(self._actors.read_label("by", event.by), None, tells_author=False)
 
-    def _read_note(self, event: Event) -> dict[str, Any] | None:
-        if event.before is None or self._keys is None:
-            return None
-        return open_note(event, self._born, self._keys)
-
-    def _name_author(self, token: str | None) -> str | None:
-        if token is None:
-            return None
-        try:
-            return LOST if self._keys is None else self._keys.read_label("agent", token)
-        except Corrupt:
-            return LOST
+def _name_author(token: str | None, keys: ScopeKeys) -> str | None:
+    try:
+        return None if token is None else keys.read_label("agent", token)
+    except Corrupt:
+        return LOST
 
 
 def _is_stand_in(event: Event) -> bool:

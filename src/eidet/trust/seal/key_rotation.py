@@ -39,18 +39,11 @@ BATCH: Final = 100
 PASSES: Final = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turned:
-    """What changing a scope's key did."""
+def rotate(store: SealedStore, scope: str, clock: Clock, progress: Progress | None = None) -> int:
+    """Gives a scope a new key and seals everything with it; how many records.
 
-    scope: str
-    number: int  # of the key that seals from now on
-    records: int  # that were sealed anew
-    notes: int  # of the history, too
-
-
-def rotate(store: SealedStore, scope: str, clock: Clock, progress: Progress | None = None) -> Turned:
-    """Gives a scope a new key and seals everything with it; goes on where it was interrupted."""
+    Goes on where it was interrupted.
+    """
     _check_writable(store)
     with _alone(store, clock) as renew:
         store.fresh()
@@ -60,11 +53,11 @@ def rotate(store: SealedStore, scope: str, clock: Clock, progress: Progress | No
         verbs.replace_derived(store.inner, [])
         store.fresh()
         records = _records_anew(store, scope, clock, renew, progress)
-        notes = _history_anew(store, scope, renew)
+        _history_anew(store, scope, renew)
         records += _records_anew(store, scope, clock, renew, None)
         store.ring.destroy(scope, [number for number in keys.numbers if number != keys.newest])
     wipe(store)
-    return Turned(scope=scope, number=keys.newest, records=records, notes=notes)
+    return records
 
 
 def _records_anew(
@@ -95,16 +88,14 @@ def _list_outdated(store: SealedStore, scope: str) -> Iterator[list[Record]]:
         yield batch
 
 
-def _history_anew(store: SealedStore, scope: str, renew: Callable[[], None]) -> int:
+def _history_anew(store: SealedStore, scope: str, renew: Callable[[], None]) -> None:
     """Only of records that are there: what history tells of others has no content."""
-    notes = 0
     for at, form in enumerate(verbs.scan(store.inner, Where(scope=Scope(scope)))):
         if form.version > 1:
             earlier = {e.version: e.before for e in store.history(scope, form.id) if e.before is not None}
-            notes += verbs.rewrite_history(store, scope, form.id, earlier)
+            verbs.rewrite_history(store, scope, form.id, earlier)
         if at % BATCH == 0:
             renew()
-    return notes
 
 
 def rewrap(store: SealedStore, service: KeyService, clock: Clock) -> int:

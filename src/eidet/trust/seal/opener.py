@@ -1,8 +1,15 @@
-"""Opens what a sealed store keeps, by the keys of one ring."""
+"""Opens what a sealed store keeps, by the keys of one ring, and splits filters for it.
+
+The store inside cannot read its records: it is asked the part of a filter that lets every match pass, and
+perhaps more. Where that part is exact nothing more is looked at; else what passes is opened and tested by the
+whole filter.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
 from ...core.event import Event
@@ -10,10 +17,17 @@ from ...core.record import Record, record_digest
 from ...core.where import Where
 from . import Shredded
 from .boxes import OtherKey, ScopeKeys
-from .codec import blank, open_content, open_record
-from .filter_split import NOTHING, Asked, split_filter
-from .history import HistoryReader
+from .codec import LABELS, blank, open_content, open_record
+from .history import open_history
 from .keyring import ACTORS, Keyring
+
+Token = Callable[[str, str, str], str]  # scope, field, label -> what stands for it in the store
+NOTHING: Final = "-"  # a token that no label has
+
+
+class Asked(NamedTuple):
+    where: Where
+    exact: bool
 
 
 class Opener:
@@ -76,9 +90,40 @@ class Opener:
         """A history in plain words."""
         if not events:
             return []
-        keys, actors = self.ring.of(events[0].scope), self.find_keys(ACTORS)
-        return HistoryReader(keys, actors, self.ring.former_until).open(events)
+        return open_history(events, self.keys(events[0].scope), self.find_keys(ACTORS))
 
     def name_actor(self, token: str) -> str:
         """Who judged, of whom a token is kept."""
         return self.keys(ACTORS).read_label("by", token)
+
+
+def split_filter(where: Where, token: Token) -> Asked:
+    """The part of a filter that can be asked of the store inside."""
+    return _split(where, _one_scope(where), token)
+
+
+def _one_scope(where: Where) -> str | None:
+    """The one scope that all matches are in, if it is said."""
+    if where.scope is not None and not where.scope.below:
+        return where.scope.path
+    return next(filter(None, map(_one_scope, where.every)), None)
+
+
+def _split(where: Where, scope: str | None, token: Token) -> Asked:
+    """Labels are tokens of their scope: without one scope, they are among the rest."""
+    scope = scope or _one_scope(where)
+    labels = {name: label for name in LABELS if (label := getattr(where, name)) is not None}
+    tokens = {name: None if scope is None else token(scope, name, label) for name, label in labels.items()}
+    every = [_split(part, scope, token) for part in where.every]
+    some = [_split(part, scope, token) for part in where.some]
+    never = [_split(part, scope, token) for part in where.never]
+    of_record = tuple(condition for condition in where.conditions if condition.of_record)
+    exact = of_record == where.conditions and (scope is not None or not labels)
+    exact = exact and all(part.exact for part in (*every, *some, *never))
+    parts: dict[str, Any] = {
+        **tokens,
+        "every": tuple(part.where for part in every),
+        "some": tuple(part.where for part in some),
+        "never": tuple(part.where for part in never if part.exact),
+    }
+    return Asked(replace(where, conditions=of_record, **parts), exact)

@@ -121,10 +121,6 @@ def seal_secrets(settings: Mapping[Any, Any], keys_for: KeysFor) -> dict[Any, An
     return sealed
 
 
-def is_setting_sealed(value: str) -> bool:
-    return value.startswith(_SEALED)
-
-
 def _seal_setting(name: str, value: str, actors: ScopeKeys) -> str:
     box = actors.seal("setting", actors.owner(name.encode()), value.encode())
     return _SEALED + b64encode(box).decode()

@@ -25,12 +25,10 @@ from . import KeyService
 from .boxes import ScopeKeys, number_of
 from .carrying import CarriesOver, carry_sealed
 from .codec import open_entry, seal_record
-from .filter_split import Asked
-from .former import raise_form
-from .keyring import ACTORS, Keyring, Noted, begin, is_sealed
-from .opener import Opener
+from .keyring import Keyring, Noted, begin, is_sealed
+from .opener import Asked, Opener
 from .small_values import open_values, seal_keys
-from .transaction import SealedJob
+from .transaction import SealedJob, open_actors
 from .unsealed import check_unsealed
 
 T = TypeVar("T")
@@ -54,14 +52,11 @@ class SealedStore(PassthroughStore):
             check_unsealed(inner)
             begin(inner, service)
         self.ring: Keyring = Keyring(inner, service, noted)
-        if self.ring.is_former:
-            raise_form(inner, service)
-            self.ring = Keyring(inner, service, noted)
         self.opener: Opener = Opener(self.ring)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
         if isinstance(inner, CarriesOver):
             if inner.writable:
-                self.ring.open_scope(ACTORS, again=False)  # none can be made while a record is carried over
+                self.write(open_actors)  # no key can be made while a record is carried over
             inner.carry_by(partial(carry_sealed, self.opener, self.forms))
 
     def note_in(self, log: Any) -> None:

@@ -236,6 +236,12 @@ class SealedTransaction(PassthroughTransaction):
         self.inner.set_values(table, kept, clear=clear)
 
 
+def open_actors(transaction: Transaction) -> None:
+    """A job on a sealed store that makes sure of the key for the names of who acted."""
+    if isinstance(transaction, SealedTransaction):
+        transaction.opener.ring.open_scope(ACTORS, again=False)
+
+
 def _note_key(noted: Noted, made: list[tuple[str, str]], what: str, scope: str) -> None:
     """A key that was read is noted at once, one that was made when its transaction is committed."""
     if what == "unwrap":

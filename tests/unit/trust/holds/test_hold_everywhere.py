@@ -41,7 +41,6 @@ OWN_WAYS = {
     "store/tiered/joint.py": {"remove", "edit_history"},
     "store/tiered/moving.py": {"remove"},
     "trust/audit/transaction.py": {"remove", "edit_history"},
-    "trust/seal/former.py": {"remove", "edit_history"},  # seals the same records anew
     "trust/seal/transaction.py": {"remove", "edit_history"},
 }
 
@@ -241,7 +240,7 @@ LEAVING_COMMANDS = (
     "rebuild --reembed --embedder hashing:32",
 )
 OTHER_COMMANDS = """
-    audit context copy demo init doctor eval export facts find keys mcp recall review scopes seal serve show
+    audit context copy demo init doctor eval export facts find keys mcp recall review scopes serve show
     stats verify-forgotten
 """
 

@@ -82,7 +82,7 @@ def test_without_its_key_it_is_not_opened(path: Path) -> None:
 def test_a_key_for_a_file_that_is_not_sealed_is_refused(tmp_path: Path) -> None:
     with opened(tmp_path / "plain.db", None) as memory:
         memory.remember("something")
-    with pytest.raises(Misconfigured, match=r"eidet seal .*plain\.db"):
+    with pytest.raises(Misconfigured, match=r"eidet copy .*plain\.db NEW --to-key"):
         opened(tmp_path / "plain.db")
     with opened(tmp_path / "plain.db", None) as memory:
         assert memory.count() == 1
@@ -273,15 +273,14 @@ def run(*words: object, **environment: str) -> tuple[int, str]:
 
 
 def test_the_command_line_seals_rotates_checks_and_shreds(tmp_path: Path) -> None:
-    file, key, new = tmp_path / "m.db", tmp_path / "k", tmp_path / "k2"
-    with opened(file, None) as memory:
+    plain, file, key, new = (tmp_path / name for name in ("plain.db", "m.db", "k", "k2"))
+    with opened(plain, None) as memory:
         memory.remember(TEXTS)
         memory.remember("Eve likes chess", scope="eve")
     for made in (key, new):
         assert run("keys", "new", made)[0] == 0
     assert run("keys", "new", key)[0] == 2, "a key is never overwritten"
-    assert run("seal", file)[0] == 2
-    assert run("seal", file, "--key-file", key) == (0, f"sealed 4 records of {file}\n")
+    assert run("copy", plain, file, "--to-key", f"file:{key}")[0] == 0
     assert run("scopes", "--at", file)[0] == 7
     code, told = run("find", "--at", file, "--json", EIDET_KEY=key.read_text())
     assert (code, "giraffe" in told) == (0, True)

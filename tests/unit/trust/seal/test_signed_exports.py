@@ -185,6 +185,17 @@ def test_plain_records_come_into_a_sealed_memory_only_when_asked_for(tmp_path: P
     assert run(app, [*words, "--unverified"], env={"EIDET_KEY": KEY.hex()}).exit_code == 0
 
 
+def test_an_export_does_not_show_that_two_scopes_say_the_same(tmp_path: Path) -> None:
+    with opened(tmp_path / "m.db") as memory:
+        for scope in ("ann", "bob"):
+            memory.remember("the very same words", scope=scope, who="Ann", id="x")
+        memory.export(tmp_path / "export.jsonl", scope=None)
+    lines = [json.loads(line) for line in (tmp_path / "export.jsonl").read_text().splitlines()]
+    one, other = lines[1:-1]
+    for name in ("sealed", "terms", "vector", "who"):
+        assert one[name][:20] != other[name][:20]
+
+
 def test_an_export_of_another_master_key_is_refused(lines: list[Line], tmp_path: Path) -> None:
     with opened(tmp_path / "other.db", bytes(32)) as memory, pytest.raises(Misconfigured, match="master key"):
         memory.load(write(lines, tmp_path))
