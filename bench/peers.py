@@ -4,7 +4,7 @@
     python bench/peers.py --work FOLDER --quick    # the same at 1,000 texts, to see that everything works
 
 FOLDER keeps the environments (4 GB with a torch for CPUs) and what is measured in them. Results
-go to `bench/peers.json`, which `peers_page.py` turns into `docs/reference/comparison.md`. Needs
+go to `bench/peers.json`, which `peers_page.py` turns into `bench/notes/comparison.md`. Needs
 nothing but Python, one whose `sqlite3` loads extensions, because LangGraph's store needs sqlite-vec.
 """
 

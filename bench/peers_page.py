@@ -1,4 +1,4 @@
-"""Turns `peers.json` into docs/reference/comparison.md and its plots. Needs matplotlib (`eidet[plot]`)."""
+"""Turns `peers.json` into bench/notes/comparison.md and its plots. Needs matplotlib (`eidet[plot]`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from peers_figures import (
 from peers_list import PEERS
 
 BENCH = Path(__file__).parent
-DOCS = BENCH.parent / "docs" / "reference"
+NOTES = BENCH / "notes"
 COMMAND = "python bench/peers.py --work FOLDER && python bench/peers_page.py"
 IDLE = 1.5  # load, per core, up to which a machine does nothing but measure
 
@@ -36,7 +36,7 @@ def main() -> None:
     shown = [name for name in PEERS if name in results["peers"]]
     plot_cost(results, shown)
     plot_quality(results, shown)
-    (DOCS / "comparison.md").write_text(render(results))
+    (NOTES / "comparison.md").write_text(render(results))
 
 
 def render(results: dict[str, Any]) -> str:
@@ -303,7 +303,7 @@ def finish_plot(figure: Any, axes: Any, name: str) -> None:
     axes.grid(visible=True, which="both", alpha=0.25)
     axes.legend(fontsize=8)
     figure.tight_layout()
-    figure.savefig(DOCS / name, metadata={"Date": None})
+    figure.savefig(NOTES / name, metadata={"Date": None})
 
 
 def style_of(name: str) -> str:

@@ -10,25 +10,15 @@ from typing import Any
 from common import RESULTS
 
 ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
 NOTES = ROOT / "bench" / "notes"
 COMMAND = "for name in add recall dialogue scopes neighbours start report; do python bench/$name.py; done"
-
-FIGURES = (
-    "`python bench/report.py` writes this page; [benchmarks](../how-it-works/benchmarks.md) explains it and "
-    "names the goals we missed."
-)
 
 
 def main() -> None:
     results = json.loads(RESULTS.read_text())
     plot(results)
     table = summary(results)
-    (DOCS / "reference" / "figures.md").write_text(figures_page(results))
-    (DOCS / "how-it-works" / "benchmarks.md").write_text(benchmarks_page(results, table))
-    for name in ("writing", "reading", "serving"):
-        page = DOCS / "how-it-works" / f"speed-{name}.md"
-        page.write_text((NOTES / f"{name}.md").read_text())
+    (NOTES / "benchmarks.md").write_text(benchmarks_page(results, table))
     readme = ROOT / "README.md"
     block = f"<!-- bench -->\n{table}\n\n{measured(results)}\n<!-- /bench -->"
     text = re.sub(r"<!-- bench -->.*<!-- /bench -->", lambda _: block, readme.read_text(), flags=re.DOTALL)
@@ -37,21 +27,10 @@ def main() -> None:
 
 def benchmarks_page(results: dict[str, Any], table: str) -> str:
     """What matters most, the plot, and the goals."""
-    plotted = "![cost against size](../images/cost.png)"
-    more = "[All figures](../reference/figures.md) of every benchmark are on a page of their own."
+    plotted = "![cost against size](cost.png)"
+    more = "`bench/results.json` has every figure."
     notes = (NOTES / "goals.md").read_text()
     return "\n\n".join(["# Benchmarks", measured(results), table, plotted, more, notes]).rstrip() + "\n"
-
-
-def figures_page(results: dict[str, Any]) -> str:
-    """Every figure of every benchmark, one table each."""
-    page = ["# All figures of the benchmarks", "", FIGURES, ""]
-    for name, values in results.items():
-        if name != "machine":
-            page += [f"## {name}", "", "| | |", "|---|---|"]
-            page += [f"| {key} | {shown(value)} |" for key, value in values.items()]
-            page.append("")
-    return "\n".join(page).rstrip() + "\n"
 
 
 def measured(results: dict[str, Any]) -> str:
@@ -100,10 +79,6 @@ def summary(results: dict[str, Any]) -> str:
     return "\n".join([lines[0], "|---|---|---|---|", *lines[1:]])
 
 
-def shown(value: Any) -> str:
-    return f"{value:,.3f}" if isinstance(value, float) else str(value)
-
-
 def by_size(results: dict[str, Any]) -> list[tuple[int, dict[str, float]]]:
     found = {name.removeprefix("recall at "): values for name, values in results.items()}
     sizes = {
@@ -133,7 +108,7 @@ def plot(results: dict[str, Any]) -> None:
     axes.grid(True, which="both", alpha=0.25)
     axes.legend()
     figure.tight_layout()
-    figure.savefig(DOCS / "images" / "cost.png", dpi=130)
+    figure.savefig(NOTES / "cost.png", dpi=130)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A soak: adds, recalls and upkeep for minutes at a fixed working set. Memory, file and latency stay flat?
 
-    python bench/soak.py [--minutes 20] [--records 20000] [--plot docs/images/soak.png]
+    python bench/soak.py [--minutes 20] [--records 20000] [--plot bench/notes/soak.png]
 
 The working set is fixed by a time to live of a tenth of the run for each added record and by upkeep that
 deletes what expired, and what the history tells of it after as long; a tick is a hundredth of the run.

@@ -1,9 +1,10 @@
-"""Writes docs/reference from the code: every public name with its signature, fields and first sentence.
+"""Writes the reference from the code: every public name with its signature, fields and first sentence.
 
 The meaning of a field is the comment beside it, or else that of the same field in `Draft` or `Record`. An
-example is a snippet of docs/reference/_examples.md, or the shortest statement of any page that uses the name.
+example is a snippet of examples/reference.md, or the shortest statement of any page that uses the name.
+The pages are not in git: `.ci/site` makes them for the site.
 
-python docs/make_reference.py
+python docs/make_reference.py [FOLDER]     # docs/reference, unless you name another folder
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import functools
 import importlib
 import inspect
 import re
+import sys
 import tokenize
 from collections.abc import Iterator
 from io import StringIO
@@ -42,8 +44,8 @@ MODULES = (
 )
 HEAD = """# Every public name
 
-`python docs/make_reference.py` writes these pages from the code; a test keeps them current. Docstrings say
-more: `help(eidet.Memory.recall)`.
+`python docs/make_reference.py` writes these pages from the code. Docstrings say more:
+`help(eidet.Memory.recall)`.
 
 The values you meet most often: [`Draft`](eidet.md#draft), [`Record`](eidet.md#record),
 [`Where`](eidet.md#where), [`Hit`](eidet.md#hit), [`Settings`](eidet.md#settings),
@@ -56,14 +58,12 @@ MORE = """## Other lists
 - [Commands](cli.md) of the command line, with their options.
 - [REST](rest.md): routes, bodies and answers of the server.
 - [Settings](settings.md) with their variables and defaults.
-- [Coverage](coverage.md): which test proves what.
-- [All figures](figures.md) of the benchmarks.
 """
 
 
 def pages() -> dict[str, str]:
     """Each page of the reference by its file name."""
-    made = {"index.md": _index()}
+    made = {"names.md": _index()}
     for name in MODULES:
         made[f"{name}.md"] = _module(name)
     made["cli.md"] = reference_cli.page()
@@ -295,5 +295,7 @@ def first_sentence(what: Any) -> str:
 
 
 if __name__ == "__main__":
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
     for file, text in pages().items():
-        (FOLDER / file).write_text(text, encoding="utf-8")
+        (folder / file).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Writes docs/reference/cli.md: every command with its arguments and options, as the program has them."""
+"""Writes cli.md of the reference: every command with its arguments and options, as the program has them."""
 
 from __future__ import annotations
 

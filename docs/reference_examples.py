@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 DOCS = Path(__file__).parent
-WRITTEN = DOCS / "reference" / "_examples.md"
+WRITTEN = DOCS.parent / "examples" / "reference.md"
 SNIPPET = re.compile(r"^```py(?:thon)?\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 SECTION = re.compile(r"^## `([\w.]+)`\n+```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 LONGEST = 14  # lines

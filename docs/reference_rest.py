@@ -1,4 +1,4 @@
-"""Writes docs/reference/rest.md from the schema that the server itself publishes."""
+"""Writes rest.md of the reference from the schema that the server itself publishes."""
 
 from __future__ import annotations
 

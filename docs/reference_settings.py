@@ -1,4 +1,4 @@
-"""Writes docs/reference/settings.md: every setting with its variable, type, default and meaning."""
+"""Writes settings.md of the reference: every setting with its variable, type, default and meaning."""
 
 from __future__ import annotations
 

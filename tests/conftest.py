@@ -134,4 +134,4 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         assert reporter is not None
-        reporter.write_line(f"\ndocs/reference/coverage.md names tests that did not pass:\n{told}", red=True)
+        reporter.write_line(f"\ntests/coverage.md names tests that did not pass:\n{told}", red=True)

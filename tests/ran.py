@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "reference" / "coverage.md"
+PAGE = ROOT / "tests" / "coverage.md"
 
 
 class Row(NamedTuple):

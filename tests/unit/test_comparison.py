@@ -25,7 +25,7 @@ def results() -> dict[str, Any]:
 
 
 def test_the_page_is_made_of_the_results(page: Any, results: dict[str, Any]) -> None:
-    written = (ROOT / "docs" / "reference" / "comparison.md").read_text(encoding="utf-8")
+    written = (BENCH / "notes" / "comparison.md").read_text(encoding="utf-8")
     assert written == page.render(results), "run `python bench/peers_page.py`"
 
 
@@ -67,4 +67,4 @@ def test_every_cell_of_the_features_has_a_source() -> None:
         assert set(cells) == set(told["columns"]), feature
         for value, source in cells.values():
             assert value
-            assert source.startswith("https://") or (ROOT / "docs" / "reference" / source).exists(), source
+            assert source.startswith("https://") or (BENCH / "notes" / source).exists(), source

@@ -16,20 +16,13 @@ from typing import Any
 
 import pytest
 import typer
-from tests.reference import ROOT, load_generator
+from tests.reference import ROOT, list_pages, load_generator
 
 import eidet
 from eidet.cli import app
 
-WRITTEN = ("coverage.md", "_examples.md")  # the other pages of the reference are made from the code
-
-
-def _by_hand(page: Path) -> bool:
-    return page.parent.name != "reference" or page.name in WRITTEN
-
-
-DOCS = sorted((ROOT / "docs").rglob("*.md"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *filter(_by_hand, DOCS)]
+OTHERS = ("README.md", "CONTRIBUTING.md", "examples/README.md", "examples/reference.md", "tests/coverage.md")
+PAGES = [*(ROOT / page for page in OTHERS), *list_pages()]
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`]+)`")
 SHELLS = ("bash", "console", "sh")

@@ -27,7 +27,7 @@ from eidet.store.contract import StoreContract
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PROGRAMS = sorted((ROOT / "examples" / "programs").glob("*.py"))
-PAGE = ROOT / "docs" / "guides" / "examples.md"
+PAGE = ROOT / "examples" / "README.md"
 SHOWN = re.compile(
     r"^```sh\npython (examples/programs/[^\n]*)\n```\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
@@ -103,7 +103,7 @@ def test_a_program_is_short_and_says_how_to_run_and_what_to_change(path: Path) -
     assert 40 <= len(text.splitlines()) <= 150
     assert f"python examples/programs/{path.name}" in said
     assert "For your own use:" in said
-    assert any(path.name in command for command in COMMANDS), "docs/guides/examples.md shows what it prints"
+    assert any(path.name in command for command in COMMANDS), "examples/README.md shows what it prints"
 
 
 def test_three_workers_share_a_postgresql_database(tmp_path: Path, postgres_url: str) -> None:

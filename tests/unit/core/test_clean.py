@@ -140,7 +140,7 @@ def test_what_json_would_change_is_refused(given: Any, reason: str) -> None:
 def test_a_cycle_is_refused_but_a_value_twice_is_not() -> None:
     cycle: dict[str, Any] = {"a": []}
     cycle["a"].append(cycle)
-    with pytest.raises(BadInput, match="meta.* contains itself"):
+    with pytest.raises(BadInput, match=r"meta.* contains itself"):
         clean_json(cycle, "meta")
     shared = [1]
     assert clean_json([shared, {"again": shared}], "meta") == [[1], {"again": [1]}]

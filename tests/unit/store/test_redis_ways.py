@@ -25,7 +25,7 @@ from eidet.core.where import Where
 from eidet.store import verbs
 from eidet.store.redis import RedisStore
 
-PAGE = Path(__file__).parents[3] / "docs" / "operate" / "redis-care.md"
+PAGE = Path(__file__).parents[3] / "docs" / "operate" / "redis.md"
 ODD = "p@:/?#%&+ss wörd"
 
 

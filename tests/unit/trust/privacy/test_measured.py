@@ -30,7 +30,7 @@ def test_no_locale_is_forgotten() -> None:
 
 
 def test_the_page_shows_the_table_that_was_measured() -> None:
-    page = Path(__file__).parents[4] / "docs" / "guides" / "privacy-figures.md"
+    page = Path(__file__).parents[4] / "bench" / "notes" / "privacy.md"
     assert table(ROWS) in page.read_text()
 
 
