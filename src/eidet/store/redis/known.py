@@ -9,10 +9,9 @@ from typing import Any, Final, NamedTuple
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from .client import pages
+from .client import Command, pages, script
 from .codec import Light, record_of
 from .commit_plan import CommitPlan
-from .connection import Command, script
 from .key_names import Hash, Place
 from .record_reader import Reading
 from .scripts import LOOK
@@ -77,20 +76,15 @@ class Known:
 
     def scopes(self, scope: Scope | None) -> list[str]:
         if scope is None or scope.below:
-            self._check_reads()
+            self.check_reads()
         return self.reading.scopes(scope)
-
-    def prolong(self) -> None:
-        """Whoever looks at all records has more time."""
-        self._check_reads()
-        self.client.prolong()
 
     def fetch(self) -> None:
         """Reads all that is wanted and not known yet, in one round trip."""
         wanted = list(self._pages())
         if not wanted:
             return
-        self._check_reads()
+        self.check_reads()
         answers = self.client.read(map(self._question, wanted))
         for page, answer in zip(wanted, answers, strict=True):
             self.learn(page, *answer)
@@ -118,7 +112,8 @@ class Known:
         self.fields = {place: found for place, found in self.fields.items() if place[0] in landed}
         self._rows = {scope: rows for scope, rows in self._rows.items() if scope in landed}
 
-    def _check_reads(self) -> None:
+    def check_reads(self) -> None:
+        """Raises `Unforeseen` while nobody is to be asked."""
         if self.silent:
             raise Unforeseen
 

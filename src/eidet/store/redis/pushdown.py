@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from ...core.where import Where
-from .connection import Command
+from .client import Command
 
 EXACT: Final = 2**53  # below it, every whole number is a score of its own
 _SPANS: Final = (

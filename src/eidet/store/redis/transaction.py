@@ -166,7 +166,7 @@ class RedisTransaction:
             else:
                 derived[change.seq] = change
         if derived:
-            self.known.prolong()
+            self.known.check_reads()
             for place in self.known.reading.list_keys(Where()):
                 if place[1] in derived:
                     row = derived[place[1]]
@@ -193,7 +193,7 @@ class RedisTransaction:
 
     def prune(self, scope: str, before: float, *, dead: bool, most: int) -> int:
         """As the ability to prune, in one scope."""
-        self.known.prolong()
+        self.known.check_reads()
         self.known.wanted.update({(scope, "e", None): None, (scope, "i", None): None})
         self.known.fetch()
         living, pruned = self.known.read_hash((scope, "i")), 0
@@ -272,7 +272,7 @@ class RedisTransaction:
 
     def search(self, where: Where) -> list[Light]:
         """Light records that match, by rising seq; own ones are whole. Nothing may change meanwhile."""
-        self.known.prolong()
+        self.known.check_reads()
         if where.scope is None or where.scope.below:
             self.fields.read([SCOPES])
         rows = []
