@@ -195,6 +195,22 @@ def test_slots_that_move_under_load_lose_nothing_and_show_nothing_by_halves(clus
         assert memory.admin.check() == []
 
 
+def test_a_slot_that_nobody_serves_is_asked_for_until_somebody_does(cluster: Cluster) -> None:
+    slot = slot_of(Keys("lonely").base("a"))
+    home = cluster.nodes[slot * 3 // 16384]
+    hasty, patient = (RedisStore(f"{cluster.url}?prefix=lonely&deadline={n}") for n in (1, 15))
+    assert home.ask("CLUSTER", "DELSLOTS", str(slot)) == b"+OK"
+    with pytest.raises(Unavailable, match=r"not served|is down"):
+        verbs.put(hasty, [record("x")], now=NOW)
+    found = threading.Timer(0.3, home.ask, ("CLUSTER", "ADDSLOTS", str(slot)))
+    found.start()
+    verbs.put(patient, [record("y")], now=NOW)
+    found.join()
+    assert [one.id for one in hasty.find(Where(scope=Scope("a")))] == ["y"]
+    hasty.close()
+    patient.close()
+
+
 def test_a_slot_that_moves_to_a_new_node_is_waited_for(tmp_path: Path) -> None:
     """As long as that node has no slot of its own, no map of slots names it."""
     cluster = Cluster(tmp_path, 1).start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import sys
 import threading
@@ -219,6 +220,21 @@ def test_a_job_that_catches_errors_cannot_miss_that_it_ran_on_guesses(store: Red
 
 
 # Servers.
+
+
+def test_a_child_that_was_forked_has_connections_of_its_own(store: RedisStore) -> None:
+    verbs.put(store, [record("one")], now=NOW)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            verbs.put(store, [record("two")], now=NOW)
+            code = 0 if ids(store) == ["one", "two"] else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    verbs.put(store, [record("three")], now=NOW)
+    assert ids(store) == ["one", "two", "three"]
 
 
 def test_scripts_that_the_server_forgot_are_sent_again(store: RedisStore, valkey: Valkey) -> None:

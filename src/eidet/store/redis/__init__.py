@@ -1,6 +1,6 @@
 """Redis and Valkey: records in memory on a server, in a cluster, or behind sentinels.
 
-address.py, client.py                                how servers are reached
+address.py, client.py, errors.py                     how servers are reached
 key_names.py, codec.py, scripts.py, lua/             how things are kept
 record_reader.py, pushdown.py                        how records are found
 known.py, tables.py, transaction.py, commit_plan.py  what jobs read, and what they are to write
@@ -34,6 +34,7 @@ from ..verbs.reading import count_copies, survey_of
 from .address import address_of
 from .client import RedisClient, script
 from .codec import record_of
+from .errors import is_absent
 from .key_names import Keys
 from .record_reader import Reading
 from .scripts import CHANGES, RESERVE
@@ -133,7 +134,7 @@ class RedisStore:
                 pending.append("the snapshot file of the server, until the server saves it again")
         if pending:
             command = ("BGREWRITEAOF",) if "append" in pending[0] else ("BGSAVE", "SCHEDULE")
-            if any(map(self.client.is_absent, self.client.ask_nodes(command))):
+            if any(map(is_absent, self.client.ask_nodes(command))):
                 pending.append(f"the user of the address may not call {command[0]}: an operator has to")
         return Scrubbed(pending=tuple(dict.fromkeys(pending)))
 
@@ -194,16 +195,15 @@ class RedisStore:
 
 def _check_eviction(client: RedisClient) -> bool:
     """Whether whole scopes may be given an end; refuses servers that would drop records at will."""
-    policies = []
-    for info in client.info("memory"):
-        policy = info.get("maxmemory_policy", "noeviction")
-        policies.append(policy)
-        if policy.startswith("allkeys") and info.get("maxmemory"):
+    told = client.info("memory")
+    limited = [info["maxmemory_policy"] for info in told if info.get("maxmemory")]
+    for policy in limited:
+        if policy.startswith("allkeys"):
             raise Misconfigured(
                 f"{client.retrier.name} evicts any key when it is full (maxmemory-policy {policy}): "
                 "memories would vanish; set maxmemory-policy to noeviction"
             )
-    return all(policy == "noeviction" for policy in policies)
+    return all(info.get("maxmemory_policy", "noeviction") == "noeviction" for info in told)
 
 
 def _begin(client: RedisClient, keys: Keys) -> str:

@@ -109,11 +109,8 @@ def _login(parts: Url) -> dict[str, Any]:
 
 
 def _sentinel_login(options: Mapping[str, str]) -> dict[str, str]:
-    login = {}
-    for name in ("username", "password"):
-        if f"sentinel_{name}" in options:
-            login[name] = options[f"sentinel_{name}"]
-    return login
+    names = ("username", "password")
+    return {name: options[f"sentinel_{name}"] for name in names if f"sentinel_{name}" in options}
 
 
 def _socket(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:

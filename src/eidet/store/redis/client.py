@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,9 +11,10 @@ from functools import partial
 from itertools import chain, count
 from typing import Any, Final, TypeVar
 
-from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
-from ...net.retry import Full, OutcomeUnknown, Retrier, RetryPolicy
+from ...core.errors import EidetError, Misconfigured, Unavailable
+from ...net.retry import OutcomeUnknown, Retrier, RetryPolicy
 from .address import RedisAddress
+from .errors import driver, explain, is_absent, unwrap
 from .scripts import SCRIPTS, Script
 
 T = TypeVar("T")
@@ -26,14 +26,6 @@ FAILOVER_SECONDS: Final = 2.5  # where another server may take over, a silent on
 CONNECTIONS: Final = 2**31  # redis-py would refuse the 101st thread
 Command = Sequence[Any]
 Asked = tuple[str, Command]  # a key, which says where, and what is asked there
-
-
-def driver() -> Any:
-    try:
-        import redis
-    except ImportError as error:
-        raise MissingExtra("the Redis and Valkey store", extra="redis") from error
-    return redis
 
 
 class RedisClient:
@@ -64,13 +56,14 @@ class RedisClient:
         return answers
 
     def ask(self, key: str, command: Command) -> Any:
-        return self.read([(key, command)])[0]
+        del key  # which the command names
+        return self._call(partial(self._answer, command=command))
 
     def write(self, key: str, command: Command, *, copied: bool = True) -> Any:
         """Waits for replicas if the address says so."""
         wait = self.address.wait if copied else 0
         if not wait:
-            return self.write_all(key, [command])[0]
+            return self._call(partial(self._answer, command=command), writes=True)
         millis = max(min(self.address.wait_ms, int(self._timeout * 500)), 1)
         write = partial(self._write_and_wait, key=key, command=command, wait=("WAIT", wait, millis))
         ends = time.monotonic() + self._deadline
@@ -106,12 +99,7 @@ class RedisClient:
 
         They are called without what they need, so that they do nothing.
         """
-        return not any(map(self.is_absent, self.ask_nodes(*((name, key) for name in names))))
-
-    def is_absent(self, answer: Any) -> bool:
-        """Whether a server answered that a command is not there for this user."""
-        unknown = isinstance(answer, self._wrong.ResponseError) and "unknown command" in str(answer)
-        return unknown or isinstance(answer, self._wrong.NoPermissionError)
+        return not any(map(is_absent, self.ask_nodes(*((name, key) for name in names))))
 
     def info(self, section: str) -> list[dict[str, Any]]:
         """What each server tells of itself; nothing where it must not."""
@@ -202,7 +190,7 @@ class RedisClient:
         except self._wrong.NoScriptError:
             return redis.execute_command("EVAL", SCRIPTS[command[1]], *command[2:])
         except AttributeError as error:  # redis-py follows no slot to a node that has none yet
-            raise self._wrong.TryAgainError("TRYAGAIN a slot is moving to a new node") from error
+            raise self._wrong.TryAgainError("a slot is moving to a new node") from error
 
     # Connecting.
 
@@ -249,41 +237,13 @@ class RedisClient:
     # What went wrong.
 
     def _explain(self, error: Exception, writes: bool) -> EidetError:
-        """What it means that a connection broke, or that a server answered with an error."""
-        error = _unwrap(error, self._wrong.RedisClusterException)
-        wrong, name, message = self._wrong, self.retrier.name, str(error) or type(error).__name__
-        if isinstance(error, wrong.BusyLoadingError):
-            return Unavailable(f"{name} is still loading its data", retry_after=0.2)
-        if isinstance(error, wrong.OutOfMemoryError) or "OOM command not allowed" in message:
-            return Full(
-                f"{name} is full (maxmemory): nothing of this call was stored; forget something, "
-                "or give the server more memory"
-            )
-        if isinstance(error, wrong.ReadOnlyError):
-            return Unavailable(
-                f"{name} accepts no writes now, it is a replica: name its primary, or the sentinels "
-                "that know it (redis+sentinel://host:26379/service)"
-            )
-        if message.startswith(("BUSY", "NOREPLICAS", "MISCONF", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN")):
-            return Unavailable(f"{name} accepts no writes now: {message}")
-        if isinstance(error, wrong.NoPermissionError):
-            return Misconfigured(f"{name}: {message}; the user of the address lacks rights")
-        login = (wrong.AuthenticationError, wrong.AuthorizationError)
-        if isinstance(error, login) or "WRONGPASS" in message or "NOAUTH" in message:
-            return Misconfigured(f"{name}: {message}; check the user and the password in the address")
-        if isinstance(error.__cause__ or error.__context__, ssl.SSLError) or "SSL" in message:
-            return Misconfigured(
-                f"{name}: {message}; should it be rediss://, and does ssl_ca_certs name the authority?"
-            )
-        if isinstance(error, wrong.ResponseError):
-            return Misconfigured(f"{name}: {message}")
-        if writes and self._may_have_sent(message):
-            return OutcomeUnknown(message)
-        return Unavailable(message + self._hint(message))
+        error = unwrap(error)
+        return explain(error, self.retrier.name) or self._explain_broken(str(error), writes)
 
-    def _may_have_sent(self, message: str) -> bool:
+    def _explain_broken(self, message: str, writes: bool) -> Unavailable:
         """A cluster's client may have tried several nodes; the error is that of the last."""
-        return self.address.cluster or not re.search("connecting to|No master found", message)
+        sent = self.address.cluster or not re.search("connecting to|No master found", message)
+        return OutcomeUnknown(message) if writes and sent else Unavailable(message + self._hint(message))
 
     def _hint(self, message: str) -> str:
         if self._greeted:
@@ -312,10 +272,3 @@ def _retry_policy(address: RedisAddress) -> RetryPolicy:
     if address.fails_over:
         return replace(policy, break_after=1000, longest_pause_seconds=0.25)
     return policy
-
-
-def _unwrap(error: Exception, wrapper: type[Exception]) -> Exception:
-    """What the client of a cluster met on the last node, when none let it in."""
-    while isinstance(error, wrapper) and isinstance(inner := error.__cause__ or error.__context__, Exception):
-        error = inner
-    return error

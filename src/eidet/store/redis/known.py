@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from ...core.record import Record
@@ -93,11 +94,9 @@ class Known:
         """What places hold, and all records that they list, in order."""
         found = iter(records)
         for place, value in zip(places, values, strict=True):
-            there: list[Record] = []
-            if value and place[1] in LISTS_SEQS and place[2] is not None:
-                for seq, one in zip(re.findall(rb"\d+", value), found, strict=False):
-                    if one:
-                        there.append(record_of(one, place[0], int(seq)))
+            lists = value and place[1] in LISTS_SEQS and place[2] is not None
+            listed = zip(re.findall(rb"\d+", value) if lists else (), found, strict=False)
+            there = [record_of(one, place[0], int(seq)) for seq, one in listed if one]
             self.fields[place] = Stored(value, there)
             if place[:2] in (("", "h"), ("", "s")) or place in self.memo.fields:
                 self.memo.fields[place] = value
@@ -187,15 +186,10 @@ class Fields:
     def set(self, scope: str, letter: str, fields: Mapping[Any, bytes | None]) -> None:
         """Sets fields of a hash; None removes one."""
         self._own.setdefault((scope, letter), {}).update(fields)
-        pairs: list[Any] = []
-        gone = []
-        for field, value in fields.items():
-            if value is None:
-                gone.append(field)
-            else:
-                pairs += (field, value)
-        if pairs:
-            self._plan.run(scope, "HSET", letter, *pairs)
+        kept = [(field, value) for field, value in fields.items() if value is not None]
+        gone = [field for field, value in fields.items() if value is None]
+        if kept:
+            self._plan.run(scope, "HSET", letter, *chain.from_iterable(kept))
         if gone:
             self._plan.run(scope, "HDEL", letter, *gone)
 
