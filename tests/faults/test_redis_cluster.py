@@ -15,7 +15,7 @@ from tests.unit.store.test_redis_ways import rights
 
 from eidet import Memory
 from eidet.copy import copy
-from eidet.core.errors import EidetError, Unavailable
+from eidet.core.errors import EidetError, Misconfigured, Unavailable
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
@@ -73,6 +73,13 @@ def test_nodes_send_callers_to_where_a_scope_is(cluster: Cluster) -> None:
     store = RedisStore(f"redis+cluster://127.0.0.1:1,127.0.0.1:{cluster.nodes[5].port}?prefix=doors")
     assert sum(verbs.count_scopes(store).values()) == verbs.count(store, Where()) == 24
     store.close()
+
+
+def test_a_node_that_is_named_as_if_it_were_alone_is_told(cluster: Cluster) -> None:
+    home = slot_of(Keys("eidet").store) * 3 // 16384
+    other = cluster.nodes[(home + 1) % 3]
+    with pytest.raises(Misconfigured, match=r"its address begins with redis\+cluster://"):
+        RedisStore(other.url)
 
 
 def test_a_writer_that_is_slow_between_number_and_write_is_not_passed_over(

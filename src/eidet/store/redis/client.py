@@ -56,14 +56,13 @@ class RedisClient:
         return answers
 
     def ask(self, key: str, command: Command) -> Any:
-        del key  # which the command names
-        return self._call(partial(self._answer, command=command))
+        return self._call(partial(self._answer, key=key, command=command))
 
     def write(self, key: str, command: Command, *, copied: bool = True) -> Any:
         """Waits for replicas if the address says so."""
         wait = self.address.wait if copied else 0
         if not wait:
-            return self._call(partial(self._answer, command=command), writes=True)
+            return self._call(partial(self._answer, key=key, command=command), writes=True)
         millis = max(min(self.address.wait_ms, int(self._timeout * 500)), 1)
         write = partial(self._write_and_wait, key=key, command=command, wait=("WAIT", wait, millis))
         ends = time.monotonic() + self._deadline
@@ -138,9 +137,11 @@ class RedisClient:
 
         return self.retrier.call(attempt)
 
+    def _answer(self, redis: Any, key: str, command: Command) -> Any:
+        (answer,) = self._exchange(redis, self._line(redis, key), [command])
+        return self._settle(redis, command, answer)
+
     def _answer_all(self, redis: Any, asked: Sequence[Asked]) -> list[Any]:
-        if len(asked) == 1:
-            return [self._answer(redis, asked[0][1])]
         lines: dict[Any, list[int]] = {}
         for n, (key, _) in enumerate(asked):
             lines.setdefault(self._line(redis, key), []).append(n)
@@ -163,28 +164,31 @@ class RedisClient:
 
     def _exchange(self, redis: Any, line: Any, commands: Sequence[Command]) -> list[Any]:
         """What one server answers; errors are among the answers."""
-        pipeline = line.pipeline(transaction=False)
-        for command in commands:
-            pipeline.execute_command(*command)
         try:
-            answers: list[Any] = pipeline.execute(raise_on_error=False)
+            if len(commands) == 1:
+                return [line.execute_command(*commands[0])]
+            pipeline = line.pipeline(transaction=False)
+            for command in commands:
+                pipeline.execute_command(*command)
+            return list(pipeline.execute(raise_on_error=False))
+        except self._wrong.ResponseError as error:
+            return [error]
         except (self._wrong.ConnectionError, self._wrong.TimeoutError):
             if line is not redis:
                 redis.nodes_manager.initialize()  # another node may have taken over
             raise
-        return answers
 
     def _settle(self, redis: Any, command: Command, answer: Any) -> Any:
         """Asks again for what a server did not run; a cluster's client follows slots that move."""
         wrong = self._wrong
         again = (wrong.NoScriptError, wrong.AskError, wrong.TryAgainError, wrong.ClusterDownError)
         if isinstance(answer, again):
-            return self._answer(redis, command)
+            return self._ask_again(redis, command)
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    def _answer(self, redis: Any, command: Command) -> Any:
+    def _ask_again(self, redis: Any, command: Command) -> Any:
         try:
             return redis.execute_command(*command)
         except self._wrong.NoScriptError:

@@ -50,6 +50,8 @@ def explain(error: Exception, name: str) -> EidetError | None:
             f"{name} accepts no writes now, it is a replica: name its primary, or the sentinels that know "
             "it (redis+sentinel://host:26379/service)"
         )
+    if isinstance(error, wrong.AskError):
+        return Misconfigured(f"{name} is a node of a cluster: its address begins with redis+cluster://")
     passing = (wrong.ClusterDownError, wrong.TryAgainError, wrong.MasterDownError)
     if isinstance(error, passing) or message.startswith(("BUSY", "NOREPLICAS", "MISCONF", "CLUSTERDOWN")):
         return Unavailable(f"{name} accepts no writes now: {message}")
