@@ -5,17 +5,18 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.servers.valkey import Cluster, Valkey
+from tests.servers.valkey import Cluster, Valkey, slot_of
 from tests.timing import until
 from tests.unit.store.test_redis_ways import rights
 
 from eidet import Memory
 from eidet.copy import copy
-from eidet.core.errors import EidetError, Unavailable
+from eidet.core.errors import EidetError, Misconfigured, Unavailable
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
@@ -23,8 +24,8 @@ from eidet.store import Store, verbs
 from eidet.store.contract import StoreContract
 from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
-from eidet.store.redis.connection import Command
-from eidet.store.redis.key_names import Keys, slot_of
+from eidet.store.redis.client import Command
+from eidet.store.redis.key_names import Keys
 from eidet.store.redis.scripts import RESERVE
 
 NOW = 1_700_000_000.0
@@ -75,6 +76,13 @@ def test_nodes_send_callers_to_where_a_scope_is(cluster: Cluster) -> None:
     store.close()
 
 
+def test_a_node_that_is_named_as_if_it_were_alone_is_told(cluster: Cluster) -> None:
+    home = slot_of(Keys("eidet").store) * 3 // 16384
+    other = cluster.nodes[(home + 1) % 3]
+    with pytest.raises(Misconfigured, match=r"its address begins with redis\+cluster://"):
+        RedisStore(other.url)
+
+
 def test_a_writer_that_is_slow_between_number_and_write_is_not_passed_over(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,23 +127,29 @@ def test_the_rights_of_the_page_are_enough_in_a_cluster(cluster: Cluster) -> Non
 class Moving:
     """Brings slots from primary to primary, key by key, as those who run a cluster do."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, nodes: Sequence[Valkey]) -> None:
         from redis import Redis
 
-        self.ports = [node.port for node in cluster.nodes[:3]]
+        self.ports = [node.port for node in nodes]
         self._lines: list[Any] = [Redis(port=port, decode_responses=False) for port in self.ports]
         self._names = [line.execute_command("CLUSTER", "MYID") for line in self._lines]
 
     def move(self, slot: int, source: int, target: int) -> None:
+        self.bring(slot, source, target)
+        time.sleep(0.05)
+        self.settle(slot, target)
+
+    def bring(self, slot: int, source: int, target: int) -> None:
         ask = [line.execute_command for line in self._lines]
         ask[target]("CLUSTER", "SETSLOT", slot, "IMPORTING", self._names[source])
         ask[source]("CLUSTER", "SETSLOT", slot, "MIGRATING", self._names[target])
         time.sleep(0.05)
         while keys := ask[source]("CLUSTER", "GETKEYSINSLOT", slot, 10):
             ask[source]("MIGRATE", "127.0.0.1", self.ports[target], "", 0, 5000, "KEYS", *keys)
-        time.sleep(0.05)
-        for one in (target, source, 3 - source - target):
-            ask[one]("CLUSTER", "SETSLOT", slot, "NODE", self._names[target])
+
+    def settle(self, slot: int, target: int) -> None:
+        for one in (target, *(n for n in range(len(self._lines)) if n != target)):
+            self._lines[one].execute_command("CLUSTER", "SETSLOT", slot, "NODE", self._names[target])
 
     def close(self) -> None:
         for line in self._lines:
@@ -169,7 +183,7 @@ def test_slots_that_move_under_load_lose_nothing_and_show_nothing_by_halves(clus
     writers = [threading.Thread(target=guarded, args=(number,)) for number in range(4)]
     for writer in writers:
         writer.start()
-    moving = Moving(cluster)
+    moving = Moving(cluster.nodes[:3])
     try:
         time.sleep(0.5)
         for slot in {slot_of(keys.store), *(slot_of(keys.base(f"s{n}")) for n in range(2))}:
@@ -187,6 +201,44 @@ def test_slots_that_move_under_load_lose_nothing_and_show_nothing_by_halves(clus
         there = {(r.scope, r.id): r.text for r in verbs.scan(memory.parts.store, Where())}
         assert there == said
         assert memory.admin.check() == []
+
+
+def test_a_slot_that_nobody_serves_is_asked_for_until_somebody_does(cluster: Cluster) -> None:
+    slot = slot_of(Keys("lonely").base("a"))
+    home = cluster.nodes[slot * 3 // 16384]
+    hasty, patient = (RedisStore(f"{cluster.url}?prefix=lonely&deadline={n}") for n in (1, 15))
+    assert home.ask("CLUSTER", "DELSLOTS", str(slot)) == b"+OK"
+    with pytest.raises(Unavailable, match=r"not served|is down"):
+        verbs.put(hasty, [record("x")], now=NOW)
+    found = threading.Timer(0.3, home.ask, ("CLUSTER", "ADDSLOTS", str(slot)))
+    found.start()
+    verbs.put(patient, [record("y")], now=NOW)
+    found.join()
+    assert [one.id for one in hasty.find(Where(scope=Scope("a")))] == ["y"]
+    hasty.close()
+    patient.close()
+
+
+def test_a_slot_that_moves_to_a_new_node_is_waited_for(tmp_path: Path) -> None:
+    """As long as that node has no slot of its own, no map of slots names it."""
+    cluster = Cluster(tmp_path, 1).start()
+    new = cluster.add()
+    moving = Moving([cluster.nodes[0], new])
+    slot = slot_of(Keys("eidet").base("a"))
+    arrival = threading.Timer(0.5, moving.settle, (slot, 1))
+    store = RedisStore(cluster.url)
+    try:
+        verbs.put(store, [record("x")], now=NOW)
+        moving.bring(slot, 0, 1)
+        arrival.start()
+        verbs.put(store, [record("y")], now=NOW)
+        assert new.ask("EXISTS", Keys("eidet").base("a") + "m") == b":1"
+        assert [found.id for found in store.find(Where(scope=Scope("a")))] == ["x", "y"]
+    finally:
+        arrival.join()
+        store.close()
+        moving.close()
+        cluster.stop()
 
 
 def record(id: str, scope: str = "a") -> Record:

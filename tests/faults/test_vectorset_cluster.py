@@ -10,7 +10,7 @@ import pytest
 from tests.contract.test_vectordb import AT_ONCE, VectorContract
 from tests.faults.test_vectorset_lines import opened, set_of, shelf_of
 from tests.servers.redis8 import Redis8
-from tests.servers.valkey import Cluster, Valkey
+from tests.servers.valkey import Cluster, Valkey, slot_of
 
 from eidet import Memory
 from eidet.core.scope import Scope
@@ -22,7 +22,7 @@ from eidet.store import Store
 from eidet.store.redis import RedisStore
 from eidet.store.redis.address import address_of
 from eidet.store.redis.client import RedisClient
-from eidet.store.redis.key_names import Keys, slot_of
+from eidet.store.redis.key_names import Keys
 
 pytestmark = pytest.mark.needs("redis8")
 

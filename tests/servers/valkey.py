@@ -64,6 +64,13 @@ class Valkey:
             return b""
 
 
+def slot_of(key: str) -> int:
+    """Where a cluster keeps a key."""
+    from redis.crc import key_slot
+
+    return int(key_slot(key.encode()))
+
+
 class Cluster:
     """Three primaries with a replica each, or as many as asked for."""
 
@@ -73,7 +80,7 @@ class Cluster:
         self.nodes = [
             of(folder / str(number), *own, "--cluster-port", bus) for number, bus in enumerate(self._buses)
         ]
-        self._primaries = primaries
+        self._primaries, self._folder, self._of = primaries, folder, of
 
     @property
     def url(self) -> str:
@@ -90,6 +97,15 @@ class Cluster:
         self._attach_replicas()
         self._await(lambda: all(self._healthy(node) for node in self.nodes))
         return self
+
+    def add(self) -> Valkey:
+        """Starts one more primary, which has no slots."""
+        bus, folder = str(free_port()), self._folder / str(len(self.nodes))
+        node = self._of(folder, "--cluster-enabled", "yes", "--cluster-port", bus).start()
+        self.nodes.append(node)
+        self.nodes[0].ask("CLUSTER", "MEET", "127.0.0.1", str(node.port), bus)
+        self._await(lambda: all(self._knows_all(one) and self._healthy(one) for one in self.nodes))
+        return node
 
     def stop(self) -> None:
         for node in self.nodes:

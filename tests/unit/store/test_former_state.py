@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from base64 import b64decode
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Any
 
 import psycopg
 import pytest
-import redis
 from sqlalchemy import create_engine
 
 from eidet import Condition, Memory, Record, Refused, Where
@@ -113,23 +111,7 @@ def on_postgres(request: pytest.FixtureRequest, folder: Path) -> Memory:
     return opened(url)
 
 
-def on_redis(request: pytest.FixtureRequest, folder: Path) -> Memory:
-    del folder
-    url = request.getfixturevalue("redis_url")
-    keys: dict[str, Any] = json.loads((FORMER / "redis.json").read_text())
-    with redis.Redis.from_url(url) as server:
-        for name, (kind, value) in keys.items():
-            key = b64decode(name)
-            if kind == "string":
-                server.set(key, b64decode(value))
-            elif kind == "zset":
-                server.zadd(key, {b64decode(member): float(score) for member, score in value})
-            else:
-                server.hset(key, mapping={b64decode(field): b64decode(item) for field, item in value})
-    return opened(url)
-
-
-@pytest.mark.parametrize("make", [in_a_file, loaded, on_postgres, on_redis])
+@pytest.mark.parametrize("make", [in_a_file, loaded, on_postgres])
 def test_what_was_written_before_opens_with_its_state_moved(
     make: Callable[[pytest.FixtureRequest, Path], Memory], request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

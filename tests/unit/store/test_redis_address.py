@@ -188,5 +188,5 @@ def test_sentinels_name_the_primary_and_the_one_that_takes_over(watched: Watched
 
 
 def test_a_service_that_no_sentinel_knows_is_told(watched: Watched) -> None:
-    with pytest.raises(Exception, match="knows no primary of 'other'"):
+    with pytest.raises(Exception, match="No master found for 'other'"):
         RedisStore(f"redis+sentinel://127.0.0.1:{watched.port}/other?deadline=1")

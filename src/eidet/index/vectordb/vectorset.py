@@ -17,8 +17,7 @@ from ...net.url import Options
 from ...store import Store
 from ...store.redis.address import OPTIONS, address_of
 from ...store.redis.address import RedisAddress as Place
-from ...store.redis.client import RedisClient, pages
-from ...store.redis.connection import Command, script
+from ...store.redis.client import Command, RedisClient, pages, script
 from ...store.redis.key_names import Keys
 from ...store.redis.scripts import ELEMENTS
 from ...store.redis.vector_sets import VECTOR_SETS, VectorSetRegistry, element_of, take_out
@@ -148,14 +147,13 @@ class VectorSets:
 
     def prepare(self, shelf: VectorShelf) -> None:
         key = self._key(shelf)
-        with self._wire.deadline():
-            info = self._wire.ask(key, ("VINFO", key))
-            if info is not None and not self._fits(info, shelf):
-                self.discard(shelf)
-            if self._shelves is not None:
-                self._shelves.note(key)
-            axis = np.eye(1, shelf.width, dtype="<f4").tobytes()
-            self._wire.write_all(key, [("VADD", key, "FP32", axis, MARK, self._kind, "SETATTR", "{}")])
+        info = self._wire.ask(key, ("VINFO", key))
+        if info is not None and not self._fits(info, shelf):
+            self.discard(shelf)
+        if self._shelves is not None:
+            self._shelves.note(key)
+        axis = np.eye(1, shelf.width, dtype="<f4").tobytes()
+        self._wire.write_all(key, [("VADD", key, "FP32", axis, MARK, self._kind, "SETATTR", "{}")])
 
     def _fits(self, told: Sequence[Any], shelf: VectorShelf) -> bool:
         facts = dict(zip(told[::2], told[1::2], strict=True))
@@ -163,16 +161,15 @@ class VectorSets:
 
     def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         key = self._key(shelf)
-        with self._wire.deadline():
-            there, ends = self._ask(key, ("EXISTS", key), ("PEXPIRETIME", self._base(shelf) + "s"))
-            if not there:
-                raise self._report_lost(shelf)
-            for page in pages(points, ADDED):
-                self._add(shelf, page)
-            if ends >= -1:  # they go away when the scope does
-                names = (key, f"{key}:u")
-                last = [("PEXPIREAT", n, ends) if ends > 0 else ("PERSIST", n) for n in names]
-                self._wire.write_all(key, last)
+        there, ends = self._ask(key, ("EXISTS", key), ("PEXPIRETIME", self._base(shelf) + "s"))
+        if not there:
+            raise self._report_lost(shelf)
+        for page in pages(points, ADDED):
+            self._add(shelf, page)
+        if ends >= -1:  # they go away when the scope does
+            names = (key, f"{key}:u")
+            last = [("PEXPIREAT", n, ends) if ends > 0 else ("PERSIST", n) for n in names]
+            self._wire.write_all(key, last)
 
     def _add(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         key = self._key(shelf)
@@ -192,8 +189,7 @@ class VectorSets:
             yield ("ZADD", f"{key}:u", 0, name)
 
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
-        with self._wire.deadline():
-            take_out(self._wire, self._key(shelf), seqs)
+        take_out(self._wire, self._key(shelf), seqs)
 
     def near(
         self,
@@ -205,16 +201,15 @@ class VectorSets:
         among: Sequence[int] | None = None,
     ) -> list[Match]:
         key = self._key(shelf)
-        with self._wire.deadline():
-            if only == NOTHING:
-                return []
-            if among is not None:
-                return self._score_records(shelf, vector, among, only)[:limit]
-            whole = only != EVERYTHING and self._sizes.get(key, SCANNED + 1) <= SCANNED
-            found, held = self._search(shelf, vector, limit, only, whole=whole)
-            if len(found) < min(limit, held) and not whole:  # few pass, or some cannot be reached
-                found, _ = self._search(shelf, vector, limit, only, whole=True)
-            return found
+        if only == NOTHING:
+            return []
+        if among is not None:
+            return self._score_records(shelf, vector, among, only)[:limit]
+        whole = only != EVERYTHING and self._sizes.get(key, SCANNED + 1) <= SCANNED
+        found, held = self._search(shelf, vector, limit, only, whole=whole)
+        if len(found) < min(limit, held) and not whole:  # few pass, or some cannot be reached
+            found, _ = self._search(shelf, vector, limit, only, whole=True)
+        return found
 
     def _search(
         self, shelf: VectorShelf, vector: Floats, limit: int, only: Filter, *, whole: bool
@@ -259,12 +254,10 @@ class VectorSets:
 
     def count(self, shelf: VectorShelf) -> int:
         key = self._key(shelf)
-        with self._wire.deadline():
-            return max(int(self._wire.ask(key, ("VCARD", key))) - 1, 0)
+        return max(int(self._wire.ask(key, ("VCARD", key))) - 1, 0)
 
     def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
-        with self._wire.deadline():
-            found, rows = self._read_elements(shelf, [_name(key) for key in keys], "")
+        found, rows = self._read_elements(shelf, [_name(key) for key in keys], "")
         return dict(zip(found, rows, strict=True))
 
     def _read_elements(
@@ -282,10 +275,9 @@ class VectorSets:
 
     def discard(self, shelf: VectorShelf) -> None:
         key = self._key(shelf)
-        with self._wire.deadline():
-            self._wire.write_all(key, [("UNLINK", key), ("UNLINK", f"{key}:u")])
-            if self._shelves is not None:
-                self._shelves.forget(key)
+        self._wire.write_all(key, [("UNLINK", key), ("UNLINK", f"{key}:u")])
+        if self._shelves is not None:
+            self._shelves.forget(key)
         self._sizes.pop(key, None)
 
     def close(self) -> None:

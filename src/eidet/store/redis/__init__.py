@@ -1,6 +1,6 @@
 """Redis and Valkey: records in memory on a server, in a cluster, or behind sentinels.
 
-address.py, topology.py, connection.py, client.py    how servers are reached
+address.py, client.py, errors.py                     how servers are reached
 key_names.py, codec.py, scripts.py, lua/             how things are kept
 record_reader.py, pushdown.py                        how records are found
 known.py, tables.py, transaction.py, commit_plan.py  what jobs read, and what they are to write
@@ -32,9 +32,9 @@ from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
 from ..rules import UNIQUE_KINDS
 from ..verbs.reading import count_copies, survey_of
 from .address import address_of
-from .client import RedisClient, in_time
+from .client import RedisClient, script
 from .codec import record_of
-from .connection import absent, script
+from .errors import is_absent
 from .key_names import Keys
 from .record_reader import Reading
 from .scripts import CHANGES, RESERVE
@@ -43,6 +43,7 @@ from .vector_sets import VECTOR_SETS, VectorSetRegistry
 from .writing import Writing
 
 OFFERED: Final = "vectorset://?small=100000"  # up to so many, the index in RAM is several times as fast
+WRITE_DEADLINES: Final = 5  # of the questions and retries of which a write may consist
 T = TypeVar("T")
 
 
@@ -69,7 +70,7 @@ class RedisStore:
             self.close()
             raise
         self._cluster = address.cluster
-        self._turns, self._doubted = self.client.servers.turns, 0
+        self._generation, self._doubted = self.client.generation, 0
         self._reading = reading = Reading(self.client, self._keys)
         self.read, self.find, self.scan = reading.read, reading.find, reading.scan
         self.match, self.count_by = reading.match, reading.count_by
@@ -78,23 +79,18 @@ class RedisStore:
 
     # Reading.
 
-    @in_time
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
-        self.client.prolong()
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
         unique = (row for row in rows if row.record.kind in UNIQUE_KINDS)
         copies = count_copies((row.record, row.digest.encode()) for row in unique)
         return survey_of([row.record for row in rows], copies, fresh=fresh, ripe=ripe, stale=stale)
 
-    @in_time
     def history(self, scope: str, id: str) -> list[Event]:
         return self._writing.peek().history(scope, id)
 
-    @in_time
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return self._writing.peek().same(scope, digests, every_kind=every_kind)
 
-    @in_time
     def values(
         self,
         table: Table[K, V],
@@ -108,21 +104,16 @@ class RedisStore:
 
     # Writing.
 
-    @in_time
     def write(self, job: Callable[[Transaction], T]) -> T:
         return self._writing.run(job)
 
-    @in_time
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         return self._writing.run(lambda transaction: transaction.put_new(new, job))
 
-    @in_time
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         return self._writing.run(lambda transaction: transaction.switch_vectors(name, settings))
 
-    @in_time
     def prune(self, before: float, *, dead: bool, most: int) -> int:
-        self.client.prolong()
         pruned = 0
         for scope in self._reading.scopes(None):
             if pruned < most:
@@ -131,42 +122,38 @@ class RedisStore:
                 pruned += self._writing.run(prune)
         return pruned
 
-    @in_time
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Where the server writes files, it is asked to write them anew, which takes it a while."""
         del said
         self._vector_sets.clean()
         pending = []
         for info in self.client.info("persistence"):
-            if info.get("aof_enabled") == "1":
+            if info.get("aof_enabled"):
                 pending.append("the append-only file of the server, until the server rewrites it")
-            elif int(info.get("rdb_saves", "0")) or int(info.get("rdb_last_load_keys_loaded", "0")):
+            elif info.get("rdb_saves") or info.get("rdb_last_load_keys_loaded"):
                 pending.append("the snapshot file of the server, until the server saves it again")
         if pending:
             command = ("BGREWRITEAOF",) if "append" in pending[0] else ("BGSAVE", "SCHEDULE")
-            if any(map(absent, self.client.ask_nodes(command))):
+            if any(map(is_absent, self.client.ask_nodes(command))):
                 pending.append(f"the user of the address may not call {command[0]}: an operator has to")
         return Scrubbed(pending=tuple(dict.fromkeys(pending)))
 
     # Following.
 
-    @in_time
     def head(self) -> Head:
         head = self._reading.head()
-        turns = self.client.servers.turns
-        if turns != self._turns:  # what was told before may not be so any more: followers begin anew
-            self._doubted = self._reserve(1)
-            self._turns = turns
+        generation = self.client.generation
+        if generation != self._generation:  # what was told before may not be so any more
+            self._doubted = self._reserve(1)  # followers begin anew
+            self._generation = generation
             head = self._reading.head()
         return head
 
-    @in_time
     def latest_seq(self) -> int:
-        """Seqs follow the server's clock, and no write outlasts its deadline."""
+        """Seqs follow the server's clock, and no write outlasts a few deadlines."""
         reached = self._reserve(0, copied=False)
-        return reached + int(self.client.retrier.policy.deadline_seconds * 1_000_000)
+        return reached + int(WRITE_DEADLINES * self.client.retrier.policy.deadline_seconds * 1_000_000)
 
-    @in_time
     def leap(self, seq: int) -> None:
         if (lag := seq - self._reading.head().seq) > 0:
             self._reserve(lag)
@@ -176,7 +163,6 @@ class RedisStore:
         reserve = script(RESERVE, self._keys.store + "h", seqs, "", "")
         return int(self.client.write(self._keys.store, reserve, copied=copied)[1])
 
-    @in_time
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         base = self._keys.base(scope)
         key = "" if self._cluster else self._keys.store + "h"
@@ -198,15 +184,13 @@ class RedisStore:
         """How the line to the server does; asks nobody."""
         return self.retrier.health().as_dict()
 
-    @in_time
     def name_own_index(self) -> str | None:
         """The index that the servers bring along, if all of them do and this user may use it."""
         return OFFERED if self.client.may(VECTOR_SETS, self._keys.store + "k") else None
 
-    @in_time
     def size(self) -> int:
         """Memory that the servers use in all (`used_memory`), whatever else they hold."""
-        return sum(int(info.get("used_memory", "0")) for info in self.client.info("memory"))
+        return sum(int(info.get("used_memory", 0)) for info in self.client.info("memory"))
 
     def close(self) -> None:
         self.client.close()
@@ -214,16 +198,15 @@ class RedisStore:
 
 def _check_eviction(client: RedisClient) -> bool:
     """Whether whole scopes may be given an end; refuses servers that would drop records at will."""
-    policies = []
-    for info in client.info("memory"):
-        policy = info.get("maxmemory_policy", "noeviction")
-        policies.append(policy)
-        if policy.startswith("allkeys") and info.get("maxmemory", "0") != "0":
+    told = client.info("memory")
+    limited = [info["maxmemory_policy"] for info in told if info.get("maxmemory")]
+    for policy in limited:
+        if policy.startswith("allkeys"):
             raise Misconfigured(
                 f"{client.retrier.name} evicts any key when it is full (maxmemory-policy {policy}): "
                 "memories would vanish; set maxmemory-policy to noeviction"
             )
-    return all(policy == "noeviction" for policy in policies)
+    return all(info.get("maxmemory_policy", "noeviction") == "noeviction" for info in told)
 
 
 def _begin(client: RedisClient, keys: Keys) -> str:

@@ -55,8 +55,8 @@ class RedisAddress:
     @property
     def shown(self) -> str:
         """Without the password."""
-        if "path" in self.login:
-            return f"{self.scheme}://{self.login['path']}/{self.database}"
+        if "unix_socket_path" in self.login:
+            return f"{self.scheme}://{self.login['unix_socket_path']}/{self.database}"
         hosts = ",".join(f"{host}:{port}" for host, port in self.hosts)
         rest = "" if self.cluster else f"/{self.service or self.database}"
         return f"{self.scheme}://{hosts}{rest}"
@@ -109,11 +109,8 @@ def _login(parts: Url) -> dict[str, Any]:
 
 
 def _sentinel_login(options: Mapping[str, str]) -> dict[str, str]:
-    login = {}
-    for name in ("username", "password"):
-        if f"sentinel_{name}" in options:
-            login[name] = options[f"sentinel_{name}"]
-    return login
+    names = ("username", "password")
+    return {name: options[f"sentinel_{name}"] for name in names if f"sentinel_{name}" in options}
 
 
 def _socket(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
@@ -122,7 +119,7 @@ def _socket(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
         return {}
     if scheme != "redis":
         raise Misconfigured("socket=/path works only with redis://, for one server and without TLS")
-    return {"path": options["socket"]}
+    return {"unix_socket_path": options["socket"]}
 
 
 def _tls(scheme: str, options: Options) -> dict[str, Any]:

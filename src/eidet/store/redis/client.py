@@ -1,175 +1,268 @@
-"""All that is asked of the servers goes through here: tried again within a deadline."""
+"""Asks the servers through redis-py: retries within a deadline, and raises errors that say what to do."""
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
+from functools import partial
+from itertools import chain, count
+from typing import Any, Final, TypeVar
 
-from ...core.errors import Unavailable
+from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...net.retry import OutcomeUnknown, Retrier, RetryPolicy
 from .address import RedisAddress
-from .connection import Command, Node, absent, driver
-from .topology import TRY_SECONDS, Servers
+from .errors import driver, explain, is_absent, unwrap
+from .scripts import SCRIPTS, Script
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 PAGE: Final = 1000  # commands that go out at once
+TRIES: Final = 10  # at least, for what takes long because it looks at every record
 PAUSE: Final = 0.05  # before replicas that are late are waited for again
-LONG: Final = 60  # deadlines for what may have to look at every record
+FAILOVER_SECONDS: Final = 2.5  # where another server may take over, a silent one is not waited for longer
+CONNECTIONS: Final = 2**31  # redis-py would refuse the 101st thread
+Command = Sequence[Any]
 Asked = tuple[str, Command]  # a key, which says where, and what is asked there
 
 
-class _Deadline(threading.local):
-    """When a thread gives up; None while it asks for nothing."""
-
-    ends: float | None = None
-
-
 class RedisClient:
-    """The servers, the line to them, and how long whoever asks will wait."""
+    """A `Redis`, `RedisCluster` or the primary of a `Sentinel`, and a `Retrier` in place of their retries.
+
+    It is connected when it is first asked. Whatever it sends may be sent again without harm.
+    """
 
     def __init__(
         self, address: RedisAddress, retry_policy: RetryPolicy | None, *, name: str | None = None
     ) -> None:
-        driver()
+        self._wrong: Any = driver().exceptions
         self.address = address
         self.retrier: Retrier = Retrier(name or address.shown, retry_policy or _retry_policy(address))
-        self.servers: Servers = Servers(address)
-        self._mine = _Deadline()
-
-    @contextmanager
-    def deadline(self, ends: float | None = None) -> Iterator[None]:
-        """All that this thread asks inside of it is answered, or given up, within one deadline.
-
-        Without a moment that is given, that of whoever called counts.
-        """
-        outer = self._mine.ends
-        self._mine.ends = ends or self.ends
-        try:
-            yield
-        finally:
-            self._mine.ends = outer
-
-    def prolong(self) -> None:
-        """For what may have to look at every record: each question has the deadline, all together many."""
-        longer = time.monotonic() + LONG * self.retrier.policy.deadline_seconds
-        self._mine.ends = max(self._mine.ends or 0.0, longer)
-
-    @property
-    def ends(self) -> float:
-        """When this thread gives up."""
-        return self._mine.ends or time.monotonic() + self.retrier.policy.deadline_seconds
-
-    @property
-    def left(self) -> float:
-        """Seconds that the next question may take."""
-        return min(max(self.ends - time.monotonic(), 0.001), self.retrier.policy.deadline_seconds)
+        self._deadline = self.retrier.policy.deadline_seconds
+        self._timeout = min(self._deadline, FAILOVER_SECONDS) if address.fails_over else self._deadline
+        self._redis: Any = None
+        self._opened: list[Any] = []
+        self._lock = threading.Lock()
+        self._closed = self._greeted = False
+        self._runs: dict[str, bytes] = {}  # which start of a server it was, by the server
 
     def read(self, asked: Iterable[Asked]) -> list[Any]:
-        """One answer per question, in order; those for one server go out together."""
-        wanted = list(asked)
-        if self.address.cluster:
-            return self._ask_all(wanted)
+        """Answers each question, in order; those for one server go out together."""
         answers: list[Any] = []
-        for page in pages(wanted, PAGE):
-            answers += self._call(page[0][0], [command for _, command in page])
+        for page in pages(list(asked), PAGE):
+            answers += self._call(partial(self._answer_all, asked=page))
         return answers
 
     def ask(self, key: str, command: Command) -> Any:
-        return self._call(key, [command])[0]
+        return self._call(partial(self._answer, key=key, command=command))
 
     def write(self, key: str, command: Command, *, copied: bool = True) -> Any:
-        """For what may be sent again without harm. Waits for replicas if the address says so."""
+        """Waits for replicas if the address says so."""
         wait = self.address.wait if copied else 0
+        if not wait:
+            return self._call(partial(self._answer, key=key, command=command), writes=True)
+        millis = max(min(self.address.wait_ms, int(self._timeout * 500)), 1)
+        write = partial(self._write_and_wait, key=key, command=command, wait=("WAIT", wait, millis))
+        ends = time.monotonic() + self._deadline
         while True:
-            millis = max(min(self.address.wait_ms, int(self.left * 500)), 1)
-            commands = [command, ("WAIT", wait, millis)] if wait else [command]
-            answer, *copies = self.write_all(key, commands)
-            if not copies or int(copies[0]) >= wait:
+            answer, copies = self._call(write, writes=True)
+            if copies >= wait:
                 return answer
-            if self.left <= PAUSE + 0.0025 * millis:
+            if time.monotonic() + PAUSE + 0.0025 * millis > ends:
                 raise OutcomeUnknown(
-                    f"stored, but only {copies[0]} of {wait} replicas have it after "
+                    f"stored, but only {copies} of {wait} replicas have it after "
                     f"{self.address.wait_ms} ms and retries: a failover now could lose it"
                 )
             time.sleep(PAUSE)
 
     def write_all(self, key: str, commands: Sequence[Command]) -> list[Any]:
-        """Several at once, each of which may be done again; replicas are not waited for."""
-        return self._call(key, commands, writes=True)
+        """Runs several commands on one server; does not wait for replicas."""
+        asked = [(key, command) for command in commands]
+        return self._call(partial(self._answer_all, asked=asked), writes=True)
 
     def ask_nodes(self, *commands: Command) -> list[Any]:
-        """Every server that takes writes; what they answer, one after the other, errors among it."""
+        """Asks every server that takes writes. Errors that they answer with are among the answers."""
 
-        def job(left: float) -> list[Any]:
-            ends = time.monotonic() + left
-            answers = []
-            for node in self.servers.nodes(left):
-                answers += node.run(commands, max(ends - time.monotonic(), 0.001), writes=False)
-            return answers
+        def job(redis: Any) -> list[Any]:
+            lines = [redis]
+            if self.address.cluster:
+                lines = [redis.get_redis_connection(node) for node in redis.get_primaries()]
+            return list(chain.from_iterable(self._exchange(redis, line, commands) for line in lines))
 
-        return self.retrier.call(job, deadline_seconds=self.left)
+        return self._call(job)
 
     def may(self, names: Sequence[str], key: str) -> bool:
         """Whether every server knows these commands, and lets this user call them.
 
         They are called without what they need, so that they do nothing.
         """
-        return not any(map(absent, self.ask_nodes(*((name, key) for name in names))))
+        return not any(map(is_absent, self.ask_nodes(*((name, key) for name in names))))
 
-    def info(self, section: str) -> list[dict[str, str]]:
+    def info(self, section: str) -> list[dict[str, Any]]:
         """What each server tells of itself; nothing where it must not."""
-        return [_read_info(answer) for answer in self.ask_nodes(("INFO", section))]
+        return [answer if isinstance(answer, dict) else {} for answer in self.ask_nodes(("INFO", section))]
+
+    @property
+    def generation(self) -> tuple[Any, ...]:
+        """Changes when a server was restarted or another one took over: the last writes may be lost."""
+        names = [""]
+        if self.address.cluster and self._redis is not None:
+            names = sorted(node.name for node in self._redis.get_primaries())
+        return tuple((name, self._runs.get(name)) for name in names)
+
+    def tries(self, problem: str) -> Iterator[int]:
+        """Counts from 1. After the deadline and some tries, raises `Unavailable` with the problem."""
+        ends = time.monotonic() + self._deadline
+        for number in count(1):
+            if number > TRIES and time.monotonic() > ends:
+                raise Unavailable(problem, retry_after=0.1)
+            yield number
 
     def close(self) -> None:
-        self.servers.close()
+        with self._lock:
+            self._closed, opened, self._opened = True, self._opened, []
+        for one in opened:
+            one.close()
 
-    def _call(self, key: str, commands: Sequence[Command], *, writes: bool = False) -> list[Any]:
-        def job(left: float) -> list[Any]:
-            return self.servers.run(key, commands, left, writes=writes)
+    # One attempt.
 
-        return self.retrier.call(job, deadline_seconds=self.left)
+    def _call(self, job: Callable[[Any], T], *, writes: bool = False) -> T:
+        def attempt(_: float) -> T:
+            try:
+                return job(self._connect())
+            except (self._wrong.RedisError, OSError) as error:
+                raise self._explain(error, writes) from error
 
-    def _ask_all(self, asked: Sequence[Asked]) -> list[Any]:
-        """All nodes are asked for what they have; what one of them did not answer is asked for by itself."""
+        return self.retrier.call(attempt)
+
+    def _answer(self, redis: Any, key: str, command: Command) -> Any:
+        (answer,) = self._exchange(redis, self._line(redis, key), [command])
+        return self._settle(redis, command, answer)
+
+    def _answer_all(self, redis: Any, asked: Sequence[Asked]) -> list[Any]:
+        lines: dict[Any, list[int]] = {}
+        for n, (key, _) in enumerate(asked):
+            lines.setdefault(self._line(redis, key), []).append(n)
         answers: dict[int, Any] = {}
-        homes: dict[Node, list[int]] = {}
-        for n, (key, _) in enumerate(asked if len(asked) > 1 else ()):
-            if (home := self.servers.home(key)) is not None:
-                homes.setdefault(home, []).append(n)
-        for home, numbers in homes.items():
-            with suppress(Unavailable):
-                found = home.run([asked[n][1] for n in numbers], min(self.left, TRY_SECONDS), writes=False)
-                numbered = zip(numbers, found, strict=True)
-                answers.update((n, answer) for n, answer in numbered if not isinstance(answer, Exception))
-        return [
-            answers[n] if n in answers else self.ask(key, command) for n, (key, command) in enumerate(asked)
-        ]
+        for line, numbers in lines.items():
+            found = self._exchange(redis, line, [asked[n][1] for n in numbers])
+            answers.update(zip(numbers, found, strict=True))
+        return [self._settle(redis, asked[n][1], answers[n]) for n in range(len(asked))]
+
+    def _write_and_wait(self, redis: Any, key: str, command: Command, wait: Command) -> tuple[Any, int]:
+        """The answer, and how many replicas have it: WAIT is about what its own connection wrote."""
+        answer, copies = self._exchange(redis, self._line(redis, key), [command, wait])
+        if isinstance(answer, Exception):
+            return self._settle(redis, command, answer), 0
+        return answer, int(self._settle(redis, wait, copies))
+
+    def _line(self, redis: Any, key: str) -> Any:
+        """The client of the one server that has a key."""
+        return redis.get_redis_connection(redis.get_node_from_key(key)) if self.address.cluster else redis
+
+    def _exchange(self, redis: Any, line: Any, commands: Sequence[Command]) -> list[Any]:
+        """What one server answers; errors are among the answers."""
+        try:
+            if len(commands) == 1:
+                return [line.execute_command(*commands[0])]
+            pipeline = line.pipeline(transaction=False)
+            for command in commands:
+                pipeline.execute_command(*command)
+            return list(pipeline.execute(raise_on_error=False))
+        except self._wrong.ResponseError as error:
+            return [error]
+        except (self._wrong.ConnectionError, self._wrong.TimeoutError):
+            if line is not redis:
+                redis.nodes_manager.initialize()  # another node may have taken over
+            raise
+
+    def _settle(self, redis: Any, command: Command, answer: Any) -> Any:
+        """Asks again for what a server did not run; a cluster's client follows slots that move."""
+        wrong = self._wrong
+        again = (wrong.NoScriptError, wrong.AskError, wrong.TryAgainError, wrong.ClusterDownError)
+        if isinstance(answer, again):
+            return self._ask_again(redis, command)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _ask_again(self, redis: Any, command: Command) -> Any:
+        try:
+            return redis.execute_command(*command)
+        except self._wrong.NoScriptError:
+            return redis.execute_command("EVAL", SCRIPTS[command[1]], *command[2:])
+        except AttributeError as error:  # redis-py follows no slot to a node that has none yet
+            raise self._wrong.TryAgainError("a slot is moving to a new node") from error
+
+    # Connecting.
+
+    def _connect(self) -> Any:
+        with self._lock:
+            if self._closed:
+                raise Misconfigured(f"the memory on {self.retrier.name} was closed; open it again")
+            if self._redis is None:
+                self._redis = self._open()
+                self._opened.append(self._redis)
+            return self._redis
+
+    def _open(self) -> Any:
+        address, redis = self.address, driver()
+        once = {"retry": redis.retry.Retry(redis.backoff.NoBackoff(), 0), "protocol": 2}
+        once |= {"socket_timeout": self._timeout, "socket_connect_timeout": self._timeout}
+        options = {**address.login, **once}
+        options |= {"max_connections": CONNECTIONS, "redis_connect_func": self._greet}
+        if address.cluster:
+            nodes = [redis.cluster.ClusterNode(*host) for host in address.hosts]
+            return redis.RedisCluster(startup_nodes=nodes, require_full_coverage=False, **options)
+        if address.service:
+            login = {**address.sentinel_login, **once}
+            sentinel = redis.Sentinel(address.hosts, sentinel_kwargs=login, **options)
+            self._opened += sentinel.sentinels
+            return sentinel.master_for(address.service, db=address.database)
+        host, port = address.hosts[0]
+        return redis.Redis(host=host, port=port, db=address.database, **options)
+
+    def _greet(self, connection: Any) -> None:
+        """Notes which start of the server a connection leads to: a later one may lack the last writes."""
+        if not self.address.cluster:  # a cluster's client has done so
+            connection.on_connect()
+        connection.send_command("INFO", "server")
+        try:
+            found = re.search(rb"run_id:(\w+)", connection.read_response())
+        except self._wrong.ResponseError:
+            found = None
+        self._greeted = True
+        if found is not None:
+            name = f"{connection.host}:{connection.port}" if self.address.cluster else ""
+            self._runs[name] = found[1]
+
+    # What went wrong.
+
+    def _explain(self, error: Exception, writes: bool) -> EidetError:
+        error = unwrap(error)
+        return explain(error, self.retrier.name) or self._explain_broken(str(error), writes)
+
+    def _explain_broken(self, message: str, writes: bool) -> Unavailable:
+        """A cluster's client may have tried several nodes; the error is that of the last."""
+        sent = self.address.cluster or not re.search("connecting to|No master found", message)
+        return OutcomeUnknown(message) if writes and sent else Unavailable(message + self._hint(message))
+
+    def _hint(self, message: str) -> str:
+        if self._greeted:
+            return ""
+        if self.address.login.get("ssl"):
+            return " (does that port speak TLS?)"
+        hung_up = "reset by peer" in message or "closed by server" in message
+        return " (if that port speaks TLS, it is rediss:// there)" if hung_up else ""
 
 
-class _Asks(Protocol):
-    @property
-    def client(self) -> RedisClient: ...
-
-
-S = TypeVar("S", bound=_Asks)
-
-
-def in_time(verb: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """However often the verb asks, one deadline holds for all of it."""
-
-    @wraps(verb)
-    def within(self: S, /, *given: P.args, **named: P.kwargs) -> T:
-        with self.client.deadline():
-            return verb(self, *given, **named)
-
-    return within
+def script(name: Script, key: str, *arguments: Any) -> Command:
+    """A call of a script. It names a second key, which never is: while a slot moves from node to node, that
+    makes both of them say "try again". With one key, the new node would run it on what has arrived so far.
+    """
+    return ("EVALSHA", name.sha, 2, key, f"{key}-", *arguments)
 
 
 def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -183,12 +276,3 @@ def _retry_policy(address: RedisAddress) -> RetryPolicy:
     if address.fails_over:
         return replace(policy, break_after=1000, longest_pause_seconds=0.25)
     return policy
-
-
-def _read_info(answer: Any) -> dict[str, str]:
-    info = {}
-    for line in answer.decode().splitlines() if isinstance(answer, bytes) else ():
-        name, colon, value = line.partition(":")
-        if colon:
-            info[name] = value.strip()
-    return info

@@ -15,13 +15,11 @@ from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
 from ...core.event import Event
-from ...core.former_meta import Origin, split_meta
 from ...core.record import Kind, Record, Tier, Trust
 from ...core.state import NO_STATE, State
 from ...core.validate import dump_json
 
 VERSION: Final = 2
-FORMER: Final = 1  # had no state of its own: what there was of it lies in `meta`
 HEAD: Final = struct.Struct(">BddIIIII")
 _PLAIN: Final = (  # as JSON has them, in this order
     *("id", "text", "kind", "tier", "data", "who", "agent", "session", "step", "place", "importance"),
@@ -34,9 +32,8 @@ _read_tail: Final = attrgetter(*_TAIL)
 _in_order: Final = itemgetter(
     *map((*_SAID, *_TAIL, "scope", "seq", "uses", "last_used").index, Record.__slots__)
 )
-_KIND, _TIER, _PLACE, _CREATED, _SOURCE, _META, _MADE_OF, _TRUST, _DIGEST, _STATE = map(
-    _SAID.index,
-    ("kind", "tier", "place", "created", "source", "meta", "derived_from", "trust", "digest", "state"),
+_KIND, _TIER, _PLACE, _MADE_OF, _TRUST, _DIGEST, _STATE = map(
+    _SAID.index, ("kind", "tier", "place", "derived_from", "trust", "digest", "state")
 )
 _KINDS: Final = {str(kind): kind for kind in Kind}
 _TIERS: Final = {str(tier): tier for tier in Tier}
@@ -86,13 +83,9 @@ def _read(found: bytes, scope: str, seq: int, *, whole: bool) -> Light:
 
 
 def _read_fields(version: int, said: bytes) -> list[Any]:
-    if version not in (FORMER, VERSION):
+    if version != VERSION:
         raise ValueError(f"its version is {version}")
     fields: list[Any] = json.loads(said)
-    if version == FORMER:
-        origin = Origin(fields[_CREATED], fields[_SOURCE], fields[_MADE_OF])
-        fields[_META], state = split_meta(fields[_META], origin)
-        fields.append(state.to_json())
     fields[_KIND], fields[_TIER] = _KINDS[fields[_KIND]], _TIERS[fields[_TIER]]
     fields[_TRUST], fields[_MADE_OF] = _TRUSTS[fields[_TRUST]], tuple(fields[_MADE_OF])
     if fields[_PLACE] is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from ...core.event import Event
@@ -75,10 +76,8 @@ class CommitPlan:
 
     def note_statements(self, scope: str, digest: bytes, records: Sequence[Record]) -> None:
         """Records of one content, which are found by their statements from now on."""
-        words: list[Any] = []
-        for record in records:
-            words += (record.seq, statement_score(digest, statement_of(record)))
-        self._say(scope, "M", digest, len(records), *words)
+        pairs = ((record.seq, statement_score(digest, statement_of(record))) for record in records)
+        self._say(scope, "M", digest, len(records), *chain.from_iterable(pairs))
 
     def add_use(self, use: Use) -> None:
         self._say(use.scope, "U", use.id, use.times, repr(float(use.when)))
@@ -98,11 +97,8 @@ class CommitPlan:
     # How it is told to the script.
 
     def spell_guards(self, guarded: Iterable[Place]) -> list[Any]:
-        words: list[Any] = []
-        for place in guarded:
-            scope, letter, name = place
-            words += (self._keys.base(scope) + letter, name, self.guards[place])
-        return words
+        guards = ((self._keys.base(place[0]) + place[1], place[2], self.guards[place]) for place in guarded)
+        return list(chain.from_iterable(guards))
 
     def spell(self, scopes: Iterable[str]) -> list[Any]:
         """What is done in these scopes."""

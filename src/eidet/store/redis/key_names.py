@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from binascii import crc_hqx
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
@@ -10,7 +9,6 @@ from typing import Any, Final
 Hash = tuple[str, str]  # a scope, or "" for the store itself, and the letter of a key of its own
 Place = tuple[str, str, Any]  # a hash and a field of it
 
-SLOTS: Final = 16384
 RANGES: Final = {"occurred": "o", "created": "c", "importance": "p", "step": "t", "seq": "s"}
 
 
@@ -41,9 +39,3 @@ class Keys:
         if not scope:
             return self.store
         return f"{self._prefix}:{{{blake2b(scope.encode(), digest_size=10).hexdigest()}}}:"
-
-
-def slot_of(key: str) -> int:
-    """Where a cluster keeps a key: by what stands between its braces."""
-    tag = key[key.index("{") + 1 : key.index("}")]
-    return crc_hqx(tag.encode(), 0) % SLOTS

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from .client import pages
+from .client import Command, pages, script
 from .codec import Light, record_of
 from .commit_plan import CommitPlan
-from .connection import Command, script
 from .key_names import Hash, Place
 from .record_reader import Reading
 from .scripts import LOOK
@@ -77,20 +77,15 @@ class Known:
 
     def scopes(self, scope: Scope | None) -> list[str]:
         if scope is None or scope.below:
-            self._check_reads()
+            self.check_reads()
         return self.reading.scopes(scope)
-
-    def prolong(self) -> None:
-        """Whoever looks at all records has more time."""
-        self._check_reads()
-        self.client.prolong()
 
     def fetch(self) -> None:
         """Reads all that is wanted and not known yet, in one round trip."""
         wanted = list(self._pages())
         if not wanted:
             return
-        self._check_reads()
+        self.check_reads()
         answers = self.client.read(map(self._question, wanted))
         for page, answer in zip(wanted, answers, strict=True):
             self.learn(page, *answer)
@@ -99,11 +94,9 @@ class Known:
         """What places hold, and all records that they list, in order."""
         found = iter(records)
         for place, value in zip(places, values, strict=True):
-            there: list[Record] = []
-            if value and place[1] in LISTS_SEQS and place[2] is not None:
-                for seq, one in zip(re.findall(rb"\d+", value), found, strict=False):
-                    if one:
-                        there.append(record_of(one, place[0], int(seq)))
+            lists = value and place[1] in LISTS_SEQS and place[2] is not None
+            listed = zip(re.findall(rb"\d+", value) if lists else (), found, strict=False)
+            there = [record_of(one, place[0], int(seq)) for seq, one in listed if one]
             self.fields[place] = Stored(value, there)
             if place[:2] in (("", "h"), ("", "s")) or place in self.memo.fields:
                 self.memo.fields[place] = value
@@ -118,7 +111,8 @@ class Known:
         self.fields = {place: found for place, found in self.fields.items() if place[0] in landed}
         self._rows = {scope: rows for scope, rows in self._rows.items() if scope in landed}
 
-    def _check_reads(self) -> None:
+    def check_reads(self) -> None:
+        """Raises `Unforeseen` while nobody is to be asked."""
         if self.silent:
             raise Unforeseen
 
@@ -192,15 +186,10 @@ class Fields:
     def set(self, scope: str, letter: str, fields: Mapping[Any, bytes | None]) -> None:
         """Sets fields of a hash; None removes one."""
         self._own.setdefault((scope, letter), {}).update(fields)
-        pairs: list[Any] = []
-        gone = []
-        for field, value in fields.items():
-            if value is None:
-                gone.append(field)
-            else:
-                pairs += (field, value)
-        if pairs:
-            self._plan.run(scope, "HSET", letter, *pairs)
+        kept = [(field, value) for field, value in fields.items() if value is not None]
+        gone = [field for field, value in fields.items() if value is None]
+        if kept:
+            self._plan.run(scope, "HSET", letter, *chain.from_iterable(kept))
         if gone:
             self._plan.run(scope, "HDEL", letter, *gone)
 

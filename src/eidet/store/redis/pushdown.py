@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from ...core.where import Where
-from .connection import Command
+from .client import Command
 
 EXACT: Final = 2**53  # below it, every whole number is a score of its own
 _SPANS: Final = (
@@ -85,12 +85,12 @@ def _is_exact(span: tuple[str, float, float]) -> bool:
 
 
 def _spans(where: Where) -> list[tuple[str, float, float]]:
-    found = []
-    for key, low, high in _SPANS:
-        first, last = getattr(where, low), getattr(where, high)
-        if first is not None or last is not None:
-            found.append((key, -math.inf if first is None else first, math.inf if last is None else last))
-    return found
+    ends = ((key, getattr(where, low), getattr(where, high)) for key, low, high in _SPANS)
+    return [
+        (key, -math.inf if first is None else first, math.inf if last is None else last)
+        for key, first, last in ends
+        if first is not None or last is not None
+    ]
 
 
 def _both(ids: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[str, ...] | None:

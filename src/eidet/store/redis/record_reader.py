@@ -9,16 +9,14 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, Final, cast
 
-from ...core.errors import Unavailable
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ..answers import count_records
 from ..model import Head
 from ..rules import check_order
-from .client import RedisClient, in_time, pages
+from .client import RedisClient, pages, script
 from .codec import Light, light_of, record_of
-from .connection import script
 from .key_names import RANGES, Keys
 from .pushdown import EXACT, Sifted, sift_scope
 from .scripts import CHANGES, GET, LIGHT, SELECT
@@ -47,7 +45,6 @@ class Reading:
         found = (name.decode() for name in names)
         return sorted(name for name in found if scope is None or scope.holds(name))
 
-    @in_time
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         if keys and isinstance(keys[0], int):
             return self._fetch(scope, cast("Sequence[int]", keys))
@@ -64,13 +61,10 @@ class Reading:
         pairs = zip(seqs, chain.from_iterable(answers), strict=True)
         return [record_of(found, scope, seq) if found else None for seq, found in pairs]
 
-    @in_time
     def match(self, where: Where) -> list[int]:
         return [seq for _, seq in self.list_keys(where)]
 
-    @in_time
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
-        self.client.prolong()
         sifts = self.sifts(where)
         if set(columns) <= {"scope"} and all(sift.counts for sift in sifts):
             counts = self._count_scopes(sifts)
@@ -92,7 +86,6 @@ class Reading:
         for sift in self.sifts(where):
             yield from self.look_through(sift)[0]
 
-    @in_time
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
@@ -102,15 +95,15 @@ class Reading:
         """
         end = None if limit is None else offset + limit
         before: list[Key] | None = None
+        tries = self.client.tries("records kept changing while they were read; gave up")
         while True:
+            next(tries)
             chosen = self.list_keys(where, order, after, end)[offset:end]
             found = self.fetch_all(chosen)
             records = [record for record in found if record is not None]
             if len(records) == len(found) or chosen == before:
                 return records
             before = chosen
-            if self.client.left < 0.002:
-                raise Unavailable("records kept changing while they were read; gave up", retry_after=0.1)
 
     def fetch_all(self, keys: Sequence[Key]) -> list[Record | None]:
         """The same of several scopes, in the order asked."""
@@ -169,15 +162,13 @@ class Reading:
 
         With `most`, the first ones by seq; it may give more.
         """
-        tries = 0
-        while not tries or self.client.left > 0.002:
-            tries += 1
-            page = PAGE if tries <= AT_ONCE else 10 * PAGE
+        tries = self.client.tries(f"scope {sift.scope!r} kept changing while it was read; gave up")
+        while True:
+            page = PAGE if next(tries) <= AT_ONCE else 10 * PAGE
             rows, versions = self._look_at_pages(sift, after, most, page)
             if len(versions) == 1:
                 return rows, versions.pop()
             time.sleep(random.random() * 0.005)  # noqa: S311
-        raise Unavailable(f"scope {sift.scope!r} kept changing while it was read; gave up", retry_after=0.1)
 
     def _look_at_pages(
         self, sift: Sifted, after: int, most: int | None, page: int

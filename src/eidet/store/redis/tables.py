@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -92,8 +91,6 @@ class TransactionValues:
                 continue
             fields = changes.setdefault(place[0], {})
             fields[place[2]] = None if value is None else _bytes(layout.dump(value))
-            if value is None and table.name == TALLIES.name:
-                fields.update(dict.fromkeys(self._former_counts(place)))
         if clear:
             for scope in self._known.scopes(None) if layout.scoped else [""]:
                 self._fields.clear(scope, layout.letter)
@@ -105,16 +102,16 @@ class TransactionValues:
     def _get(self, table: Table[K, V], keys: Sequence[Any]) -> dict[K, V]:
         load = layout_of(table).load
         found = self._fields.read([_place_of(table, key) for key in keys])
-        values: dict[K, V] = {}
-        for key, stored in zip(keys, found, strict=True):
-            if stored.value is not None:
-                values[key] = load(stored.value)
-        return values
+        pairs = zip(keys, found, strict=True)
+        return {key: load(stored.value) for key, stored in pairs if stored.value is not None}
 
     def _search(self, table: Table[K, V], within: Scope | None) -> dict[Any, V]:
-        found: dict[Any, V] = {}
-        for scope, fields in self._hashes(layout_of(table), within):
-            found.update(_read_hash(table, scope, fields))
+        layout = layout_of(table)
+        found: dict[Any, V] = {
+            layout.key_of(scope, field): layout.load(stored)
+            for scope, fields in self._hashes(layout, within)
+            for field, stored in fields.items()
+        }
         if table.name == SETTINGS.name:
             (epoch,) = self._fields.read([EPOCH_PLACE])
             if int(epoch.value or 0):
@@ -167,11 +164,6 @@ class TransactionValues:
         self._known.memo.tombstone = (tombstone[0], tombstone[2])
         self._known.memo.fields[tombstone] = since
 
-    def _former_counts(self, place: Place) -> list[bytes]:
-        """The fields in which the former layout kept the counts of a tally, as far as they were listed."""
-        begin = _bytes(place[2]) + b"\0"
-        return [name for name in self._fields.merge(place[:2]) if name.startswith(begin)]
-
 
 def _place_of(table: Table[Any, Any], key: Any) -> Place:
     """Where one value is kept. The epoch is part of the store's head."""
@@ -179,26 +171,6 @@ def _place_of(table: Table[Any, Any], key: Any) -> Place:
         return EPOCH_PLACE
     layout = LAYOUTS[table.name]
     return key[0] if layout.scoped else "", layout.letter, layout.field_of(key)
-
-
-def _read_hash(table: Table[Any, Any], scope: str, fields: Mapping[bytes, bytes]) -> dict[Any, Any]:
-    """The values of a table as one hash of the server holds them.
-
-    The former layout of tallies had a field for each count: day, thing and name. Counts of both add up.
-    """
-    layout = LAYOUTS[table.name]
-    found: dict[Any, Any] = {}
-    for field, stored in fields.items():
-        key, value = layout.key_of(scope, field), layout.load(stored)
-        if table.name == TALLIES.name:
-            thing, former, name = key[2].partition("\0")
-            key = (scope, key[1], thing)
-            if former:
-                value = {name: value}
-            if key in found:
-                value = dict(Counter(found[key]) + Counter(value))
-        found[key] = value
-    return found
 
 
 def _bytes(value: str | bytes) -> bytes:

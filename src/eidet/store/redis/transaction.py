@@ -168,7 +168,7 @@ class RedisTransaction:
             else:
                 derived[change.seq] = change
         if derived:
-            self.known.prolong()
+            self.known.check_reads()
             for place in self.known.reading.list_keys(Where()):
                 if place[1] in derived:
                     row = derived[place[1]]
@@ -195,7 +195,6 @@ class RedisTransaction:
 
     def prune(self, scope: str, before: float, *, dead: bool, most: int) -> int:
         """As the ability to prune, in one scope."""
-        self.known.prolong()
         self.known.wanted.update({(scope, "e", None): None, (scope, "i", None): None})
         self.known.fetch()
         living, pruned = self.known.read_hash((scope, "i")), 0
@@ -246,15 +245,11 @@ class RedisTransaction:
 
     def _list_current(self, scope: str, digests: Iterable[bytes], stored: Iterable[Stored]) -> list[Record]:
         """Records as they were read, without those that were changed here, and own ones of these contents."""
-        found = []
-        for record in chain.from_iterable(one.records for one in stored):
-            if (scope, record.id) not in self._own:
-                found.append(self._with_uses(record))
+        there = chain.from_iterable(one.records for one in stored)
+        found = [self._with_uses(record) for record in there if (scope, record.id) not in self._own]
         for digest in digests:
-            for key in self._own_digests.get((scope, digest), ()):
-                own = self._own[key]
-                if own is not None and record_digest(own) == digest:
-                    found.append(own)
+            own = (self._own[key] for key in self._own_digests.get((scope, digest), ()))
+            found += [record for record in own if record is not None and record_digest(record) == digest]
         return sorted(found, key=_by_seq)
 
     def _events(self, key: Key) -> list[Event]:
@@ -274,7 +269,7 @@ class RedisTransaction:
 
     def search(self, where: Where) -> list[Light]:
         """Light records that match, by rising seq; own ones are whole. Nothing may change meanwhile."""
-        self.known.prolong()
+        self.known.check_reads()
         if where.scope is None or where.scope.below:
             self.fields.read([SCOPES])
         rows = []
@@ -284,9 +279,8 @@ class RedisTransaction:
                 if (scope, row.record.id) not in self._own:
                     self._digests[scope, row.record.seq] = bytes.fromhex(row.digest)
                     rows.append(Light(self._with_uses(row.record), row.digest, row.vector))
-        for own in self._own.values():
-            if own is not None and where.matches(own):
-                rows.append(Light(own, own.digest, own.vector is not None))
+        own = (record for record in self._own.values() if record is not None and where.matches(record))
+        rows += [Light(record, record.digest, record.vector is not None) for record in own]
         return sorted(rows, key=attrgetter("record.seq"))
 
     def _whole(self, rows: Iterable[Light]) -> list[Record]:

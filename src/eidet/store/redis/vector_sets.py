@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
-from .client import RedisClient, pages
-from .connection import Command
+from .client import Command, RedisClient, pages
 from .key_names import Keys
 
 VECTOR_SETS: Final = ("VADD", "VSIM", "VREM", "VEMB", "VCARD", "VINFO", "VGETATTR")
@@ -34,9 +33,9 @@ class VectorSetRegistry:
 
         A user who may not change the sets leaves that to those who fill them.
         """
-        flat = self._client.ask(self._key, ("HGETALL", self._key))
-        if flat and self._client.may(("VREM",), self._key):
-            for key, since in zip(flat[::2], flat[1::2], strict=True):
+        sets = self._client.ask(self._key, ("HGETALL", self._key))
+        if sets and self._client.may(("VREM",), self._key):
+            for key, since in sets.items():
                 self._clean(key.decode(), int(since))
 
     def _clean(self, key: str, since: int) -> None:

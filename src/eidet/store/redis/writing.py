@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import count, groupby
 from typing import Any, Final, TypeVar, cast
 
-from ...core.errors import EidetError, Unavailable
+from ...core.errors import EidetError
 from ...net.retry import OutcomeUnknown
 from ..group_commit import GroupCommit, Job, QueuedJob
 from ..model import EPOCH, CarefulJob
+from .client import script
 from .commit_plan import SWEPT, CommitPlan
-from .connection import script
 from .key_names import Place
 from .known import EPOCH_PLACE, TOMBS, Known, LastKnown, Unforeseen
 from .record_reader import Reading
@@ -32,10 +32,9 @@ BULK: Final = 5000  # derived bytes that are replaced at once; of more, the epoc
 
 @dataclass(slots=True)
 class _Work:
-    """A job, when whoever wants it gives up, and in a cluster what it asked for when it was rehearsed."""
+    """A job, and in a cluster what it asked for when it was rehearsed."""
 
     job: Callable[[RedisTransaction], Any]
-    ends: float
     scope: str | None = ""  # None: it cannot share a transaction
     wanted: Iterable[Place] = ()
 
@@ -71,11 +70,11 @@ class Writing:
         self._mortal = mortal
         self._lanes = [_Lane(self._commit) for _ in range(LANES if self._cluster else 1)]
         self._registered: set[str] = set()
-        self._turns = self._client.servers.turns
+        self._generation = self._client.generation
         self.memo: LastKnown = LastKnown()
 
     def run(self, job: Callable[[RedisTransaction], T]) -> T:
-        work = _Work(job, self._client.ends)
+        work = _Work(job)
         if isinstance(job, CarefulJob):
             work.scope = None
         elif self._cluster:
@@ -105,8 +104,7 @@ class Writing:
     def _commit(self, lane: _Lane, tickets: list[QueuedJob[Any]]) -> None:
         for group in _groups(tickets):
             try:
-                with self._client.deadline(max(work.ends for _, work in group)):
-                    self._carry_out(lane, group)
+                self._carry_out(lane, group)
             except EidetError as error:
                 for ticket, _ in group:
                     ticket.error = ticket.error or error
@@ -118,7 +116,7 @@ class Writing:
         for _, work in group:
             known.wanted.update(dict.fromkeys(work.wanted))
         landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already
-        for tries in count(1):
+        for tries in self._client.tries("other writers kept changing the data; nothing was stored"):
             if not known.silent:
                 known.fetch()
             plan = self._run_jobs(group, known)
@@ -133,8 +131,8 @@ class Writing:
             except _Stale as stale:
                 known.renew(landed)
                 known.learn(*stale.args)
-            if not known.silent:
-                self._await_turn(tries)
+            if tries > PATIENT:
+                time.sleep(random.random() * min(0.002 * tries, 0.05))  # noqa: S311
             known.silent = False
 
     def _run_jobs(self, group: Group, known: Known) -> CommitPlan | None:
@@ -157,12 +155,6 @@ class Writing:
             else:
                 guessed = known.silent and not transaction.plan.writes  # which no commit checks
                 return None if guessed else transaction.plan
-
-    def _await_turn(self, tries: int) -> None:
-        if self._client.left < 0.002:
-            raise Unavailable("other writers kept changing the data; nothing was stored", retry_after=0.1)
-        if tries > PATIENT:
-            time.sleep(random.random() * min(0.002 * tries, 0.05))  # noqa: S311
 
     # Sending.
 
@@ -224,9 +216,9 @@ class Writing:
 
     def _register(self, scope: str) -> None:
         """In a cluster, before a scope is first written: names without records do no harm."""
-        turns = self._client.servers.turns
-        if turns != self._turns:  # a node that took over may not know what the last one was told
-            self._turns, self._registered = turns, set()
+        generation = self._client.generation
+        if generation != self._generation:  # a node that took over may not know what the last one was told
+            self._generation, self._registered = generation, set()
         if scope not in self._registered:
             store = self._keys.store
             self._client.write(store, ("HSET", store + "n", scope, "1"))
