@@ -97,13 +97,14 @@ def test_migrated_tables_are_those_of_the_schema(raw: sqlite3.Connection) -> Non
 
 
 def test_a_new_file_has_the_tables_that_the_migrations_make(raw: sqlite3.Connection, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "step by step.db", isolation_level=None)) as stepwise:
-        migrate(stepwise, tmp_path / "step by step.db", target="0001")
-        migrate(stepwise, tmp_path / "step by step.db")
-        assert shape(stepwise) == shape(raw)
-        assert revision_of(stepwise) == revision_of(raw)
+    with closing(sqlite3.connect(tmp_path / "by alembic.db", isolation_level=None)) as migrated:
+        engine = create_engine("sqlite://", creator=lambda: migrated, poolclass=StaticPool)
+        with engine.begin() as wrapped:
+            migrations.upgrade(wrapped, None, "by alembic.db")
+        assert shape(migrated) == shape(raw)
+        assert revision_of(migrated) == revision_of(raw)
         kept = "SELECT name, length(value) FROM settings WHERE name IN ('identity', 'epoch') ORDER BY name"
-        assert stepwise.execute(kept).fetchall() == raw.execute(kept).fetchall()
+        assert migrated.execute(kept).fetchall() == raw.execute(kept).fetchall()
 
 
 def test_a_new_file_whose_tables_cannot_be_made_stays_empty(

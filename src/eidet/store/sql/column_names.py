@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-REVISION: Final = "0004"
+REVISION: Final = "0001"
 
 RECORD_COLUMNS: Final = (
     *("seq", "id", "scope", "kind", "tier", "text", "data", "who", "agent", "session", "step"),

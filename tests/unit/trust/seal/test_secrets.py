@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.unit.store.test_former_state import KEY as FORMER_KEY
-from tests.unit.store.test_former_state import restored
 
 from eidet import Memory
 from eidet.core.errors import Corrupt, Refused
 from eidet.store import SETTINGS
-from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tombstones import secret_of
 from eidet.trust.seal.seal_file import seal_file
-from eidet.trust.seal.service import LocalKeys, service_of
-from eidet.trust.seal.store import SealedStore
+from eidet.trust.seal.service import LocalKeys
 
 KEY = bytes(range(32))
 NAMES = ("marks", "receipts")
@@ -80,85 +75,3 @@ def test_a_secret_that_somebody_else_wrote_is_not_believed(tmp_path: Path, name:
         assert any(name in fault for fault in memory.admin.check())
         with pytest.raises(Corrupt, match="cannot be trusted"):
             memory.parts.store.values(SETTINGS, (name,))
-
-
-# Files of the former form.
-
-
-def former(path: Path) -> Path:
-    restored("sealed.sql", path)
-    with closing(sqlite3.connect(path)) as raw, raw:
-        raw.execute("INSERT INTO settings VALUES ('secret:marks', ?)", (PLAIN,))
-    return path
-
-
-def test_a_file_of_the_former_form_is_raised_once_and_its_secrets_are_sealed(tmp_path: Path) -> None:
-    path = former(tmp_path / "m.db")
-    with opened(path, FORMER_KEY) as memory:
-        assert secret_of(memory.parts.store, "marks").hex() == PLAIN
-        assert memory.admin.check() == []
-        texts = sorted(record.text for record in memory.find(limit=100))
-        head = memory.parts.store.head()
-    for copy in tmp_path.glob("m.db.schema-*"):
-        copy.unlink()  # as it was before: whoever has an old copy has the old secret
-    assert found_in(tmp_path, [bytes.fromhex(PLAIN)]) == []
-    with opened(path, FORMER_KEY) as memory:
-        assert memory.parts.store.head() == head
-        assert sorted(record.text for record in memory.find(limit=100)) == texts
-
-
-def test_a_file_of_the_former_form_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
-    store = SqliteStore(former(tmp_path / "m.db"))
-    store.writable = False
-    with closing(store), pytest.raises(Refused, match="open it once for writing"):
-        SealedStore(store, service_of(FORMER_KEY))
-
-
-def test_a_raised_file_cannot_be_made_one_of_the_former_form_again(tmp_path: Path) -> None:
-    old, new = former(tmp_path / "old.db"), former(tmp_path / "new.db")
-    with opened(new, FORMER_KEY) as memory:
-        memory.remember("something new")
-    with closing(sqlite3.connect(new)) as raw, raw:
-        raw.execute("ATTACH ? AS old", (str(old),))
-        raw.execute("REPLACE INTO settings SELECT * FROM old.settings WHERE name = 'seal'")
-    kept = new.read_bytes()
-    with pytest.raises(Refused, match="put back"):
-        opened(new, FORMER_KEY)
-    assert new.read_bytes() == kept
-
-
-def test_a_record_of_the_former_form_is_not_taken_in_a_raised_file(tmp_path: Path) -> None:
-    old, new = former(tmp_path / "old.db"), former(tmp_path / "new.db")
-    with opened(new, FORMER_KEY):
-        pass
-    with closing(sqlite3.connect(new)) as raw, raw:
-        raw.execute("ATTACH ? AS old", (str(old),))
-        raw.execute(
-            "UPDATE records SET sealed = (SELECT o.sealed FROM old.records o WHERE o.id = records.id)"
-        )
-    with opened(new, FORMER_KEY) as memory:
-        with pytest.raises(Corrupt):
-            memory.get("held")
-        assert len(memory.admin.check()) > 10
-
-
-def test_a_former_file_that_was_tampered_with_stays_damaged(tmp_path: Path) -> None:
-    path = former(tmp_path / "m.db")
-    with closing(sqlite3.connect(path)) as raw, raw:
-        raw.execute("UPDATE records SET importance = 0.9 WHERE id = 'held'")
-    with opened(path, FORMER_KEY) as memory:
-        with pytest.raises(Corrupt):
-            memory.get("held")
-        assert any("'held'" in fault for fault in memory.admin.check())
-        assert memory.get("pinned") is not None
-
-
-def test_events_of_the_former_form_are_told_only_of_the_time_before(tmp_path: Path) -> None:
-    path = former(tmp_path / "m.db")
-    with opened(path, FORMER_KEY) as memory:
-        until = json.loads(memory.parts.store.values(SETTINGS, ("seal",))["seal"])["former_until"]
-        assert [event.by for event in memory.history("held")][:2] == [None, "court"]
-    with closing(sqlite3.connect(path)) as raw, raw:
-        raw.execute("UPDATE events SET moment = ? WHERE id = 'held' AND what = 'revised'", (until + 1,))
-    with opened(path, FORMER_KEY) as memory, pytest.raises(Corrupt):
-        memory.history("held")
