@@ -11,7 +11,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPResponse
 from typing import Any, Generic, TypeVar
@@ -20,7 +20,6 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
 from ..core.errors import BadInput, EidetError, Misconfigured, Unavailable
-from ..core.value_classes import dataclass
 from .retry import Busy, Retrier, RetryPolicy
 
 T = TypeVar("T")

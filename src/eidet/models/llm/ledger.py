@@ -6,10 +6,9 @@ import math
 import threading
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from ...core.errors import Misconfigured
-from ...core.value_classes import dataclass
 from . import Answer
 
 PURPOSES = 200  # kept apart; later ones are counted together
