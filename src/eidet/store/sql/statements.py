@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ...core.scope import Scope
 from .. import Entry
@@ -17,9 +17,6 @@ from .column_names import EVENT_COLUMNS
 from .column_names import RECORD_COLUMNS as COLUMNS
 from .rows import BARE_COLUMNS
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
-
-if TYPE_CHECKING:
-    from sqlalchemy import ClauseElement, Dialect
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 ALL: Final = ", ".join(COLUMNS)
@@ -121,9 +118,8 @@ class ValueStatements:
 class Statements(dict[str, SqlStatement]):
     """The fixed statements, as a driver reads them; `mark` is what stands for a value in its SQL."""
 
-    def __init__(self, mark: str, dialect: Callable[[], Dialect]) -> None:
+    def __init__(self, mark: str) -> None:
         super().__init__()
-        self._dialect = dialect
         self.mark = mark
         self._writing: dict[str, ValueStatements] = {}
         self.among: Final = lru_cache(maxsize=1024)(self._among)
@@ -155,9 +151,9 @@ class Statements(dict[str, SqlStatement]):
 
         Each is looked up by itself: among several, PostgreSQL would look at all records of the content.
         """
-        parts = []
-        for at in range(count):
-            parts.append(select_held("digest", f"= :digest AND statement = :v{at}", bare=False))
+        parts = (
+            select_held("digest", f"= :digest AND statement = :v{at}", bare=False) for at in range(count)
+        )
         return self.compile(" UNION ALL ".join(parts))
 
     def _values_among(self, name: str, count: int) -> str:
@@ -180,11 +176,6 @@ class Statements(dict[str, SqlStatement]):
         return self.compile(
             f"SELECT DISTINCT scope, id FROM events WHERE {test} AND earlier IS NOT NULL LIMIT :most"
         )
-
-    def prepare(self, clause: ClauseElement) -> tuple[str, list[Any]]:
-        """Any other statement, as text and values."""
-        compiled: Any = clause.compile(dialect=self._dialect(), compile_kwargs={"render_postcompile": True})
-        return str(compiled), [compiled.params[name] for name in compiled.positiontup or ()]
 
 
 def select_held(column: str, test: str, bare: bool) -> str:

@@ -57,7 +57,7 @@ def seal_file(path: Path, service: KeyService, progress: Progress | None = None)
 
 
 def _seal(raw: RawConnection, identity: str, service: KeyService, progress: Progress | None) -> int:
-    statements = Statements(SqliteDriver.mark, SqliteDriver.dialect)
+    statements = Statements(SqliteDriver.json.mark)
     raw.execute("BEGIN IMMEDIATE")
     try:
         _check_plain(raw)
