@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from .core.errors import Misconfigured
 from .core.plugins import call_plugin, list_plugins, load_plugin
 from .core.settings import Settings
-from .core.value_classes import dataclass
 from .index import Index
 from .index.change_pages import Followable
 from .models.embed import Embedder, embedder_named, embedder_of

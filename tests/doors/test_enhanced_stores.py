@@ -243,7 +243,7 @@ class TestSqliteStore:
             assert store.search("TEXT 7") == [("k7", "text 7", 1.0)]
 
     @pytest.mark.point(34)
-    def test_a_file_of_the_first_schema_is_brought_up_to_date_and_used(self, tmp_path: Path) -> None:
+    def test_a_file_of_the_first_schema_opens_and_is_used(self, tmp_path: Path) -> None:
         path = tmp_path / "old.db"
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript((SCHEMAS / "0001.sql").read_text())

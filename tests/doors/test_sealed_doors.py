@@ -445,14 +445,6 @@ def test_no_tenant_reads_the_trail_of_another() -> None:
     assert AgentMemoryAPI(memory=memory, scope="X").agents() == []
 
 
-def test_trails_of_earlier_versions_are_still_read() -> None:
-    memory = Memory(embedder="hashing")
-    run(BaseMemoryStore(memory=memory, scope="X-audit", session_id="s").add_message(said()))
-    store = AuditMemoryStore(memory=memory, scope="X", session_id="s")
-    assert texts(store.former_audit_store) == [SAID]
-    assert texts(store.audit_store) == []
-
-
 def test_no_agent_is_named_every_scope() -> None:
     api = AgentMemoryAPI(scope="acme")
     api.store_agent_state("ann", {"name": SAID}, 1)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tests.making import Clock, examples
 
 from eidet import Memory, Refused, Where
-from eidet.core.former_meta import Origin, split_meta
 from eidet.core.record import Kind, Record
 from eidet.core.settings import Upkeep
 from eidet.store.sql.scrubbing import PIECE, gaps_of, pieces_of
@@ -116,11 +115,6 @@ def test_only_short_messages_are_everyday(text: str) -> None:
 def test_whatever_meta_says_of_parts_is_only_meta(told: Any) -> None:
     said = record("x", meta={"merged": told})
     assert list(list_absorbed(said)) == []
-    meta, state = split_meta(said.meta, Origin(said.created, said.source, said.derived_from))
-    parts = list(list_absorbed(said.but(state=state)))
-    wanted = [part["text"] for part in told] if state.merged else []
-    assert [part.text for part in parts] == wanted
-    assert ("merged" in meta) != bool(state.merged)
 
 
 @given(blob=st.binary(max_size=3000) | st.binary(min_size=600, max_size=3000))

@@ -51,7 +51,7 @@ def test_a_file_gives_every_record_back_exactly(said: list[Record]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "export.jsonl"
         assert write_export(path, said, {"embedder": "é"}) == len(said)
-        assert verify_export(path) == {"eidet": "export", "format": 2, "embedder": "é", "count": len(said)}
+        assert verify_export(path) == {"eidet": "export", "format": 1, "embedder": "é", "count": len(said)}
         assert list(read_export(path)) == said
         assert [repr(record.data) for record in read_export(path)] == [repr(record.data) for record in said]
 

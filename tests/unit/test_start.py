@@ -12,7 +12,7 @@ import pytest
 from eidet import Memory
 
 HEAVY = (
-    *("sqlalchemy", "alembic", "tokenizers", "safetensors", "typer", "rich", "pydantic", "asyncio"),
+    *("sqlalchemy", "alembic", "safetensors", "typer", "rich", "pydantic", "asyncio"),
     *("importlib.metadata", "http.client", "ssl", "socket", "tomllib", "numpy.ma", "email"),
     *("eidet.trust.privacy.scan", "eidet.trust.privacy.injection_claims", "eidet.trust.audit.log"),
     *("eidet.trust.seal.boxes", "eidet.models.llm", "eidet.text.facts.fact_reader", "eidet.recall.pack"),

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .validate import clean_text
-from .value_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

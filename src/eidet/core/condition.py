@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NoReturn
 
@@ -10,7 +11,6 @@ from .errors import BadInput
 from .limits import FILTER_VALUES, check_count
 from .record import Record
 from .validate import Json, clean_json, clean_text, plain_value
-from .value_classes import dataclass
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 DOCUMENTS: Final = ("data", "meta", "state")

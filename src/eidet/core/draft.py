@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypedDict
 
 from .scope import Scope
 from .validate import Json, Moment
-from .value_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from textwrap import shorten
 from typing import Any, Final, overload
 
 from .record import Record
-from .value_classes import dataclass
 
 MOST_DAYS: Final = 5  # that `Hit.why` names of a record that was said more than once
 

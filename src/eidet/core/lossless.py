@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import zlib
+from dataclasses import dataclass
 from typing import Any, Final
 
 from .errors import Corrupt
 from .validate import Json, dump_json
-from .value_classes import dataclass
 
 _LEVEL: Final = 6
 

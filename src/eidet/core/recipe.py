@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Final
 
 from .errors import BadInput
-from .value_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import re
 import threading
 from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import blake2b
@@ -18,7 +18,6 @@ from .errors import BadInput
 from .lossless import read_original
 from .state import NO_STATE, State
 from .validate import Json, dump_json
-from .value_classes import dataclass
 
 Place = tuple[float, ...]
 _REFERENCE: Final = re.compile("k[0-9a-f]{24}")

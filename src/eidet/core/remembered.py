@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from .record import Record, iso_time
-from .value_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True)

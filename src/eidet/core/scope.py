@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from .errors import BadInput
-from .value_classes import dataclass
 
 ONE = "*"  # what a pattern of one label would be elsewhere; here it names nothing
 ALL = "**"  # every scope, where a verb can mean that

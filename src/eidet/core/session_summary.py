@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from .record import Record, iso_time
-from .value_classes import dataclass
 
 TITLE: Final = 60  # characters of a title at most
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from .errors import Misconfigured
-from .value_classes import dataclass
 
 MOST: Final = 10**12  # of things that are counted
 LONGEST: Final = 1e6  # days

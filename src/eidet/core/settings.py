@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -11,7 +11,6 @@ from .errors import BadInput, Misconfigured
 from .record import kind_of
 from .scope import Scope
 from .setting_rules import SETTING_RULES, UPKEEP_RULES, SettingRule, check_fields, read_field
-from .value_classes import dataclass
 
 CHOICES: Final = ("memory", "embedder")  # in a settings file beside the settings: what to open
 

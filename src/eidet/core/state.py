@@ -6,11 +6,10 @@ The caller's own `meta` never means anything to Eidet, and Eidet never writes in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from .validate import Json, copy_json, dump_json
-from .value_classes import dataclass
 
 
 class Misshapen(ValueError):

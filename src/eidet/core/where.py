@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from .condition import Condition, is_number
@@ -19,7 +19,6 @@ from .limits import FILTER_DEPTH, FILTER_VALUES, check_count
 from .record import Kind, Place, Record, Tier, Trust, kind_of, tier_of, trust_of
 from .scope import Scope
 from .validate import Json, Moment, clean_text, moment, plain_value
-from .value_classes import dataclass
 
 __all__ = ["Box", "Condition", "Near", "Where", "check_place"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ..core.record import iso_time
-from ..core.value_classes import dataclass
 from ..text.facts import phrase_relation
 from ..text.facts.statement import Nature
 from .names import name_key

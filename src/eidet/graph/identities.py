@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ..core.value_classes import dataclass
 from ..text.facts.statement import VALUE
 from .entity_names import EntityNames, Node
 from .name_book import NameBook, Role

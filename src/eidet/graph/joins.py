@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ..core.errors import BadInput
-from ..core.value_classes import dataclass
 from .assertion import Assertion
 from .entity_names import Node
 from .fact import Fact

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,6 @@ from ..core.draft import Draft
 from ..core.errors import BadInput, Misconfigured
 from ..core.record import Kind
 from ..core.validate import dump_json
-from ..core.value_classes import dataclass
 from ..text.facts import relation_of
 from ..text.facts.statement import Statement
 from .fact import Entity, Fact

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 
-from ..core.value_classes import dataclass
 from ..store import Entry, Head
 from ..text.facts import Relation, relation_of
 from ..text.facts.statement import Statement

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
 
 from ..core.errors import BadInput
 from ..core.record import Record
 from ..core.validate import Json
-from ..core.value_classes import dataclass
 from ..text.facts.statement import Mention, Nature, Reference, Statement
 
 

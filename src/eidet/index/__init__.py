@@ -8,7 +8,7 @@ Whoever brings a vector database writes `index.vectordb.Database`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ..core.record import Place
 from ..core.scope import Scope
-from ..core.value_classes import dataclass
 from ..core.where import Where
 from ..store import Head
 from .turn_line import TurnLine

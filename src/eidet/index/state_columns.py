@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 from ..core.condition import MISSING, is_number, resolve
 from ..core.record import Record
 from ..core.validate import Json, dump_json
-from ..core.value_classes import dataclass
 from . import Seqs
 
 DataPath = tuple[str | int, ...]

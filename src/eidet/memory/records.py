@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..core.arguments import one
@@ -15,7 +15,6 @@ from ..core.items import each_item
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_text
-from ..core.value_classes import dataclass
 from ..graph.derived_records import MARK, DerivedRecords
 from ..parts import Parts
 from ..trust.audit.reads import Auditing

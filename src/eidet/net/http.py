@@ -13,14 +13,13 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..core.errors import BadInput, EidetError, Misconfigured, MissingExtra, Unavailable
-from ..core.value_classes import dataclass
 from .retry import Busy, Retrier, RetryPolicy
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Final, TypeVar
 
 from ..core.errors import Misconfigured, Unavailable
-from ..core.value_classes import dataclass
 
 T = TypeVar("T")
 

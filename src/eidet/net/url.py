@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, TypeGuard, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ..core.errors import Misconfigured
 from ..core.private_files import read_key_file
-from ..core.value_classes import dataclass
 
 API_KEY: Final = "EIDET_API_KEY"  # the variable with the key of a caller of a server
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
-
-from ..core.value_classes import dataclass
 
 DAY: Final = 86_400
 KEPT_DAYS: Final = 366  # tallies of older days are given up, so that a scope's rows stay bounded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -15,7 +15,6 @@ from ..core.observers import add_details
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import local
-from ..core.value_classes import dataclass
 from ..core.where import Where
 from ..graph import Graphs
 from ..index import Candidates, Floats, Hints, Index, Probe

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from ..core.value_classes import dataclass
 from ..text.flags import list_names, read_words
 from ..text.stopwords import STOP_WORDS
 from ..text.thesaurus_words import FORMS

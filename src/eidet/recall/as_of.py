@@ -7,7 +7,7 @@ A record that states no facts counts from when it happened. One that does counts
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -15,7 +15,6 @@ from ..core.hit import Hits
 from ..core.limits import FILTER_VALUES
 from ..core.record import Record
 from ..core.scope import Scope
-from ..core.value_classes import dataclass
 from ..core.where import Where
 from ..graph import Graphs
 from ..graph.derived_records import DerivedRecords, asks_for_triples

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-from ..core.value_classes import dataclass
 from ..text import Analyzer
 from .answer_forms import Wants
 

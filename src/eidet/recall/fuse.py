@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Final
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..core.errors import Unavailable
 from ..core.hit import Hit, Reasons, Signal
-from ..core.value_classes import dataclass
 from ..index import Candidates
 from ..models.rerank import Reranker, score_checked
 from .calibrate import calibrate_scores, fits

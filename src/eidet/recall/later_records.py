@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate
 from typing import Final
@@ -23,7 +23,6 @@ from typing import Final
 from ..core.hit import Hit
 from ..core.record import Kind, Record
 from ..core.validate import local
-from ..core.value_classes import dataclass
 from ..text import Analyzer, analyzer_of, term_id
 from ..text.analysis import ACTOR, is_question, terms_in
 from ..text.flags import list_names

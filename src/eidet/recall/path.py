@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..core.arguments import (
@@ -24,7 +24,6 @@ from ..core.record import Kind
 from ..core.remembered import FoundList
 from ..core.scope import Scope
 from ..core.validate import Json, clean_json, moment
-from ..core.value_classes import dataclass
 from ..core.where import Where
 from ..graph import Graphs
 from ..parts import Parts

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..core.scope import Scope
-from ..core.value_classes import dataclass
 from ..core.where import Where
 from ..models.rerank import Reranker
 from .courtesy import drop_courtesies

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Final
 
 from ..core.hit import Hit
 from ..core.record import Record
-from ..core.value_classes import dataclass
 from ..index import Candidates
 from ..text import Analyzer, term_id
 from ..text.analysis import is_question, terms_in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.record import Kind
-from ..core.value_classes import dataclass
 from ..index import Candidates, Span
 from ..index.state_columns import DataPath
 from ..index.turn_line import TurnLine

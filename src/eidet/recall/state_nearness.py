@@ -8,7 +8,7 @@ that is not the same is as far as its words and meaning are. What lacks a field 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +19,6 @@ from ..core.condition import MISSING, is_number, resolve
 from ..core.hit import Hit, Reasons
 from ..core.record import Record
 from ..core.validate import Json
-from ..core.value_classes import dataclass
 from ..index import Candidates, Probe
 from ..index.state_columns import DataPath, StateColumn, float_of, mark_of
 from ..text import term_id

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from ..core.arguments import check_query
 from ..core.condition import is_number
 from ..core.describe import describe_data
 from ..core.validate import Json, clean_json
-from ..core.value_classes import dataclass
 from ..index.state_columns import DataPath
 
 FIELDS: Final = 100  # values of a query that are compared; the first ones

@@ -16,15 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..core.errors import BadInput, Corrupt, Misconfigured, Unavailable
-from ..core.former_meta import Origin, split_meta
 from ..core.private_files import name_partial, remove_partial, write_anew
 from ..core.record import Record
 from ..core.state import NO_STATE
 from ..core.validate import dump_json
 from .record_fields import read_fields, read_float, read_int, read_object, refuse_constant, restore_fields
 
-FORMAT: Final = 2
-FORMER: Final = 1  # had no state of its own: what there was of it lies in `meta`
+FORMAT: Final = 1
 SIGNED: Final = "signed"  # added to a manifest that was verified
 SEALED: Final = "sealed"  # the part of a manifest that tells how to open the records
 Sign = Callable[[str], str]  # the SHA-256 of all lines -> a MAC of it
@@ -87,7 +85,7 @@ def verify_export(path: Path, check: Check | None = None) -> dict[str, Any]:
                 manifest = _manifest(last, path)
             else:
                 where = f"{path}, line {count + 2}"
-                record = record_from(last, where, manifest["format"])
+                record = record_from(last, where)
                 if check is not None:
                     check(record, manifest, where)
                 count += 1
@@ -106,19 +104,18 @@ def verify_export(path: Path, check: Check | None = None) -> dict[str, Any]:
 def read_export(path: Path) -> Iterator[Record]:
     """The records of a file that was verified; its lines are not checked a second time."""
     lines = _read(path)
-    form = _manifest(next(lines), path)["format"]
+    _manifest(next(lines), path)
     held = next(lines)
     for at, line in enumerate(lines, 2):
-        yield _restore(held, f"{path}, line {at}", form)
+        yield _restore(held, f"{path}, line {at}")
         held = line
 
 
-def _restore(line: str, where: str, form: int) -> Record:
+def _restore(line: str, where: str) -> Record:
     try:
-        record = Record(**restore_fields(json.loads(line)))
+        return Record(**restore_fields(json.loads(line)))
     except (TypeError, ValueError, RecursionError) as error:
         raise Corrupt(f"{where} was changed while it was read ({error})") from error
-    return record if form == FORMAT else _split_state(record)
 
 
 def _read(path: Path) -> Iterator[str]:
@@ -137,9 +134,9 @@ def _manifest(line: str, path: Path) -> dict[str, Any]:
         raise Corrupt(
             f"{path} is not an export of Eidet: its first line is not a manifest; nothing was loaded"
         )
-    if manifest.get("format") not in (FORMER, FORMAT):
+    if manifest.get("format") != FORMAT:
         raise Misconfigured(
-            f"{path} has format {manifest.get('format')}, this version reads {FORMER} and {FORMAT}: "
+            f"{path} has format {manifest.get('format')}, this version reads {FORMAT}: "
             "pip install --upgrade eidet"
         )
     return manifest
@@ -184,24 +181,14 @@ def as_json(record: Record) -> dict[str, Any]:
     return row
 
 
-def record_from(line: str, where: str, form: int = FORMAT) -> Record:
+def record_from(line: str, where: str) -> Record:
     row = _parse_line(line, where)
-    fields = _FIELDS if form == FORMAT else _FIELDS - {"state"}
-    if unknown := row.keys() - fields:
+    if unknown := row.keys() - _FIELDS:
         raise Corrupt(f"{where} has unknown fields {sorted(unknown)}; nothing was loaded")
     try:
-        record = from_json(row)
+        return from_json(row)
     except ValueError as error:
         raise Corrupt(f"{where} is not a record ({error}); nothing was loaded") from error
-    return record if form == FORMAT else _split_state(record)
-
-
-def _split_state(record: Record) -> Record:
-    """A record of the former format, with its state taken out of its meta."""
-    if not record.meta:
-        return record
-    meta, state = split_meta(record.meta, Origin(record.created, record.source, record.derived_from))
-    return record.but(meta=meta, state=state)
 
 
 def from_json(said: dict[str, Any]) -> Record:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from ..core.event import Event
 from ..core.record import Record
 from ..core.scope import Scope
-from ..core.value_classes import dataclass
 from ..core.where import Where
 
 K = TypeVar("K")

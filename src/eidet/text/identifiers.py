@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from ..core.lazy_pattern import LazyPattern
-
 Span = tuple[int, int]
 
 LONGEST: Final = 2_000  # characters of a query that are read
@@ -20,35 +18,35 @@ MOST: Final = 8  # identifiers of a query that count
 PHONE_DIGITS: Final = 7  # groups of digits with fewer are an amount or a time
 
 # a word and what signs tie to it: INV-2024-001, src/tax/rules.py, #4821
-_TIED = LazyPattern(r"(?<![\w/.@+-])(?<!\d,)(?:[#№]\s?)?\+?\w+(?:[-./_:@\\]+\w+)*(?![\w@]|,\d{3}(?!\d))")
+_TIED = re.compile(r"(?<![\w/.@+-])(?<!\d,)(?:[#№]\s?)?\+?\w+(?:[-./_:@\\]+\w+)*(?![\w@]|,\d{3}(?!\d))")
 # groups with blanks between: a telephone number, a number plate
-_SPACED = LazyPattern(r"(?<!\w)(?:\+?\d{1,4}|[A-Z]{1,4})(?:[ \u00a0]\d{2,6}){1,6}(?![\w.,]\d|\w)")
+_SPACED = re.compile(r"(?<!\w)(?:\+?\d{1,4}|[A-Z]{1,4})(?:[ \u00a0]\d{2,6}){1,6}(?![\w.,]\d|\w)")
 # what every identifier in ASCII has somewhere: a digit, a sign that ties words, a dot or a hump in a word;
 # each begins with a letter that few texts have, so that most are read in one go
 _SIGN = re.compile(r"[0-9/@\\_:]")
 _TURN = re.compile(r"[A-Z.](?<=[a-z].)(?:(?<=[A-Z])|(?=[a-z]))")
-_WORDS = LazyPattern(r"\w+")
-_HUMP = LazyPattern(r"(?<=[a-z0-9])(?=[A-Z])")
-_CAMEL = LazyPattern(r"[a-z]{2,}(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){3,}")
-_DOTTED = LazyPattern(r"[a-z]\.[a-z]")
-_VERSION = LazyPattern(r"^[vV](?=\d)")
-_YEAR = LazyPattern(r"(?:1[89]|20)\d\d")
-_MEASURE = LazyPattern(
+_WORDS = re.compile(r"\w+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL = re.compile(r"[a-z]{2,}(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){3,}")
+_DOTTED = re.compile(r"[a-z]\.[a-z]")
+_VERSION = re.compile(r"^[vV](?=\d)")
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
+_MEASURE = re.compile(
     r"\d+-[a-z]+|(?:pre|post|mid|early|late)-\d+|(?:19|20)\d0s"
     r"|\d+(?:[.,]\d+)*(?:st|nd|rd|th|s|k|m|g|kg|km|cm|mm|ml|l|h|am|pm|x|gb|mb|kb|tb|kwh|w|v|°c|c|f)",
     re.IGNORECASE,
 )
-_AMOUNT_BEFORE = LazyPattern(
+_AMOUNT_BEFORE = re.compile(
     r"(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|NOK|SEK|DKK|at least|at most|about|over|under))\s?$"
 )
-_AMOUNT_AFTER = LazyPattern(
+_AMOUNT_AFTER = re.compile(
     r"^\s?(?:[%€$£¥°‰]|[a-zA-Zµ²³/]{1,3}\b(?<!\bof)(?<!\bin)(?<!\bon)(?<!\bis)(?<!\bdo)(?<!\bto)(?<!\bat)"
     r"|(?:euros?|dollars?|pounds?|cents?|kronor|kroner|francs?|yen|percent|people|persons?|guests?|times"
     r"|(?:kilo|centi|milli)?(?:met(?:re|er)s?|grams?|lit(?:re|er)s?)|miles?|kilos?|degrees|watts?|volts?"
     r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?|steps|pages|words|items|copies|records|rows"
     r"|square|cubic|million|thousand|billion|hundred)\b)"
 )
-_LABEL = LazyPattern(
+_LABEL = re.compile(
     r"(?:[#№]|\b(?:no\.?|nr\.?|num(?:ber)?|id|order|ticket|issue|case|claim|invoice|bill|room|flight|pr|build"
     r"|customer|account|booking|reference|ref\.?|code|error|line|gate|version|release|article|part|serial))"
     r"\s*:?\s*[#№]?\s*$",

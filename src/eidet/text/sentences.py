@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ..core.lazy_pattern import LazyPattern
-
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -23,7 +21,7 @@ _OPEN = _words("""
     """)
 # what ends a sentence unless a number follows: "No. 5", but "I said no."
 _NUMBERED = _words("no nos nr vol fig figs eq sec ch art par p pp")
-_END = LazyPattern(
+_END = re.compile(
     r"""
       (?<![.!?\u2026]) [.!?\u2026]+ ["'\u201d\u2019\u00bb)\]*_]* (?=\s)  # marks, closed, before white space
     | [\u3002\uff01\uff1f]+ [\u300d\u300f\u201d\uff09]*                   # full-width ones need no space

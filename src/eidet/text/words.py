@@ -24,7 +24,6 @@ from zlib import crc32
 import Stemmer
 
 from ..core.errors import BadInput
-from ..core.lazy_pattern import LazyPattern
 from . import pack_ids, term_id
 from .stopwords import STOP_WORDS
 
@@ -104,13 +103,13 @@ def _words_of(letter: str, word: str) -> str:
 _ASCII = re.compile(rf"[a-z0-9]++(?![-._,'])|{_words_of('[a-z0-9]', '[a-z0-9]+')}")
 _UNSIGNED = b"abcdefghijklmnopqrstuvwxyz0123456789 "
 # An ASCII text needs none of these; compiling them takes 10 ms.
-_TOKEN = LazyPattern(rf"{_words_of(_LETTER, _WORD)}|[{SPACELESS}]+|[\U0001f1e6-\U0001f1ff]{{2}}|[{_EMOJI}]")
-_SPACELESS = LazyPattern(rf"[{SPACELESS}]")
-_DROPPED = LazyPattern(rf"[{_NOISE}]")
-_APOSTROPHE = LazyPattern("[\u2018\u02bc]")
+_TOKEN = re.compile(rf"{_words_of(_LETTER, _WORD)}|[{SPACELESS}]+|[\U0001f1e6-\U0001f1ff]{{2}}|[{_EMOJI}]")
+_SPACELESS = re.compile(rf"[{SPACELESS}]")
+_DROPPED = re.compile(rf"[{_NOISE}]")
+_APOSTROPHE = re.compile("[\u2018\u02bc]")
 _TIES = re.compile(r"[-._,]")
 _DIGIT = re.compile(r"\d")
-_ACCENTED = LazyPattern("[\u00df-\u024f\u0370-\u03ff\u0451\u1e00-\u1fff]")
+_ACCENTED = re.compile("[\u00df-\u024f\u0370-\u03ff\u0451\u1e00-\u1fff]")
 _PLAIN = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"}
 
 

@@ -20,7 +20,7 @@ from ..core.errors import Corrupt, EidetError, Misconfigured, NotFound
 from ..core.record import Record, new_id
 from ..core.validate import dump_json
 from ..net.retry import RetryPolicy
-from ..store.export_file import FORMAT, FORMER, as_json, record_from
+from ..store.export_file import FORMAT, as_json, record_from
 from .archive import ABOUT, about
 from .bucket import Bucket, BucketPlace, Taken
 
@@ -125,10 +125,10 @@ class S3Archive:
     def _check_manifest(self, told: Any, name: str) -> dict[str, Any]:
         if not isinstance(told, dict) or told.get("eidet") != "archive" or "object" not in told:
             raise Corrupt(f"{name} in {self.url} is not a manifest of Eidet; nothing was loaded")
-        if told.get("format") not in (FORMER, FORMAT):
+        if told.get("format") != FORMAT:
             raise Misconfigured(
                 f"{name} in {self.url} has format {told.get('format')}, "
-                f"this version reads {FORMER} and {FORMAT}: pip install --upgrade eidet"
+                f"this version reads {FORMAT}: pip install --upgrade eidet"
             )
         return told
 
@@ -144,8 +144,7 @@ class S3Archive:
             lines = gzip.decompress(body).decode().split("\n")[:-1]
         except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise Corrupt(f"the lines of {where} are damaged: {error}; nothing was loaded") from error
-        form = told["format"]
-        found = [record_from(line, f"{where}, line {at}", form) for at, line in enumerate(lines, 1)]
+        found = [record_from(line, f"{where}, line {at}") for at, line in enumerate(lines, 1)]
         if len(found) != told["count"]:
             raise Corrupt(f"{where} should hold {told['count']} records, it holds {len(found)}")
         return found

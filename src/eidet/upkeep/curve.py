@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise, repeat
 from typing import Final
 
 from ..core.errors import BadInput
-from ..core.value_classes import dataclass
 
 DAY: Final = 86_400.0
 # More equal gaps within ten years lengthen the half-life of the default curve by less than 3 %: a

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from ..core.validate import Json
-from ..core.value_classes import dataclass
 from ..models.llm import LLM, Answer, Request
 from ..models.llm.consult import Outcome, consult_or_fall_back
 from ..text.facts import RELATIONS, Mention, Nature, Reference, Statement, read_facts, relation_of

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
 from ..core.errors import BadInput
-from ..core.value_classes import dataclass
 from .informativeness import telling
 
 TAGS: Final[Mapping[str, float]] = MappingProxyType(

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from ..core.value_classes import dataclass
 from ..text.sentences import sentences
 from ..text.stopwords import STOP_WORDS
 from ..text.words import tokens

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ..core.arguments import check_texts
 from ..core.errors import BadInput
 from ..core.record import Record, Trust
-from ..core.value_classes import dataclass
 
 WORKS: Final = (
     *("expire", "retain", "forget", "merge", "weigh", "promote", "move"),

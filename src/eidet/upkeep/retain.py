@@ -6,11 +6,11 @@ A legal hold and a pin win over every policy, and say so where one would have de
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Retention
-from ..core.value_classes import dataclass
 from . import Change, Drop, Stay, Write, is_protected
 from .curve import DAY
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..core.record import Record, Tier
 from ..core.settings import Retention, Upkeep
-from ..core.value_classes import dataclass
 from . import Change, Drop, Write, is_aside, is_protected, resting_time
 from .curve import DAY, Curve, strength
 from .importance import move_score

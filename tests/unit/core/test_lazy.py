@@ -1,19 +1,15 @@
-"""What is loaded or compiled on first use behaves as if it had been there before."""
+"""Names that are imported on first use behave as if they had been there before."""
 
 from __future__ import annotations
 
 import ast
 import importlib
-import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import eidet
 from eidet.core.lazy_names import lazy_names
-from eidet.core.lazy_pattern import LazyPattern
 
 ROOT = Path(eidet.__file__).parent
 PACKAGES = [
@@ -48,14 +44,3 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     load_name = lazy_names("eidet.text.facts", {"relations": ("RELATIONS",)})
     with pytest.raises(AttributeError, match=r"module 'eidet\.text\.facts' has no attribute 'nothing'"):
         load_name("nothing")
-
-
-@given(st.text(alphabet="ab1 ", max_size=12))
-def test_a_lazy_pattern_answers_as_the_pattern_does(text: str) -> None:
-    lazy, plain = LazyPattern("A(b)?", re.IGNORECASE), re.compile("A(b)?", re.IGNORECASE)
-    for name in ("search", "match", "fullmatch"):
-        found, wanted = getattr(lazy, name)(text), getattr(plain, name)(text)
-        assert (found and found.span()) == (wanted and wanted.span())
-    assert [found.span() for found in lazy.finditer(text)] == [found.span() for found in plain.finditer(text)]
-    assert (lazy.findall(text), lazy.split(text)) == (plain.findall(text), plain.split(text))
-    assert lazy.sub("x", text) == plain.sub("x", text)

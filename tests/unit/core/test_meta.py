@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from tests.making import Clock
 
 from eidet import BadInput, Memory, Record, Settings, Where
 from eidet.copy import copy
-from eidet.core.former_meta import NAMES
 from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE, MergedPart, Misshapen, Protection, State
 from eidet.store import verbs
@@ -22,6 +22,7 @@ from eidet.trust.seal.service import new_key
 NOW = 1_700_000_000.0
 DAY = 86_400.0
 KEY = new_key()
+NAMES = tuple(field.name for field in fields(State))
 MARK = {"at": NOW, "by": "me"}
 WORDS: dict[str, Any] = {
     **dict.fromkeys(NAMES, True),

@@ -178,7 +178,7 @@ BAD: dict[str, tuple[str, str, str]] = {
     "too long": ("jsonl", json.dumps({"text": "x" * 2_000_000}), "line 1: the text has 2,000,000"),
     "an id twice": ("jsonl", '{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}\n', "line 2: .*same id"),
     "a scope of many": ("jsonl", '{"scope": "a/**", "text": "x"}\n', r"line 1: scope 'a/\*\*'"),
-    "an export": ("jsonl", '{"eidet": "export", "format": 2}\n', "`eidet load` reads it"),
+    "an export": ("jsonl", '{"eidet": "export", "format": 1}\n', "`eidet load` reads it"),
     "not UTF-8": ("jsonl", "\udcff", "is not UTF-8 text"),
     "too few cells": ("csv", "text,who\nx\n", "line 2 has not as many cells"),
     "no columns": ("csv", "", "first row should name the columns"),

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import create_engine
 from sqlalchemy.pool import StaticPool
@@ -17,7 +18,6 @@ from eidet import Memory, Misconfigured, Where
 from eidet.core.record import Record
 from eidet.store.sql import column_names as columns
 from eidet.store.sql import migrate as migrations
-from eidet.store.sql import schema
 from eidet.store.sql.migrate import SCRIPTS, migrate, revision_of
 from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
 
@@ -76,9 +76,8 @@ def shape(connection: sqlite3.Connection) -> dict[str, Any]:
 
 
 def wanted_shape() -> dict[str, Any]:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-        schema.metadata.create_all(engine)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrations.make_tables(connection)
         return shape(connection)
 
 
@@ -97,13 +96,14 @@ def test_migrated_tables_are_those_of_the_schema(raw: sqlite3.Connection) -> Non
 
 
 def test_a_new_file_has_the_tables_that_the_migrations_make(raw: sqlite3.Connection, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "step by step.db", isolation_level=None)) as stepwise:
-        migrate(stepwise, tmp_path / "step by step.db", target="0001")
-        migrate(stepwise, tmp_path / "step by step.db")
-        assert shape(stepwise) == shape(raw)
-        assert revision_of(stepwise) == revision_of(raw)
+    with closing(sqlite3.connect(tmp_path / "by alembic.db", isolation_level=None)) as migrated:
+        engine = create_engine("sqlite://", creator=lambda: migrated, poolclass=StaticPool)
+        with engine.begin() as wrapped:
+            migrations.upgrade(wrapped, None, "by alembic.db")
+        assert shape(migrated) == shape(raw)
+        assert revision_of(migrated) == revision_of(raw)
         kept = "SELECT name, length(value) FROM settings WHERE name IN ('identity', 'epoch') ORDER BY name"
-        assert stepwise.execute(kept).fetchall() == raw.execute(kept).fetchall()
+        assert migrated.execute(kept).fetchall() == raw.execute(kept).fetchall()
 
 
 def test_a_new_file_whose_tables_cannot_be_made_stays_empty(
@@ -119,10 +119,20 @@ def test_a_new_file_whose_tables_cannot_be_made_stays_empty(
         assert shape(connection) == {}
 
 
-def test_the_names_of_columns_are_those_of_the_schema() -> None:
-    assert tuple(schema.records.columns.keys()) == columns.RECORD_COLUMNS
-    assert tuple(schema.events.columns.keys()) == columns.EVENT_COLUMNS
-    assert {name for name, column in schema.records.columns.items() if column.nullable} == columns.NULLABLE
+def test_the_columns_are_those_of_a_new_file(raw: sqlite3.Connection) -> None:
+    for table, types in columns.TABLES.items():
+        found = raw.execute(f"PRAGMA table_info({table})").fetchall()
+        assert [name for _, name, *_ in found] == list(types)
+    assert {row[1] for row in raw.execute("PRAGMA table_info(records)") if not row[3]} == columns.NULLABLE
+
+
+def test_the_types_of_columns_are_those_of_a_new_database(postgres_url: str) -> None:
+    with Memory(postgres_url, embedder="hashing:16"), psycopg.connect(postgres_url) as connection:
+        asked = "SELECT table_name, column_name, udt_name FROM information_schema.columns"
+        found: dict[str, dict[str, str]] = {}
+        for table, name, type_name in connection.execute(asked):
+            found.setdefault(table, {})[name] = type_name
+    assert {table: found[table] for table in columns.TABLES} == columns.TABLES
 
 
 @pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: dump.stem)

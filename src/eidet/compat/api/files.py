@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from .api import AgentMemoryAPI
 
 FORMAT: Final = "eidet agent memory"
-VERSION: Final = 2  # records are written in the format of exports with the same number
-FORMER: Final = 1
+VERSION: Final = 1  # records are written in the format of exports with the same number
 SEALED_FORMAT: Final = "eidet sealed agent memory"
 SEALED_VERSION: Final = 1
 _PARTS: Final[dict[str, type]] = {"agents": dict, "manifest": dict, "memories": list, "checksum": str}
@@ -135,10 +134,10 @@ def _load(api: AgentMemoryAPI, path: Path) -> int:
         return _put(api, list(read_export(path)), manifest, agents if isinstance(agents, dict) else {})
     document = _read(path)
     if isinstance(document, dict) and document.get("format") == FORMAT:
-        _check_parts(document, _PARTS, (FORMER, VERSION), path)
+        _check_parts(document, _PARTS, VERSION, path)
         return _put(api, _records_in(document, path), document["manifest"], document["agents"])
     if isinstance(document, dict) and document.get("format") == SEALED_FORMAT:
-        _check_parts(document, _SEALED_PARTS, (SEALED_VERSION,), path)
+        _check_parts(document, _SEALED_PARTS, SEALED_VERSION, path)
         return _load_sealed(api, document, path)
     return _entries(api, _plain(document, path), path)
 
@@ -168,13 +167,10 @@ def _read(path: Path) -> Any:
         raise Corrupt(f"{path} is not valid JSON ({error}); nothing was loaded") from error
 
 
-def _check_parts(
-    document: dict[str, Any], parts: Mapping[str, type], versions: Sequence[int], path: Path
-) -> None:
+def _check_parts(document: dict[str, Any], parts: Mapping[str, type], version: int, path: Path) -> None:
     """A document that `save` wrote, and nobody changed since."""
-    if document.get("version") not in versions:
-        known = " and ".join(map(str, versions))
-        raise BadInput(f"{path} has version {document.get('version')!r}, this release reads {known}")
+    if document.get("version") != version:
+        raise BadInput(f"{path} has version {document.get('version')!r}, this release reads {version}")
     if missing := [name for name, kind in parts.items() if not isinstance(document.get(name), kind)]:
         raise Corrupt(f"{path} lacks {missing}; nothing was loaded")
     body = {name: document[name] for name in document if name != "checksum"}
@@ -190,7 +186,7 @@ def _records_in(document: dict[str, Any], path: Path) -> list[Record]:
         where = f"{path}, memory {at}"
         if not isinstance(memory, dict) or not isinstance(memory.get("record"), dict):
             raise Corrupt(f"{where} has no record; nothing was loaded")
-        records.append(record_from(dump_json(memory["record"]), where, document["version"]))
+        records.append(record_from(dump_json(memory["record"]), where))
     return records
 
 

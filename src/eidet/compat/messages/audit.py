@@ -22,7 +22,7 @@ class AuditMemoryStore(Around):
 
     Histories are read from the operational store; clearing it leaves the trail (`audit_store`) as it is.
     Without an `audit_store` of yours, the trail lies in the same memory, in a scope below `scope` whose
-    name nobody can guess. `former_audit_store` reads trails that earlier versions kept in `<scope>-audit`.
+    name nobody can guess.
     Override `check_compliance` for rules of your own, as a method or a coroutine. `current_user_id`,
     `session_id` and `request_ip` may be set anew for each request.
     """
@@ -56,11 +56,6 @@ class AuditMemoryStore(Around):
     @operational_store.setter
     def operational_store(self, store: BaseMemoryStore) -> None:
         self.store = store
-
-    @property
-    def former_audit_store(self) -> BaseMemoryStore:
-        """The trail of earlier versions. A tenant of that name would have its messages there, too."""
-        return Beside(self.store, scope=f"{self.store.scope}-audit", session_id=self.session_id)
 
     def check_compliance(self, message: Message) -> Any:
         """The kinds of personal data and secrets that a message holds, such as `["email"]`."""

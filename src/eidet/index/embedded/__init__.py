@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...core.scope import Scope
-from ...core.value_classes import dataclass
 from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.record import Place
-from ...core.value_classes import dataclass
 from .. import Floats, Hints, Rows, Seqs, Traits
 from ..turn_line import TurnLine
 from .arrays import run_starts

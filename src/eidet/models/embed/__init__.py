@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from math import isfinite
 from operator import attrgetter
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.plugins import call_plugin, list_plugins, load_plugin, translate_errors
-from ...core.value_classes import dataclass
 
 Vectors = NDArray[np.float32]
 

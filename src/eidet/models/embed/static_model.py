@@ -18,7 +18,6 @@ from ...core.errors import EidetError, Misconfigured
 from ...core.validate import clean_text
 from . import Vectors
 from .weights import PackagedFile
-from .word_pieces import SPACE, read_pieces, split_word
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -30,8 +29,8 @@ SUM_BLOCK: Final = 4_096  # token rows gathered at once: 4 MB
 WORD_RUN: Final = 2_000  # words tokenised at once
 KNOWN_WORDS: Final = 50_000  # remembered words: some 10 MB
 KNOWN_LENGTH: Final = 24
-FEW_WORDS: Final = 1_000  # split in Python, at 8 µs each, before the tokenizer is loaded
-FEW_AT_ONCE: Final = 8  # split one by one even then: a call of the whole tokenizer takes 50 µs
+SPACE: Final = "\u2581"  # how the tokenizer writes a space
+FEW_AT_ONCE: Final = 8  # split one by one: a call of the whole tokenizer takes 50 µs
 MANY_WORDS: Final = 64  # of one text: those that are new are split at once
 FEW_ROWS: Final = 2_000  # token vectors widened one by one before all are
 _ENDS: Final = re.compile("[0-9A-Za-z]([,.?!;:])")
@@ -123,7 +122,6 @@ class StaticModel:
     def __init__(self, content: bytes, vectors: TokenVectors) -> None:
         self._content = content
         self._vectors = vectors
-        self._left = FEW_WORDS
         self.pieces: dict[str, int] = read_pieces(content)
         self.vectors: Vectors = vectors.rows
         self.known: KnownWords = KnownWords(self._split)
@@ -135,7 +133,6 @@ class StaticModel:
         tokenizer = Tokenizer.from_buffer(self._content)
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        self._left = 0
         return tokenizer
 
     @functools.cached_property
@@ -235,35 +232,20 @@ class StaticModel:
         return word[-1:] in self.ends and word[-2:-1].isascii() and word[-2:-1].isalnum()
 
     def tokens_of_each(self, words: list[str]) -> list[list[int]]:
-        if len(words) <= max(self._left, FEW_AT_ONCE):
-            return self._split_each(words)
+        if len(words) <= FEW_AT_ONCE:
+            return [self._split_one(word) for word in words]
         tokens = self.tokenise(" ".join(words))
         cuts = [at for at, token in enumerate(tokens) if token in self.starts]
         if len(cuts) != len(words):
             return [self.tokenise(word) for word in words]
         return [tokens[start:end] for start, end in pairwise([*cuts, len(tokens)])]
 
-    def _split_each(self, words: list[str]) -> list[list[int]]:
-        found = []
-        for word in words:
-            found.append(self._split_one(word))
-        return found
-
     def _split_one(self, word: str) -> list[int]:
-        """Without the whole tokenizer; as long as there were few, without any part of it."""
-        self._left -= 1
-        tokens = None
-        if _is_ordinary(word):
-            tokens = self._split_ordinary(word)
-        if tokens is None:
-            tokens = self.tokenise(word)
+        if not _is_ordinary(word):
+            return self.tokenise(word)
+        tokens = [token.id for token in self.merges.tokenize(SPACE + word)]
         self._vectors.prepare(tokens)
         return tokens
-
-    def _split_ordinary(self, word: str) -> list[int] | None:
-        if self._left >= 0:
-            return split_word(word, self.pieces)
-        return [token.id for token in self.merges.tokenize(SPACE + word)]
 
     def tokenise(self, text: str) -> list[int]:
         if not (isinstance(text, str) and text.isascii()):
@@ -308,6 +290,14 @@ def load_model() -> StaticModel:
 def _load() -> StaticModel:
     # The package itself is not imported: that sets up logging for the whole process and takes 150 ms.
     return StaticModel(TOKENIZER.read(), TokenVectors(_read_weights(WEIGHTS.read())))
+
+
+def read_pieces(content: bytes) -> dict[str, int]:
+    """The numbers of the pieces, from the file of a known version: only this part of it is parsed."""
+    start = content.index(b'"vocab"')
+    end = content.index(b'"merges"', start)
+    pieces: dict[str, int] = json.loads(content[content.index(b"{", start) : end].rstrip(b", \r\n\t"))
+    return pieces
 
 
 def _read_weights(content: bytes) -> NDArray[np.float16]:

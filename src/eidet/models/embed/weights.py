@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
 from ...core.errors import Corrupt, EidetError, Misconfigured
-from ...core.value_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 from ...core.errors import BadInput, EidetError, Misconfigured, Refused
 from ...core.validate import Json, clean_json, clean_text, dump_json
-from ...core.value_classes import dataclass
 
 Stop = Literal["end", "length", "refusal"]
 

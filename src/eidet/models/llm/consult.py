@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 
 from ...core.errors import BadInput, EidetError, Misconfigured, Refused, Unavailable
 from ...core.validate import clean_text
-from ...core.value_classes import dataclass
 from ...net.http import TooSlow
 from . import LLM, Answer, BadAnswer, Declined, Request, Turn, instruction
 from .answer_json import find_fitting, without_thoughts

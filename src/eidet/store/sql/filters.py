@@ -5,122 +5,112 @@ Each leaf is a definite true or false, never NULL, so that NOT means what it mea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import eq, ge, gt, le, lt, ne
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
-
-from sqlalchemy import Boolean, ColumnElement, and_, false, func, not_, or_, true, type_coerce
-from sqlalchemy.sql.elements import Grouping
 
 from ...core.scope import Scope
 from ...core.where import Box, Condition, Near, Where
-from .ports import JsonSql
-from .schema import records
-
-Test = ColumnElement[bool]
+from .ports import JsonSql, Sql
 
 _WIDEST: Final = 100  # SQLite parses `a OR b OR …` into a tree of that depth and allows 1,000
-_LABELS: Final = ("agent", "session", "who", "source")
-_COMPARE: Final[dict[str, Callable[[Any, Any], Test]]] = {
-    "=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge
-}  # fmt: skip
+_NAMED: Final = {"kinds": "kind", "tiers": "tier", "trust": "trust"}
+_COMPARED: Final = {
+    **{name: f"{name} IS NOT NULL AND {name} =" for name in ("agent", "session", "who", "source")},
+    "since": "occurred >=",
+    "until": "occurred <=",
+    "created_since": "created >=",
+    "created_until": "created <=",
+    "step_from": "step IS NOT NULL AND step >=",
+    "step_to": "step IS NOT NULL AND step <=",
+    "importance_min": "importance >=",
+    "importance_max": "importance <=",
+}
+_AXES: Final = ("x", "y", "coalesce(z, 0.0)")
 
 
-def compile_where(where: Where, json: JsonSql) -> Test:
+def compile_where(where: Where, json: JsonSql) -> Sql:
     """The filter as one SQL expression; every value in it is a bound parameter."""
-    return _join(and_, [*_fields(where, json), *_split_nested(where, json)], true())
+    parts = [*_fields(where, json), *_nested(where, json)]
+    return _join(" AND ", parts) if parts else Sql("1 = 1")
 
 
-def _fields(where: Where, json: JsonSql) -> Iterator[Test]:
-    column = records.c
+def _fields(where: Where, json: JsonSql) -> Iterator[Sql]:
+    mark = json.mark
     if where.scope is not None:
-        yield in_scope(where.scope, column.scope)
-    if where.ids is not None:
-        yield json.among(column.id, where.ids)
-    if where.kinds is not None:
-        yield json.among(column.kind, [kind.value for kind in where.kinds])
-    if where.tiers is not None:
-        yield json.among(column.tier, [tier.value for tier in where.tiers])
-    if where.trust is not None:
-        yield json.among(column.trust, [trust.value for trust in where.trust])
-    for name in _LABELS:
-        if (label := getattr(where, name)) is not None:
-            yield and_(column[name].is_not(None), column[name] == label)
-    yield from _ranges(where)
+        yield _in_scope(where.scope, mark)
+    yield from _lists(where, json)
+    yield from _values(where, mark)
+    if where.box is not None:
+        yield _in_box(where.box, mark)
+    if where.near is not None:
+        yield _within(where.near, mark)
     if where.alive_at is not None:
-        yield or_(column.expires.is_(None), column.expires > where.alive_at)
+        yield Sql(f"(expires IS NULL OR expires > {mark})", (where.alive_at,))
     for condition in where.conditions:
         yield _condition(condition, json)
 
 
-def _condition(condition: Condition, json: JsonSql) -> Test:
+def _lists(where: Where, json: JsonSql) -> Iterator[Sql]:
+    if where.ids is not None:
+        yield json.among(Sql("id"), where.ids)
+    for name, column in _NAMED.items():
+        if (wanted := getattr(where, name)) is not None:
+            yield json.among(Sql(column), [one.value for one in wanted])
+
+
+def _values(where: Where, mark: str) -> Iterator[Sql]:
+    for name, start in _COMPARED.items():
+        if (value := getattr(where, name)) is not None:
+            yield Sql(f"{start} {mark}", (value,))
+
+
+def _nested(where: Where, json: JsonSql) -> Iterator[Sql]:
+    for part in where.every:
+        yield compile_where(part, json).enclosed
+    if where.some:
+        any_of = _join(" OR ", [compile_where(part, json).enclosed for part in where.some])
+        yield any_of.enclosed
+    for part in where.never:
+        test = compile_where(part, json)
+        yield Sql(f"NOT ({test.text})", test.values)
+
+
+def _condition(condition: Condition, json: JsonSql) -> Sql:
     """An absent number of the record itself passes nothing but being absent."""
     if not condition.of_record:
-        return json.test(records.c[str(condition.path[0])], condition)
-    column = records.c[str(condition.path[1])]
+        return json.test(str(condition.path[0]), condition)
+    column = str(condition.path[1])
     if condition.op == "exists":
-        return column.is_not(None) if condition.value else column.is_(None)
-    return and_(column.is_not(None), _COMPARE[condition.op](column, condition.value))
+        return Sql(f"{column} IS NOT NULL" if condition.value else f"{column} IS NULL")
+    return Sql(f"{column} IS NOT NULL AND {column} {condition.op} {json.mark}", (condition.value,))
 
 
-def _ranges(where: Where) -> Iterator[Test]:
-    column = records.c
-    yield from _between(column.occurred, where.since, where.until)
-    yield from _between(column.created, where.created_since, where.created_until)
-    yield from _between(column.step, where.step_from, where.step_to)
-    yield from _between(column.importance, where.importance_min, where.importance_max)
-    if where.box is not None:
-        yield _in_box(where.box)
-    if where.near is not None:
-        yield _within(where.near)
-
-
-def _split_nested(where: Where, json: JsonSql) -> Iterator[Test]:
-    for part in where.every:
-        yield compile_where(part, json)
-    if where.some:
-        yield _join(or_, [compile_where(part, json) for part in where.some], false())
-    for part in where.never:
-        yield not_(compile_where(part, json))
-
-
-def in_scope(scope: Scope, column: ColumnElement[str]) -> Test:
+def _in_scope(scope: Scope, mark: str) -> Sql:
     """A range rather than LIKE, so that the index serves it; '0' is the character after '/'."""
+    path = scope.path
     if not scope.below:
-        return column == scope.path
-    return or_(column == scope.path, and_(column >= scope.path + "/", column < scope.path + "0"))
+        return Sql(f"scope = {mark}", (path,))
+    test = f"(scope = {mark} OR (scope >= {mark} AND scope < {mark}))"
+    return Sql(test, (path, f"{path}/", f"{path}0"))
 
 
-def _between(column: ColumnElement[Any], low: float | None, high: float | None) -> Iterator[Test]:
-    ends = [column >= low] if low is not None else []
-    if high is not None:
-        ends.append(column <= high)
-    if ends:
-        yield and_(column.is_not(None), *ends)
+def _in_box(box: Box, mark: str) -> Sql:
+    sides = list(zip(_AXES, box.low, box.high, strict=False))
+    tests = ["x IS NOT NULL", *(f"{axis} BETWEEN {mark} AND {mark}" for axis, _, _ in sides)]
+    return Sql(" AND ".join(tests), tuple(end for _, low, high in sides for end in (low, high)))
 
 
-def _in_box(box: Box) -> Test:
-    sides = [axis.between(low, high) for axis, low, high in zip(_axes(), box.low, box.high, strict=False)]
-    return and_(records.c.x.is_not(None), *sides)
+def _within(near: Near, mark: str) -> Sql:
+    middle = (*near.place, 0.0)[:3]
+    squares = " + ".join(f"({axis} - {mark}) * ({axis} - {mark})" for axis in _AXES)
+    values = tuple(value for value in middle for _ in range(2))
+    return Sql(f"x IS NOT NULL AND {squares} <= {mark}", (*values, near.radius * near.radius))
 
 
-def _within(near: Near) -> Test:
-    x, y, z = (axis - middle for axis, middle in zip(_axes(), (*near.place, 0.0)[:3], strict=True))
-    return and_(records.c.x.is_not(None), x * x + y * y + z * z <= near.radius * near.radius)
-
-
-def _axes() -> tuple[ColumnElement[float], ...]:
-    return records.c.x, records.c.y, func.coalesce(records.c.z, 0.0)
-
-
-def _join(join: Callable[..., Test], parts: Sequence[Test], empty: Test) -> Test:
+def _join(word: str, parts: Sequence[Sql]) -> Sql:
     """All parts joined, in groups that keep the expression tree shallow."""
-    if len(parts) <= _WIDEST:
-        return join(*parts) if parts else empty
-    groups = [parts[start : start + _WIDEST] for start in range(0, len(parts), _WIDEST)]
-    return _join(join, [_enclose(join(*group)) for group in groups], empty)
-
-
-def _enclose(test: Test) -> Test:
-    """In parentheses that SQLAlchemy does not take away again, as it does for a plain grouping."""
-    return type_coerce(Grouping(test), Boolean)
+    if len(parts) > _WIDEST:
+        groups = [parts[start : start + _WIDEST] for start in range(0, len(parts), _WIDEST)]
+        return _join(word, [_join(word, group).enclosed for group in groups])
+    values: tuple[Any, ...] = tuple(value for part in parts for value in part.values)
+    return Sql(word.join(part.text for part in parts), values)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ...core.condition import Condition
 from .. import Scrubbed
-
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Dialect
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -27,28 +24,36 @@ class Cursor(Protocol):
     def fetchall(self) -> list[Any]: ...
 
 
+class Sql(NamedTuple):
+    """A piece of SQL, and the values of its marks in their order."""
+
+    text: str
+    values: tuple[Any, ...] = ()
+
+    @property
+    def enclosed(self) -> Sql:
+        return Sql(f"({self.text})", self.values)
+
+
 class JsonSql(Protocol):
     """What SQL dialects do not agree on."""
-
-    def answers(self, condition: Condition) -> bool:
-        """Whether `test` can tell a condition exactly."""
-
-    def test(self, column: ColumnElement[Any], condition: Condition) -> ColumnElement[bool]:
-        """Whether a condition holds for the JSON document in a column; false, not NULL, without one."""
-
-    def among(self, column: ColumnElement[Any], values: Sequence[str]) -> ColumnElement[bool]:
-        """Whether a text that is never NULL is one of the values, however many they are."""
-
-
-class Driver(Protocol):
-    """One SQL database. Raises Eidet's errors, never its own."""
 
     @property
     def mark(self) -> str:
         """What stands for a value in SQL: `?` or `%s`."""
 
-    def dialect(self) -> Dialect:
-        """SQLAlchemy's name for it; asked for by the first filter, since importing it takes long."""
+    def answers(self, condition: Condition) -> bool:
+        """Whether `test` can tell a condition exactly."""
+
+    def test(self, column: str, condition: Condition) -> Sql:
+        """Whether a condition holds for the JSON document in a column; false, not NULL, without one."""
+
+    def among(self, found: Sql, values: Sequence[str]) -> Sql:
+        """Whether a text that is never NULL is one of the values, however many they are."""
+
+
+class Driver(Protocol):
+    """One SQL database. Raises Eidet's errors, never its own."""
 
     @property
     def json(self) -> JsonSql: ...

@@ -18,11 +18,10 @@ from ..pushdown import Sieve, sieve
 from ..rules import check_order
 from .column_names import NULLABLE
 from .column_names import RECORD_COLUMNS as COLUMNS
-from .counting import COUNTS, DISTINCT, STORED
-from .plain_filters import write_plain
+from .filters import compile_where
 from .ports import Ask, JsonSql, Row
 from .rows import bare_record_of, record_of, story_of
-from .statements import ALL, ALONG_SCOPE, ALONG_TABLE, BARE, Statements
+from .statements import ALL, ALONG_SCOPE, ALONG_TABLE, BARE, COUNTS, DISTINCT, STORED, Statements
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 PAGE: Final = 2_000  # records read at once
@@ -51,16 +50,9 @@ class SqlReader:
         return sieve(where, self._json.answers)
 
     def test(self, where: Where) -> tuple[str, list[Any]]:
-        """A filter that the database can tell, as SQL and its values.
-
-        Only this part of a query is compiled each time: it is what differs, and compiling takes long.
-        """
-        plain = write_plain(where, self._sql.mark)
-        if plain is not None:
-            return plain
-        from .filters import compile_where  # with SQLAlchemy, which opening a memory does not need
-
-        return self._sql.prepare(compile_where(where, self._json))
+        """A filter that the database can tell, as SQL and its values."""
+        test = compile_where(where, self._json)
+        return test.text, list(test.values)
 
     def select(
         self, columns: str, where: Where, rest: str, values: Sequence[Any] = (), *, after: int = 0

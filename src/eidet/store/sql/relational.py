@@ -1,4 +1,4 @@
-"""The relational store: SQLAlchemy Core for what varies, compiled SQL for what is hot.
+"""The relational store: plain SQL for every database, as text.
 
 The same code serves every SQL database; a database is a `Driver`, see `sqlite.py`.
 """
@@ -34,7 +34,7 @@ class RelationalStore:
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._sql = Statements(driver.mark, driver.dialect)
+        self._sql = Statements(driver.json.mark)
         self._reader = self._reader_type(self._sql, driver.json, driver.read)
         self.list_revised: Final = self._reader.list_revised
         self.list_telling: Final = partial(list_telling, self._snapshot)

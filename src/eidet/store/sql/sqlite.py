@@ -18,7 +18,6 @@ from ...core.private_files import create_private
 from .. import Scrubbed
 from ..group_commit import GroupCommit, QueuedJob
 from . import sqlite_json
-from .dialects import sqlite_dialect
 from .migrate import migrate
 from .ports import Cursor, Row
 from .relational import RelationalStore
@@ -56,8 +55,6 @@ class SqliteDriver:
     """The connections to one file."""
 
     json = sqlite_json.SqliteJson()
-    mark = "?"
-    dialect = staticmethod(sqlite_dialect)
 
     def __init__(self, path: Path, synchronous: str) -> None:
         self._path = path

@@ -1,48 +1,150 @@
-"""JSON documents in SQLite: what a connection needs for them, and the `JsonSql` of the dialect."""
+"""Conditions on JSON documents in SQLite: plain SQL where it is exact, a Python function elsewhere.
+
+Documents are texts as `dump_json` writes them, and that writing is canonical for scalars: equal
+texts are equal values. So scalars are compared as JSON text, which also avoids that SQLite ends a
+decoded string at its first NUL and rounds integers beyond 64 bits.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Final
 
 from ...core.condition import Condition, compare, resolve
 from ...core.errors import BadInput
-from ...core.validate import Json
+from ...core.validate import Json, dump_json
+from .ports import Sql
 
-if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement
-
-    from .sqlite_conditions import Test
-
-
+_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FEW: Final = 100  # more values than this travel as one JSON array: SQLite binds 32,766 parameters at most
+_ARROWS: Final = sqlite3.sqlite_version_info >= (3, 38)  # the first SQLite with the operator `->`
+_EACH: Final = "(SELECT value FROM json_each(?))"
 _refused = threading.local()
-
-
-def register(connection: sqlite3.Connection) -> None:
-    """Gives a connection the function that conditions fall back on."""
-    connection.create_function("eidet_holds", 4, _holds, deterministic=True)
 
 
 class SqliteJson:
     """`JsonSql` for SQLite connections that were registered."""
 
+    mark = "?"
+
     def answers(self, condition: Condition) -> bool:
         del condition
         return True
 
-    def test(self, column: ColumnElement[Any], condition: Condition) -> Test:
-        from .sqlite_conditions import test_condition
+    def test(self, column: str, condition: Condition) -> Sql:
+        path = native_path(condition.path[1:])
+        found = None if path is None else _native(column, path, condition)
+        if found is not None:
+            return found
+        fallback = _fallback(column, condition)
+        return Sql(f"{fallback.text} = 1", fallback.values)
 
-        return test_condition(column, condition)
+    def among(self, found: Sql, values: Sequence[str]) -> Sql:
+        return _is_among(found, list(dict.fromkeys(values)))
 
-    def among(self, column: ColumnElement[Any], values: Sequence[str]) -> Test:
-        from .sqlite_conditions import is_among
 
-        return is_among(column, list(dict.fromkeys(values)))
+def _is_among(found: Sql, values: Sequence[str]) -> Sql:
+    """Whether a text is one of the values, each given once."""
+    if not values:
+        return Sql("1 = 0")
+    if len(values) <= _FEW:
+        return _is_listed(found, values)
+    whole = [value for value in values if "\0" not in value]
+    cut = [value for value in values if "\0" in value]  # json_each would end them at the NUL
+    each = Sql(f"{found.text} IN {_EACH}", (*found.values, dump_json(whole)))
+    if not cut:
+        return each
+    listed = _is_listed(found, cut)
+    return Sql(f"({each.text} OR {listed.text})", (*each.values, *listed.values))
+
+
+def _is_listed(found: Sql, values: Sequence[str]) -> Sql:
+    return Sql(f"{found.text} IN ({', '.join('?' * len(values))})", (*found.values, *values))
+
+
+def native_path(steps: Sequence[str | int]) -> str | None:
+    """A path SQLite reads as `resolve` does, or None. A key of digits could also be a position."""
+    path = "$"
+    for step in steps:
+        if isinstance(step, int) and 0 <= step < 10**9:
+            path += f"[{step}]"
+        elif isinstance(step, str) and _KEY.fullmatch(step):
+            path += f".{step}"
+        else:
+            return None
+    return path
+
+
+def _native(column: str, path: str, condition: Condition) -> Sql | None:
+    op, operand = condition.op, condition.value
+    if op == "exists":
+        return Sql(f"json_type({column}, ?) IS {'NOT ' if operand else ''}NULL", (path,))
+    if op in ("=", "!=", "in") and _ARROWS:
+        return _equality(column, path, op, operand if op == "in" else (operand,))
+    if op in ("<", "<=", ">", ">=") and not isinstance(operand, str):
+        return _order(column, path, condition)
+    return None
+
+
+def _equality(column: str, path: str, op: str, operands: Sequence[Json]) -> Sql | None:
+    if any(isinstance(operand, dict | list | tuple) for operand in operands):
+        return None
+    texts = list(dict.fromkeys(list_json_texts(operands)))
+    if op != "!=":
+        return _is_among(Sql(f"coalesce({column} -> ?, '')", (path,)), texts)
+    present = Sql(f"coalesce({column} -> ?, ?)", (path, texts[0]))  # what is missing does not differ
+    listed = _is_listed(present, texts)
+    return Sql(f"NOT {listed.text}", listed.values)
+
+
+def list_json_texts(scalars: Iterable[Json]) -> list[str]:
+    return [text for scalar in scalars for text in json_texts(scalar)]
+
+
+def json_texts(scalar: Json) -> list[str]:
+    """Every way `dump_json` writes a value that is the same as this one: 1 is also 1.0."""
+    if isinstance(scalar, bool) or not isinstance(scalar, int | float):
+        return [dump_json(scalar)]
+    if scalar == 0:
+        return ["0", "0.0", "-0.0"]
+    if isinstance(scalar, float):
+        return [dump_json(scalar), *([dump_json(int(scalar))] if scalar.is_integer() else [])]
+    return [dump_json(scalar), *([dump_json(float(scalar))] if _is_float(scalar) else [])]
+
+
+def _is_float(number: int) -> bool:
+    return abs(number) <= sys.float_info.max and float(number) == number
+
+
+def _order(column: str, path: str, condition: Condition) -> Sql | None:
+    """SQLite decides what is clear; near ties are for Python, as SQLite may read a last digit amiss."""
+    operand, below = condition.value, condition.op in ("<", "<=")
+    if abs(operand) > 1e300:
+        return None
+    slack = max(abs(operand) * 1e-12, 1e-300)
+    fallback = _fallback(column, condition)
+    answer = (
+        f"CASE WHEN coalesce(json_type({column}, ?), '') NOT IN ('integer', 'real') THEN 0 "
+        f"WHEN json_extract({column}, ?) < ? THEN {int(below)} "
+        f"WHEN json_extract({column}, ?) > ? THEN {int(not below)} ELSE {fallback.text} END = 1"
+    )
+    return Sql(answer, (path, path, operand - slack, path, operand + slack, *fallback.values))
+
+
+def _fallback(column: str, condition: Condition) -> Sql:
+    steps, operand = dump_json(condition.path[1:]), dump_json(condition.value)
+    return Sql(f"eidet_holds({column}, ?, ?, ?)", (steps, condition.op, operand))
+
+
+def register(connection: sqlite3.Connection) -> None:
+    """Gives a connection the function that conditions fall back on."""
+    connection.create_function("eidet_holds", 4, _holds, deterministic=True)
 
 
 def _holds(document: str | None, path: str, op: str, operand: str) -> int | None:

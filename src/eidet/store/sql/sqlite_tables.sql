@@ -1,4 +1,4 @@
--- The tables of a new SQLite file: what the migrations of revision 0004 come to, without Alembic.
+-- The tables of a new SQLite file: what the migrations of revision 0001 come to, without Alembic.
 -- A test keeps this file equal to them. Statements end with a semicolon at the end of a line.
 
 CREATE TABLE alembic_version (

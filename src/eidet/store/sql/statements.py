@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ...core.scope import Scope
 from .. import Entry
@@ -17,9 +17,6 @@ from .column_names import EVENT_COLUMNS
 from .column_names import RECORD_COLUMNS as COLUMNS
 from .rows import BARE_COLUMNS
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
-
-if TYPE_CHECKING:
-    from sqlalchemy import ClauseElement, Dialect
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 ALL: Final = ", ".join(COLUMNS)
@@ -89,6 +86,30 @@ _SQL: Final = {
 }
 
 
+# What is counted rather than read: the survey of the records.
+_IDLE: Final = "created < :stale AND (last_used IS NULL OR last_used < :stale)"
+
+
+def _how_many(test: str) -> str:
+    return f"coalesce(sum(CASE WHEN {test} THEN 1 ELSE 0 END), 0)"
+
+
+# The numbers of a `Survey`, in its order, up to those of duplicates; a filter follows.
+COUNTS: Final = (
+    f"SELECT count(*), {_how_many('uses > 0')}, {_how_many('created >= :fresh')}, min(created), "
+    f"{_how_many('created < :ripe')}, {_how_many('created < :ripe AND uses = 0')}, {_how_many(_IDLE)} "
+    "FROM records"
+)
+STORED: Final = f"SELECT count(*) FROM records WHERE ({{test}}) AND kind IN ({KINDS})"
+# as `visible_details_of` reads them
+_SAID: Final = (
+    "scope, digest, kind, who, agent, session, step, x, y, z, source, "
+    "CASE WHEN occurred = created THEN NULL ELSE occurred END"
+)
+_DISTINCT: Final = f"SELECT DISTINCT {_SAID} FROM records WHERE ({{test}}) AND kind IN ({KINDS})"
+DISTINCT: Final = f"SELECT count(*) FROM ({_DISTINCT}) AS said"
+
+
 class SqlStatement:
     """SQL text for one driver and the order of its parameters."""
 
@@ -121,9 +142,8 @@ class ValueStatements:
 class Statements(dict[str, SqlStatement]):
     """The fixed statements, as a driver reads them; `mark` is what stands for a value in its SQL."""
 
-    def __init__(self, mark: str, dialect: Callable[[], Dialect]) -> None:
+    def __init__(self, mark: str) -> None:
         super().__init__()
-        self._dialect = dialect
         self.mark = mark
         self._writing: dict[str, ValueStatements] = {}
         self.among: Final = lru_cache(maxsize=1024)(self._among)
@@ -155,9 +175,9 @@ class Statements(dict[str, SqlStatement]):
 
         Each is looked up by itself: among several, PostgreSQL would look at all records of the content.
         """
-        parts = []
-        for at in range(count):
-            parts.append(select_held("digest", f"= :digest AND statement = :v{at}", bare=False))
+        parts = (
+            select_held("digest", f"= :digest AND statement = :v{at}", bare=False) for at in range(count)
+        )
         return self.compile(" UNION ALL ".join(parts))
 
     def _values_among(self, name: str, count: int) -> str:
@@ -180,11 +200,6 @@ class Statements(dict[str, SqlStatement]):
         return self.compile(
             f"SELECT DISTINCT scope, id FROM events WHERE {test} AND earlier IS NOT NULL LIMIT :most"
         )
-
-    def prepare(self, clause: ClauseElement) -> tuple[str, list[Any]]:
-        """Any other statement, as text and values."""
-        compiled: Any = clause.compile(dialect=self._dialect(), compile_kwargs={"render_postcompile": True})
-        return str(compiled), [compiled.params[name] for name in compiled.positiontup or ()]
 
 
 def select_held(column: str, test: str, bare: bool) -> str:

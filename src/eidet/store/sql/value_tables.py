@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ...core.errors import Corrupt
 from ...core.scope import Scope
 from ...core.validate import dump_json
-from ...core.value_classes import dataclass
 from ..model import SETTINGS, STAGED, TALLIES, TOMBSTONES
 
 

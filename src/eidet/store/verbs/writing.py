@@ -7,7 +7,7 @@ those of the moment at which the caller asked: jobs run in other threads, and ag
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 from ...core.errors import Conflict
 from ...core.event import Event
 from ...core.record import Record
-from ...core.value_classes import dataclass
 from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import PutsNew

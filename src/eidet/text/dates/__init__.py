@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ...core.value_classes import dataclass
 from ..words import code_of
 from .days import Days, clip_day
 from .english_words import TIMES, TRIGGERS

@@ -7,9 +7,9 @@ part of a code or of a telephone number is taken for a date. Only a month may be
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import datetime
 
-from ...core.value_classes import dataclass
 from .english_words import words_of
 
 _TOKEN = re.compile(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-from ...core.value_classes import dataclass
 from .sentence_words import SentenceWords
 from .word_tables import PAST, PRESENT, PROGRESSIVE, Frame, WordTables
 

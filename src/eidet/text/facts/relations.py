@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
-
-from ...core.value_classes import dataclass
 
 FAVOURITE: Final = "favourite_"  # begins a relation that the text names: favourite_colour
 ADJECTIVES: Final = frozenset(  # conditions that one is, not has

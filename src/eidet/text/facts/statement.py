@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
 
 from ...core.errors import Corrupt
 from ...core.validate import dump_json
-from ...core.value_classes import dataclass
 
 VALUE: Final = "value"  # the kind of a mention that is no entity: an age, a date, a sentence
 

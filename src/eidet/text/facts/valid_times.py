@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Final
 
-from ...core.value_classes import dataclass
 from ..dates import Dated
 from ..dates.days import clip_day, move_day
 from ..dates.durations import read_count

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
-
-from ...core.value_classes import dataclass
 
 PRESENT: Final = "present"
 THIRD: Final = "third"  # lives, works

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +25,6 @@ from ...core.lazy_names import lazy_names
 from ...core.private_files import read_key_file
 from ...core.record import Record
 from ...core.settings import Settings
-from ...core.value_classes import dataclass
 
 if TYPE_CHECKING:
     from .chain import AuditEntry, AuditHead

@@ -11,10 +11,9 @@ import re
 from base64 import b64decode
 from binascii import Error as BadCode
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import prod
 from typing import Final
-
-from ...core.value_classes import dataclass
 
 SUSPICIOUS: Final = 0.5
 _CODED: Final = 0.9

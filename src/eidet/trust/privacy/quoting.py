@@ -6,14 +6,13 @@ import re
 from hashlib import blake2b
 from typing import Final
 
-from ...core.lazy_pattern import LazyPattern
 from ...core.record import Record, Trust, trust_of
 from .poisoning import SUSPICIOUS
 
 UNTRUSTED: Final = frozenset({Trust.TOOL, Trust.WEB, Trust.UNKNOWN, Trust.QUARANTINED})
 
-_LINES = LazyPattern(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_CONTROL = LazyPattern(r"<(?=[|/]?[A-Za-z_|])|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
+_LINES = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_CONTROL = re.compile(r"<(?=[|/]?[A-Za-z_|])|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
 
 
 def fence_text(text: str, label: Trust | str = Trust.UNKNOWN) -> str:

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from eidet.core.errors import BadInput, Corrupt, Misconfigured
-from eidet.models.embed import static_model, word_pieces
+from eidet.models.embed import static_model
 from eidet.models.embed.contract import ODD, TEXTS
 from eidet.models.embed.weights import PackagedFile
 from eidet.models.embed.wordllama import WordLlama
@@ -64,18 +64,6 @@ def test_words_met_before_give_the_tokens_of_the_tokenizer(parts: list[str], bet
     assert model.tokens(text).tolist() == expected
 
 
-def test_words_split_in_python_have_the_tokens_of_the_tokenizer() -> None:
-    model = static_model.load_model()
-    listed = [piece[1:] for piece in model.pieces if piece.startswith(word_pieces.SPACE)]
-    pick = Random(7)
-    made = ["".join(pick.choices("etaoinshrdlucmfwygpbvk", k=pick.randint(1, 14))) for _ in range(4_000)]
-    odd = ["naïve", "Łódź,", "4821-B", "e.g.", "don't", "C++", "日本", "x" * 60, "!?", "", "\n", "a\tb"]
-    for word in [*listed, *made, *odd]:
-        tokens = word_pieces.split_word(word, model.pieces)
-        if tokens is not None and splits(word):
-            assert tokens == model.tokenizer.encode(word, add_special_tokens=False).ids, word
-
-
 def test_words_split_one_by_one_have_the_tokens_of_the_tokenizer() -> None:
     model = static_model.load_model()
     pick = Random(8)
@@ -108,22 +96,9 @@ def test_vectors_are_those_of_the_file_however_many_are_asked_for() -> None:
     np.testing.assert_array_equal(vectors.rows, half.astype(np.float32))
 
 
-def test_a_few_words_are_embedded_without_the_tokenizer() -> None:
-    code = (
-        "import sys; from eidet.models.embed.wordllama import WordLlama;"
-        "few = WordLlama().embed(['Where does Mr. Lund-Åberg live, in Porto?']);"
-        "assert 'tokenizers' not in sys.modules;"
-        "WordLlama().embed([' '.join(f'w{n}' for n in range(1_500))]);"
-        "assert 'tokenizers' in sys.modules;"
-        "again = WordLlama().embed(['Where does Mr. Lund-Åberg live, in Porto? ']);"
-        "assert abs(float(few[0] @ again[0])) > 0.9"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_no_token_has_a_space_after_its_first_letter() -> None:
     vocabulary = static_model.load_model().tokenizer.get_vocab()
-    assert not [token for token in vocabulary if word_pieces.SPACE in token.lstrip(word_pieces.SPACE)]
+    assert not [token for token in vocabulary if static_model.SPACE in token.lstrip(static_model.SPACE)]
 
 
 def test_remembered_words_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

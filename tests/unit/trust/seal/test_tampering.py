@@ -23,10 +23,10 @@ from eidet.core.where import Where
 from eidet.store import Store, Transaction, verbs
 from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
+from eidet.store.sql.column_names import EVENT_COLUMNS
 from eidet.store.sql.column_names import RECORD_COLUMNS as COLUMNS
 from eidet.store.sql.postgres import PostgresStore
 from eidet.store.sql.rows import row_of
-from eidet.store.sql.schema import events as events_table
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal.damage import list_damage
 from eidet.trust.seal.service import LocalKeys
@@ -202,7 +202,7 @@ def test_a_record_under_the_digest_of_another_is_not_taken_for_that(
         assert verbs.put(store, [y.but(id="new")], now=NOW)[0].id == "y"
 
 
-@pytest.mark.parametrize("column", [column.name for column in events_table.columns])
+@pytest.mark.parametrize("column", EVENT_COLUMNS)
 @pytest.mark.parametrize("at", [0, 1])
 def test_a_column_of_an_event_that_was_changed_is_noticed(
     life: tuple[Path, Rows], tmp_path: Path, column: str, at: int

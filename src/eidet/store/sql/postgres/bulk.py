@@ -7,16 +7,14 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import select
-
 from ....core.condition import MISSING, Condition, compare
 from ....core.where import Where
 from ...pushdown import untold
 from ..column_names import RECORD_COLUMNS as COLUMNS
+from ..column_names import TABLES
 from ..filters import compile_where
 from ..ports import Row
 from ..reader import SqlReader
-from ..schema import metadata, records
 from ..statements import KINDS, select_held
 from ..transaction import SqlTransaction
 from ..value_tables import VALUE_TABLES, ValueTable
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 FEW: Final = 3  # rows that are written one by one
 AT_ONCE: Final = 1000
 VALUES_AT_ONCE: Final = 10_000  # that conditions ask for
-_TYPES: Final = {"BIGINT": "int8", "INTEGER": "int4", "FLOAT": "float8", "TEXT": "text", "BLOB": "bytea"}
 _REMOVE: Final = (
     "WITH doomed AS (SELECT unnest(%s::bigint[]) AS seq), "
     "staged AS (DELETE FROM vectors_next WHERE seq IN (SELECT seq FROM doomed)) "
@@ -69,12 +66,17 @@ class PostgresReader(SqlReader):
 
     def _match_values(self, coarse: Where, conditions: Sequence[Condition]) -> Iterator[int]:
         """Of conditions that only Python can tell, such as regex, it reads the values, not the records."""
-        columns = [records.c[str(condition.path[0])] for condition in conditions]
-        values = map(self._json.read_value, columns, conditions)
+        columns = [str(condition.path[0]) for condition in conditions]
+        read = list(map(self._json.read_value, columns, conditions))
         tests = [compile_where(coarse, self._json), *map(self._json.narrow, columns, conditions)]
-        query = select(records.c.seq, *values).where(*tests).order_by(records.c.seq).limit(VALUES_AT_ONCE)
+        query = (
+            f"SELECT {', '.join(['seq', *(value.text for value in read)])} FROM records "
+            f"WHERE {' AND '.join(test.enclosed.text for test in tests)} AND seq > %s "
+            f"ORDER BY seq LIMIT {VALUES_AT_ONCE}"
+        )
+        values = [value for part in (*read, *tests) for value in part.values]
         after = 0
-        while rows := self.ask(*self._sql.prepare(query.where(records.c.seq > after))):
+        while rows := self.ask(query, [*values, after]):
             yield from (seq for seq, *found in rows if all(map(_holds, conditions, found)))
             after = rows[-1][0]
 
@@ -87,7 +89,7 @@ class PostgresTransaction(PostgresReader, SqlTransaction):
     def _add_rows(self, table: str, rows: Sequence[Row]) -> None:
         if len(rows) < FEW:
             return super()._add_rows(table, rows)
-        types = column_types(table)
+        types = TABLES[table]
         copy = f"COPY {table} ({', '.join(types)}) FROM STDIN (FORMAT BINARY)"
         for start in range(0, len(rows), AT_ONCE):
             self._cursor.copy(copy, types, rows[start : start + AT_ONCE])
@@ -113,13 +115,6 @@ def _holds(condition: Condition, value: str | None) -> bool:
 
 
 @cache
-def column_types(table: str) -> dict[str, str]:
-    """By the names of the columns, in their order."""
-    columns = metadata.tables[table].columns
-    return {column.name: _TYPES[str(column.type).split(" ", 1)[0]] for column in columns}
-
-
-@cache
 def _select_seqs(bare: bool) -> str:
     """Parameters: the scope, then the seqs as the text of an array."""
     return select_held("seq", "= ANY(%s::bigint[])", bare).replace(":scope", "%s")
@@ -129,13 +124,13 @@ def _select_seqs(bare: bool) -> str:
 def _select_keys(column: str, bare: bool) -> str:
     """Parameters: the values of the column, then the scope."""
     held = select_held(column, "= g.key", bare).replace(":scope", "%s")
-    return _look_up(f"%s::{column_types('records')[column]}[]", "key", held)
+    return _look_up(f"%s::{TABLES['records'][column]}[]", "key", held)
 
 
 @cache
 def _select_values(table: ValueTable) -> str:
     """The values of many keys, given as an array for each column of the key."""
-    types = column_types(table.name)
+    types = TABLES[table.name]
     arrays = ", ".join(f"%s::{types[name]}[]" for name in table.key)
     same = " AND ".join(f"{name} = g.key_{name}" for name in table.key)
     keys = ", ".join(f"key_{name}" for name in table.key)
@@ -158,7 +153,7 @@ def insert_if_free() -> str:
     that must not be tombstones, whether there must not be any at all, whether contents are unique, scope and
     digest of it, and now.
     """
-    types = list(column_types("records").values())
+    types = list(TABLES["records"].values())
     values = ", ".join(f"%s::{type}" for type in types[1:])
     return (
         f"INSERT INTO records ({', '.join(COLUMNS)}) SELECT 1 + greatest("

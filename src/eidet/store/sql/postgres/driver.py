@@ -13,7 +13,6 @@ from ....core.errors import Corrupt, EidetError, Misconfigured, Unavailable
 from ....net.retry import OutcomeUnknown, RetryPolicy
 from ... import Head, Scrubbed
 from ...group_commit import GroupCommit, QueuedJob
-from ..dialects import postgres_dialect
 from ..ports import Cursor, Row
 from .address import PostgresAddress, connect, hide_password, reign_of, replica_of, set_preparing
 from .json_sql import PostgresJson
@@ -48,8 +47,6 @@ class PostgresDriver:
     """Writes to the primary, reads from whoever is near enough to it."""
 
     json = PostgresJson()
-    mark = "%s"
-    dialect = staticmethod(postgres_dialect)
     writable = True
 
     def __init__(self, address: PostgresAddress, retry_policy: RetryPolicy | None = None) -> None:

@@ -9,16 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, Final
-
-from sqlalchemy import ColumnElement, Text, all_, and_, any_, case, cast, false, func, literal, or_
-from sqlalchemy.dialects.postgresql import ARRAY, JSON, JSONB, NUMERIC
+from typing import Final
 
 from ....core.validate import Json, dump_json
 from ....core.where import Condition
-from ..sqlite_conditions import list_json_texts
-
-Test = ColumnElement[bool]
+from ..ports import Sql
+from ..sqlite_json import list_json_texts
 
 EXACT: Final = 2**53
 _ODD: Final = re.compile(r"[\s+-]+\d|\d{10}|\s*$")
@@ -26,6 +22,8 @@ _ODD: Final = re.compile(r"[\s+-]+\d|\d{10}|\s*$")
 
 class PostgresJson:
     """`JsonSql` for PostgreSQL."""
+
+    mark = "%s"
 
     def answers(self, condition: Condition) -> bool:
         """Whether `test` says exactly what `Condition.holds` does."""
@@ -35,69 +33,76 @@ class PostgresJson:
         """Whether `said` is the value that a condition asks for."""
         return _same_path(condition.path[1:])
 
-    def read_value(self, column: ColumnElement[Any], condition: Condition) -> ColumnElement[str]:
+    def read_value(self, column: str, condition: Condition) -> Sql:
         """The value that a condition asks for, as JSON; NULL where there is none."""
-        return cast(_value(column, condition), Text)
+        value = _value(column, condition)
+        return Sql(f"({value.text})::text", value.values)
 
-    def narrow(self, column: ColumnElement[Any], condition: Condition) -> Test:
+    def narrow(self, column: str, condition: Condition) -> Sql:
         """Lets at least as much pass as a condition that `test` cannot tell."""
         value = _value(column, condition)
         if condition.op == "contains" and _is_exact(condition.value):
-            return case((value.is_not(None), _containing(value, condition.value)), else_=false())
-        return _kind(value) == "string" if condition.op == "regex" else value.is_not(None)
+            holds = _containing(value, condition.value)
+            test = f"CASE WHEN {value.text} IS NOT NULL THEN {holds.text} ELSE false END"
+            return Sql(test, (*value.values, *holds.values))
+        if condition.op == "regex":
+            return Sql(f"{_kind(value)} = 'string'", value.values)
+        return Sql(f"{value.text} IS NOT NULL", value.values)
 
-    def test(self, column: ColumnElement[Any], condition: Condition) -> Test:
+    def test(self, column: str, condition: Condition) -> Sql:
         value = _value(column, condition)
         op, operand = condition.op, condition.value
         if op == "exists":
-            return and_(column.is_not(None), value.is_not(None)) if operand else value.is_(None)
+            return Sql(f"{value.text} IS {'NOT ' if operand else ''}NULL", value.values)
         if op in ("<", "<=", ">", ">="):
             return _compare_numbers(value, op, operand)
         texts = list_json_texts(operand if op == "in" else (operand,))
-        found = func.coalesce(cast(value, Text), "")
+        found = Sql(f"coalesce(({value.text})::text, '')", value.values)
         if op == "!=":
-            return and_(value.is_not(None), found != all_(literal(texts, ARRAY(Text))))
+            test = f"{value.text} IS NOT NULL AND {found.text} <> ALL(%s::text[])"
+            return Sql(test, (*value.values, *found.values, texts))
         return self.among(found, texts)
 
-    def among(self, column: ColumnElement[Any], values: Sequence[str]) -> Test:
+    def among(self, found: Sql, values: Sequence[str]) -> Sql:
         if not values:
-            return false()
-        return column == any_(literal(list(dict.fromkeys(values)), ARRAY(Text)))
+            return Sql("1 = 0")
+        return Sql(f"{found.text} = ANY(%s::text[])", (*found.values, list(dict.fromkeys(values))))
 
 
-def _value(column: ColumnElement[Any], condition: Condition) -> ColumnElement[Any]:
-    steps = [str(step) for step in condition.path[1:]]
-    return cast(column, JSON).op("#>", return_type=JSON())(literal(steps, ARRAY(Text)))
+def _value(column: str, condition: Condition) -> Sql:
+    return Sql(f"({column}::json #> %s::text[])", ([str(step) for step in condition.path[1:]],))
 
 
-def _compare_numbers(value: ColumnElement[Any], op: str, operand: Json) -> Test:
+def _compare_numbers(value: Sql, op: str, operand: Json) -> Sql:
     """The cast is reached by numbers alone.
 
     A float is written as the shortest decimal that reads back as it, which keeps the order of floats,
     and that of floats and whole numbers as far as every whole number is a float.
     """
-    number = cast(cast(value, Text), NUMERIC)
-    holds = number.op(op, is_comparison=True)(literal(Decimal(repr(operand)), NUMERIC))
-    return case((_kind(value) == "number", holds), else_=false())
+    holds = f"{value.text}::text::numeric {op} %s::numeric"
+    test = f"CASE WHEN {_kind(value)} = 'number' THEN {holds} ELSE false END"
+    return Sql(test, (*value.values, *value.values, Decimal(repr(operand))))
 
 
-def _containing(value: ColumnElement[Any], operand: Json) -> Test:
+def _containing(value: Sql, operand: Json) -> Sql:
     """Whether it may be part of a text or one of a list.
 
     `jsonb` says that a list contains what is one of its items. Texts with characters that the database cannot
     hold are written otherwise: they pass.
     """
-    one_of = cast(value, JSONB).op("@>", is_comparison=True)(cast(literal(dump_json(operand)), JSONB))
-    listed = and_(_kind(value) == "array", one_of)
+    listed = f"{_kind(value)} = 'array' AND {value.text}::jsonb @> %s::jsonb"
+    values = (*value.values, *value.values, dump_json(operand))
     if not isinstance(operand, str):
-        return listed
-    content = value.op("#>>", return_type=Text())(literal([], ARRAY(Text)))
-    odd = func.strpos(cast(value, Text), "u001a") > 0
-    return or_(listed, and_(_kind(value) == "string", or_(func.strpos(content, operand) > 0, odd)))
+        return Sql(f"({listed})", values)
+    part = f"strpos({value.text} #>> '{{}}', %s::text) > 0"
+    odd = f"strpos({value.text}::text, 'u001a') > 0"
+    test = f"({listed} OR {_kind(value)} = 'string' AND ({part} OR {odd}))"
+    return Sql(test, (*values, *value.values, *value.values, operand, *value.values))
 
 
-def _kind(value: ColumnElement[Any]) -> ColumnElement[str]:
-    return func.coalesce(func.json_typeof(value), "")
+def _kind(value: Sql) -> str:
+    """The type of a value; it takes the same values."""
+    return f"coalesce(json_typeof({value.text}), '')"
 
 
 def _is_exact(operand: Json) -> bool:

@@ -1,4 +1,4 @@
-"""The first tables: records, what happened to them, settings, and room for a change of embedder."""
+"""The first tables: records and their history, settings, tallies, tombstones, vectors of a new embedder."""
 
 import uuid
 from typing import Any
@@ -48,6 +48,10 @@ def upgrade() -> None:
         sa.Column("terms", sa.LargeBinary, nullable=False),
         sa.Column("vector", sa.LargeBinary),
         sa.Column("original", sa.LargeBinary),
+        sa.Column("trust", sa.Text, nullable=False, server_default="user"),
+        sa.Column("sealed", sa.LargeBinary),
+        sa.Column("state", sa.Text),
+        sa.Column("statement", sa.LargeBinary),
         **by_scope,
     )
     for number in range(partitions):
@@ -60,9 +64,17 @@ def upgrade() -> None:
     op.create_index(
         "records_by_content",
         "records",
-        ["scope", "digest"],
+        ["scope", "digest", "statement"],
         sqlite_where=unique_kinds,
         postgresql_where=unique_kinds,
+    )
+    made_of_others = sa.text("derived_from IS NOT NULL")
+    op.create_index(
+        "records_by_derivation",
+        "records",
+        ["scope"],
+        sqlite_where=made_of_others,
+        postgresql_where=made_of_others,
     )
     op.create_table(
         "events",
@@ -103,4 +115,10 @@ def upgrade() -> None:
         sa.Column("day", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("what", PLAIN, primary_key=True),
         sa.Column("counts", sa.Text, nullable=False),
+    )
+    op.create_table(
+        "tombstones",
+        sa.Column("scope", PLAIN, primary_key=True),
+        sa.Column("mark", sa.LargeBinary, primary_key=True),
+        sa.Column("moment", sa.Float, nullable=False),
     )
