@@ -69,7 +69,6 @@ def test_choices_flags_and_lists() -> None:
         False,
         False,
     )
-    assert (options.read_list("hosts"), options.read_list("x")) == (("a:1", "b:2"), ())
     with pytest.raises(Misconfigured, match="prepare is one of on, auto, not 'off'"):
         options.read_choice("prepare", {"on": 1, "auto": 2}, 1)
 
