@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 
 from eidet import Memory
 from eidet.core.record import Record
@@ -30,3 +32,20 @@ def write_many(url: str, name: str, count: str) -> None:
         seqs += [stored.seq for stored in verbs.put(store, [record], now=NOW)]
     store.close()
     print(json.dumps(seqs))
+
+
+def leave_open(url: str) -> None:
+    """Forks a child that writes, too; both end without closing. Tells the retries that the parent needed."""
+    store = PostgresStore(url)
+
+    def put(id: str) -> None:
+        verbs.put(store, [Record(id=id, scope="a", text=id, created=NOW, occurred=NOW)], now=NOW)
+
+    put("before")
+    child = os.fork()
+    if child == 0:
+        put("of the child")
+        sys.exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    put("after")
+    print(json.dumps([code, store.health()["retries"]]))

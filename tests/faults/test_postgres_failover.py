@@ -1,4 +1,4 @@
-"""Servers that die and others that take over; servers that follow, and are read from while they are near."""
+"""Servers that die, and others that take over."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from tests.faults import postgres_children
 from tests.faults.nursery import Nursery
 from tests.faults.pairs import Pair, ask, paired
 from tests.servers.postgres import Postgres
-from tests.servers.proxy import Proxy
 from tests.timing import until
 
 from eidet import Memory, Settings
@@ -99,98 +98,7 @@ def check_all_there_once(writers: Writers) -> None:
     assert len(set(seqs)) == len(seqs)
 
 
-# Replicas.
-
-
-@pytest.fixture
-def replica(pair: Pair) -> Iterator[Proxy]:
-    """The way to the standby."""
-    proxy = Proxy(pair.standby.port)
-    yield proxy
-    proxy.stop()
-
-
-@pytest.fixture
-def reading(pair: Pair, replica: Proxy) -> Iterator[PostgresStore]:
-    url = f"{pair.primary.url()}?eidet_replicas=127.0.0.1:{replica.port}&eidet_lag_seconds=2"
-    store = PostgresStore(url, retry_policy=RetryPolicy(deadline_seconds=4, rest_seconds=0.2))
-    verbs.delete_where(store, Where(), now=NOW)
-    yield store
-    replica.heal()
-    store.close()
-
-
-def is_read(store: PostgresStore) -> bool:
-    """Whether a read went to the replica."""
-    return store._driver.read("SELECT pg_is_in_recovery()", ()) == [(True,)]
-
-
-def test_reads_go_to_a_replica_and_writes_are_seen_at_once(reading: PostgresStore) -> None:
-    until(lambda: is_read(reading))
-    for number in range(40):
-        (stored,) = verbs.put(reading, [record(f"r{number}")], now=NOW)
-        assert reading.read("a", [stored.id]) == [stored]
-        assert verbs.count(reading, Where()) == number + 1
-        assert reading.head().seq == stored.seq
-    until(lambda: is_read(reading))
-    assert len(reading.find(Where())) == 40
-    assert len(reading.changes("a", 0, 100).entries) == 40
-    assert reading.health()["replicas"][0]["fresh"]
-
-
-def test_a_replica_that_is_behind_is_passed_over(reading: PostgresStore, pair: Pair) -> None:
-    until(lambda: is_read(reading))
-    ask(pair.standby, "SELECT pg_wal_replay_pause()")
-    until(lambda: ask(pair.standby, "SELECT pg_get_wal_replay_pause_state()") == "paused")
-    try:
-        other = PostgresStore(pair.primary.url())
-        verbs.put(other, [record("of another")], now=NOW)
-        (mine,) = verbs.put(reading, [record("mine")], now=NOW)
-        assert reading.read("a", ["mine"]) == [mine]
-        assert not is_read(reading)
-        assert verbs.count(reading, Where()) == 2
-        other.close()
-    finally:
-        ask(pair.standby, "SELECT pg_wal_replay_resume()")
-    until(lambda: is_read(reading))
-
-
-def test_what_others_wrote_is_seen_within_the_lag(reading: PostgresStore, pair: Pair) -> None:
-    """A paused replica may be read for so long as it may be behind, but not longer."""
-    until(lambda: is_read(reading))
-    ask(pair.standby, "SELECT pg_wal_replay_pause()")
-    until(lambda: ask(pair.standby, "SELECT pg_get_wal_replay_pause_state()") == "paused")
-    try:
-        other = PostgresStore(pair.primary.url())
-        (stored,) = verbs.put(other, [record("of another")], now=NOW)
-        assert reading.read("a", [stored.seq]) == [stored]
-        assert verbs.fingerprint(reading, stored.seq) == verbs.fingerprint(other, stored.seq)
-        time.sleep(2.3)
-        assert verbs.count(reading, Where()) == 1
-        other.close()
-    finally:
-        ask(pair.standby, "SELECT pg_wal_replay_resume()")
-
-
-def test_a_replica_that_is_away_or_silent_is_not_noticed(reading: PostgresStore, replica: Proxy) -> None:
-    verbs.put(reading, [record("one")], now=NOW)
-    for fault in (replica.refuse, lambda: setattr(replica, "silent", True)):
-        until(lambda: is_read(reading))
-        fault()
-        assert verbs.count(reading, Where()) == 1
-        assert verbs.count(reading, Where()) == 1
-        replica.heal()
-    until(lambda: is_read(reading))
-
-
-def test_a_memory_recalls_from_a_replica_what_it_just_remembered(reading: PostgresStore) -> None:
-    memory = Memory(reading, embedder="hashing:64")
-    for number in range(10):
-        text = f"The parcel number {number} went to Lisbon"
-        memory.remember(text, scope="post")
-        assert memory.recall(text, scope="post", limit=1)[0].record.text == text
-    assert memory.forget(everything=True, scope="post", for_good=False) == 10
-    assert not memory.recall("parcel", scope="post")
+# Failover.
 
 
 def test_tables_are_made_on_the_server_that_takes_writes_wherever_it_is_named(pair: Pair) -> None:
@@ -202,9 +110,6 @@ def test_tables_are_made_on_the_server_that_takes_writes_wherever_it_is_named(pa
     store = PostgresStore(f"postgresql://postgres@{places}/eidet_elsewhere")
     assert verbs.put(store, [record("one")], now=NOW)[0].seq == 1
     store.close()
-
-
-# Failover.
 
 
 def test_after_a_restart_under_load_nothing_is_lost_or_twice(postgres: Postgres, postgres_url: str) -> None:

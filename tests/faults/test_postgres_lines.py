@@ -107,6 +107,8 @@ def check_all_fail_in_time(store: PostgresStore) -> None:
 
 def test_a_black_hole_is_told_within_the_deadline(store: PostgresStore, proxy: Proxy) -> None:
     proxy.silent = True
+    with pytest.raises(Unavailable, match=r"no answer within .* s.*eidet_deadline_seconds"):
+        verbs.count(store, Where())
     check_all_fail_in_time(store)
 
 

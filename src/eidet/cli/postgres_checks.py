@@ -40,7 +40,7 @@ def check_postgres(place: str, store: Store) -> Iterator[CheckResult]:
 def _check_server(store: SearchableDatabase) -> Iterator[CheckResult]:
     version, role, schema, vector, available = _ask_one(store, _SERVER)
     yield ok("server", f"PostgreSQL {version}, {_describe_vector(vector, available)}")
-    lacking = store.look(lambda line: line.execute(_LACKING, (list(RIGHTS), list(TABLES), schema)).fetchall())
+    lacking = store.ask(lambda line: line.execute(_LACKING, (list(RIGHTS), list(TABLES), schema)).fetchall())
     for right, tables in lacking:
         todo = f'GRANT {", ".join(RIGHTS)} ON ALL TABLES IN SCHEMA "{schema}" TO "{role}"'
         yield fault("rights", f"the role {role} may not {right} on {tables}", todo)
@@ -50,7 +50,7 @@ def _check_server(store: SearchableDatabase) -> Iterator[CheckResult]:
 
 
 def _ask_one(store: SearchableDatabase, sql: str, *values: Any) -> tuple[Any, ...]:
-    row = store.look(lambda line: line.execute(sql, values).fetchone())
+    row = store.ask(lambda line: line.execute(sql, values).fetchone())
     assert row is not None
     return tuple(row)
 

@@ -90,11 +90,6 @@ class Options:
             return default
         return self.values[name].lower() in _YES
 
-    def read_list(self, name: str) -> tuple[str, ...]:
-        """Values with commas between them."""
-        parts = (part.strip() for part in self.values.get(name, "").split(","))
-        return tuple(part for part in parts if part)
-
     def read_secret(self, name: str, environment: Mapping[str, str], whose: str) -> str | None:
         if name not in self.values:
             return None

@@ -62,14 +62,13 @@ def test_what_is_no_number_is_told(text: str) -> None:
 
 
 def test_choices_flags_and_lists() -> None:
-    options = Options({"prepare": "off", "tls": "Yes", "plain": "0", "hosts": "a:1, b:2,"})
+    options = Options({"prepare": "off", "tls": "Yes", "plain": "0"})
     assert options.read_choice("prepare", {"on": True, "off": False}, True) is False
     assert (options.read_flag("tls"), options.read_flag("plain"), options.read_flag("x")) == (
         True,
         False,
         False,
     )
-    assert (options.read_list("hosts"), options.read_list("x")) == (("a:1", "b:2"), ())
     with pytest.raises(Misconfigured, match="prepare is one of on, auto, not 'off'"):
         options.read_choice("prepare", {"on": 1, "auto": 2}, 1)
 

@@ -94,16 +94,14 @@ class PgvectorIndex:
         head = self._ram.cache.read_head()
         if not any(self._served.find(path, head) for path in self._ram.cache.list_paths(scope)):
             return self._ram.select(scope, where, now=now, order=order, limit=limit)
-        return self._store.at_one(
-            partial(select_ordered, self._store, scope, where, now=now, order=order, limit=limit)
-        )
+        return select_ordered(self._store, scope, where, now=now, order=order, limit=limit)
 
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
         if self._served.find(scope, self._ram.cache.read_head()) is None:
             return self._ram.around(scope, seqs, reach, where, now=now)
-        read = self._store.at_one(partial(read_sessions, self._store, scope, seqs, where, now))
+        read = read_sessions(self._store, scope, seqs, where, now)
         sessions = {name: [*starmap(SessionTurn, line)] for name, line in read.items()}
         return find_neighbours(sessions, seqs, reach)
 
@@ -131,7 +129,7 @@ class PgvectorIndex:
                 break
             try:
                 served.follow(head)
-                answer = self._store.at_one(partial(by_server, served, head), unless=Stale)
+                answer = by_server(served, head)
             except Damaged as damage:
                 self._served.pass_over(path, served, damage)
             except Stale:

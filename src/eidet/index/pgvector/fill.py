@@ -20,7 +20,6 @@ import numpy as np
 from ...core.errors import EidetError
 from ...store import Head
 from ...store.sql.postgres.searchable import SearchableDatabase
-from ...store.watchdog import shut
 from .. import Seqs
 from ..change_pages import Stale, read_changes
 from ..scope_worker import ScopeWorker
@@ -39,6 +38,8 @@ from .tables import (
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from ...store.sql.postgres.pool import DeadlineConnection
 
 log: logging.Logger = logging.getLogger("eidet.index")
 
@@ -186,7 +187,7 @@ class Copier:
         self, store: SearchableDatabase, width: int, how: PgvectorSettings, copy: Callable[[str], None]
     ) -> None:
         self._store, self._width, self._how, self._copy = store, width, how, copy
-        self._connection: Connection[Any] | None = None
+        self._connection: DeadlineConnection | None = None
         self.worker: ScopeWorker = ScopeWorker("eidet-pgvector", self._try_to_copy, rest_seconds=REST_SECONDS)
 
     def _try_to_copy(self, path: str) -> None:
@@ -282,7 +283,7 @@ class Copier:
         """Does a part of a copy on a connection that `close` can cancel; then it is not tried again."""
         return self._store.ask(partial(self._run_on, job=job), deadline_seconds=seconds)
 
-    def _run_on(self, connection: Connection[Any], job: Callable[[Connection[Any]], T]) -> T:
+    def _run_on(self, connection: DeadlineConnection, job: Callable[[Connection[Any]], T]) -> T:
         from psycopg import Error
 
         if self.worker.thread.stopping:
@@ -298,7 +299,7 @@ class Copier:
             self._connection = None
 
     def close(self) -> None:
-        """Asks the server to end what it does; cuts the line if it does not answer."""
+        """Asks the server to end what it does; closes the connection if it does not answer."""
         thread = self.worker.thread
         thread.ask_to_stop()
         connection = self._connection
@@ -306,5 +307,5 @@ class Copier:
             with contextlib.suppress(Exception):  # it may have ended by itself just now
                 connection.cancel_safe(timeout=CANCEL_SECONDS)
             if not thread.join(CANCEL_SECONDS):
-                shut(connection)
+                connection.allow(0.0)
         self.worker.close(JOIN_SECONDS)

@@ -134,7 +134,7 @@ class QueryPlanner:
         if records > max(FEW, probe.depth) and self._passes_mostly(asked, records):
             return replace(asked, strict=False)
         most = max(self._count_named(asked, records), probe.depth)
-        seqs = self._store.look(read_soundly(lambda c: find_passing(c, condition, most + 1)))
+        seqs = self._store.ask(read_soundly(lambda c: find_passing(c, condition, most + 1)))
         if len(seqs) > most:
             return asked
         return replace(asked, passing=np.array(sorted(seqs), np.int64))
@@ -149,7 +149,7 @@ class QueryPlanner:
     def estimate(self, asked: ServerQuery, records: int) -> int:
         """How many pass a filter, as the planner of the server judged when it was first asked for."""
         judge = read_soundly(lambda c: estimate_passing(c, asked.condition))
-        return min(_recall(self._estimates, asked.probe.where, partial(self._store.look, judge)), records)
+        return min(_recall(self._estimates, asked.probe.where, partial(self._store.ask, judge)), records)
 
     def _count_named(self, asked: ServerQuery, records: int) -> int:
         """How many are asked for by name, to see whether no more pass: few, where that is not likely."""

@@ -138,7 +138,7 @@ class ServerScope:
         return voices[1]
 
     def _look(self, job: Callable[[Any], T]) -> T:
-        return self._store.look(read_soundly(job))
+        return self._store.ask(read_soundly(job))
 
     # Searching.
 

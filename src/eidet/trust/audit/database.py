@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ...core.errors import Unavailable
 from ...core.where import Where
 from ...store import Changes
 from ...store.sql.postgres.searchable import SearchableDatabase, SqlCondition
@@ -31,12 +30,6 @@ class AuditedDatabase(AuditedStore):
 
     def ask(self, job: Callable[[Any], T], *, deadline_seconds: float | None = None) -> T:
         return self._database.ask(job, deadline_seconds=deadline_seconds)
-
-    def look(self, job: Callable[[Any], T]) -> T:
-        return self._database.look(job)
-
-    def at_one(self, ask: Callable[[], T], unless: type[Exception] = Unavailable) -> T:
-        return self._database.at_one(ask, unless)
 
     def changes_here(self, scope: str, since: int, limit: int) -> Changes:
         return self._database.changes_here(scope, since, limit)

@@ -1,24 +1,22 @@
 """PostgreSQL: one writer at a time with group commit; what a lost line leaves in doubt is looked up.
 
 address.py      what a URL says                bulk.py                     many records in one round trip
-driver.py       the connections                write.py, quick.py          a commit that is made once
-replicas.py     reading elsewhere              searchable.py               what an index may ask here
+driver.py       reading and writing            write.py                    a commit that is made once
+pool.py         connections with deadlines     searchable.py               what an index may ask here
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from ....core.errors import Unavailable
 from ....core.record import Record, record_digest
-from ....core.scope import Scope
 from ....core.settings import Settings
 from ....core.where import Where
 from ....net.retry import RetryPolicy
 from ... import Changes, Head, Transaction
-from ...model import SETTINGS, STAGED, TOMBSTONES, K, NewRecord, Table, V
+from ...model import STAGED, TOMBSTONES, NewRecord
 from ...rules import UNIQUE_KINDS
 from ..relational import RelationalStore
 from ..rows import row_of
@@ -29,16 +27,13 @@ from .searchable import SqlCondition, add_box, add_documents
 from .text import escape
 from .write import Quick
 
-T = TypeVar("T")
-
 
 class PostgresStore(RelationalStore):
     """Records in a PostgreSQL database, as `postgresql://user@host/database`.
 
     Several hosts may be named (`host1,host2`): the one that takes writes is used, and found again after
-    a failover. What was acknowledged is durable as the server's synchronous_commit says. The replicas of
-    `eidet_replicas=host:port` are read from while they are at most `eidet_lag_seconds` behind and know all
-    that this process wrote. `address.py` has all options.
+    a failover. What was acknowledged is durable as the server's synchronous_commit says. `address.py` has all
+    options.
     """
 
     _driver: PostgresDriver
@@ -51,7 +46,7 @@ class PostgresStore(RelationalStore):
         del settings
         driver = PostgresDriver(address_of(url), retry_policy)
         self.retrier = driver.retrier
-        self.ask, self.look = driver.ask, driver.look
+        self.ask = driver.ask
         self._seen = Head(0, 0)
         self._reigns = driver.reigns
         self._doubted = 0  # whoever knows only what was before this seq begins anew
@@ -68,11 +63,11 @@ class PostgresStore(RelationalStore):
         return add_documents(SqlCondition(sql, escape(values), sifted.exact), where)
 
     def health(self) -> dict[str, Any]:
-        """How the lines to the server and its replicas do."""
-        return {**self.retrier.health().as_dict(), "replicas": self._driver.replicas.describe()}
+        """How the connection to the server does."""
+        return self.retrier.health().as_dict()
 
     def tell_home(self) -> str:
-        """The database, by numbers that a dump does not carry; replicas and successors have the same."""
+        """The database, by numbers that a dump does not carry; a standby that takes over has the same."""
         ((cluster, database),) = self._driver.read(
             "SELECT system_identifier, oid FROM pg_control_system(), pg_database "
             "WHERE datname = current_database()",
@@ -111,15 +106,16 @@ class PostgresStore(RelationalStore):
             new.now,
         ]
 
-    # What a replica told must not be taken back by one that is further behind, and what the index knows
-    # of must be found: such questions go to the primary.
-
     def head(self) -> Head:
-        head = self._onward(super().head, lambda head: head)
+        head = self._note(super().head())
         if self._driver.reigns == self._reigns:
             return head
         self._begin_anew()
-        return self._onward(super().head, lambda head: head)
+        return self._note(super().head())
+
+    def _note(self, head: Head) -> Head:
+        self._seen = max(self._seen, head)
+        return head
 
     def _begin_anew(self) -> None:
         """After a failover seqs may be given again that this process has seen already, for other records."""
@@ -141,47 +137,6 @@ class PostgresStore(RelationalStore):
     def changes_here(self, scope: str, since: int, limit: int) -> Changes:
         """For whoever has it from this database, in the present reign, what there was up to `since`."""
 
-        def whole(changes: Changes) -> Head:
-            cut = len(changes.entries) == limit
-            return Head(changes.head.epoch, max(changes.head.seq, self._seen.seq if cut else 0))
-
-        return self._onward(partial(super().changes, scope, since, limit), whole)
-
-    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
-        return self._make_sure(partial(super().read, scope, keys), lambda found: None in found)
-
-    def fingerprint(self, seq: int) -> str | None:
-        return self._make_sure(partial(super().fingerprint, seq), lambda found: found is None)
-
-    def values(
-        self,
-        table: Table[K, V],
-        keys: Iterable[K] | None = None,
-        *,
-        within: Scope | None = None,
-        prefix: str = "",
-        limit: int | None = None,
-    ) -> dict[K, V]:
-        if keys is None or table.name != SETTINGS.name:
-            return super().values(table, keys, within=within, prefix=prefix, limit=limit)
-        wanted = list(keys)
-        return self._make_sure(partial(super().values, table, wanted), lambda found: len(found) < len(wanted))
-
-    def at_one(self, ask: Callable[[], T], unless: type[Exception] = Unavailable) -> T:
-        """Whatever is read in there is read from one server, which knows all that this process has seen.
-
-        What a replica cannot answer, or answers with `unless`, is asked of the primary again.
-        """
-        return self._driver.at_one(ask, unless, self._seen, super().head)
-
-    def _onward(self, ask: Callable[[], T], head_of: Callable[[T], Head]) -> T:
-        answer = self._make_sure(ask, lambda found: head_of(found) < self._seen)
-        self._seen = max(self._seen, head_of(answer))
-        return answer
-
-    def _make_sure(self, ask: Callable[[], T], lacks: Callable[[T], bool]) -> T:
-        """An answer of a replica that lacks something is asked of the primary."""
-        answer = ask()
-        if self._driver.address.replicas and lacks(answer):
-            answer = self._driver.at_primary(ask)
-        return answer
+        changes = super().changes(scope, since, limit)
+        self._note(changes.head)
+        return changes

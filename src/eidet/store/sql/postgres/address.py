@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "eidet_"
 CONNECTIONS: Final = 16
-LAG_SECONDS: Final = 1.0
 MOST_PARTITIONS: Final = 1024
 _PREPARE: Final[dict[str, bool | None]] = {"on": True, "off": False, "auto": None}
 _REIGN: Final = """SELECT CASE WHEN NOT pg_is_in_recovery()
@@ -29,10 +28,8 @@ class PostgresAddress:
     """A URL without the options that are ours, and those: `eidet_connections=16` and so on."""
 
     url: str
-    connections: int = CONNECTIONS  # at most, to each server
+    connections: int = CONNECTIONS  # at most
     partitions: int = 0  # of the records by scope, in a database that is new
-    replicas: tuple[str, ...] = ()  # host:port of servers that follow, for reading
-    lag_seconds: float = LAG_SECONDS  # that a replica may be behind
     deadline_seconds: float | None = None  # see `RetryPolicy`
     prepare: bool | None = None  # statements; None: unless there is a pooler between, which may not know them
 
@@ -58,8 +55,6 @@ def _read_options(url: str, options: Options) -> PostgresAddress:
         url=url,
         connections=options.read_whole("connections", CONNECTIONS, least=2),
         partitions=options.read_whole("partitions", 0, least=2, most=MOST_PARTITIONS, or_zero=True),
-        replicas=options.read_list("replicas"),
-        lag_seconds=options.read_number("lag_seconds", LAG_SECONDS, above=0),
         deadline_seconds=options.read_number("deadline_seconds", None, above=0),
         prepare=options.read_choice("prepare", _PREPARE, None),
     )
@@ -74,6 +69,7 @@ def hide_password(url: str) -> str:
 
 def parts_of(url: str) -> dict[str, Any]:
     try:
+        import psycopg_pool  # noqa: F401
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
     except ImportError as error:
@@ -86,28 +82,18 @@ def parts_of(url: str) -> dict[str, Any]:
         ) from None
 
 
-def replica_of(url: str, place: str) -> str:
-    """The same database on another server."""
-    from psycopg.conninfo import make_conninfo
-
-    host, colon, port = place.rpartition(":")
-    if not colon or not port.isdigit():
-        raise Misconfigured(f"a replica must be host:port, not {place!r}")
-    ours = {name: value for name, value in parts_of(url).items() if name != "hostaddr"}
-    return make_conninfo(**{**ours, "host": host.strip("[]"), "port": port, "target_session_attrs": "any"})
-
-
-def connect(url: str, left: float) -> Connection[Any]:
-    """To the server that takes writes, if several are named and nothing else was asked for."""
-    import psycopg
-
+def connect_options(url: str, seconds: float) -> dict[str, Any]:
+    """What the address leaves open. Of several servers, the one that takes writes is used."""
     given = parts_of(url)
     hosts = str(given.get("host", "")).count(",") + 1  # each of them may take that long
-    own: dict[str, Any] = {"connect_timeout": max(2, math.ceil(left / hosts)), "application_name": "eidet"}
-    own |= {"target_session_attrs": "read-write", "keepalives_idle": 10, "keepalives_interval": 5}
-    return psycopg.connect(
-        url, autocommit=True, **{name: value for name, value in own.items() if name not in given}
-    )
+    own = {
+        "connect_timeout": max(2, math.ceil(seconds / hosts)),
+        "application_name": "eidet",
+        "target_session_attrs": "read-write",
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+    }
+    return {"autocommit": True, **{name: value for name, value in own.items() if name not in given}}
 
 
 def set_preparing(prepare: bool | None, connection: Connection[Any]) -> None:

@@ -1,134 +1,191 @@
-"""The connections to one server: those that are idle are used again, and after one failed none of them is."""
+"""The connections to one PostgreSQL server: psycopg's pool, with a deadline for every wait.
+
+Imported only where psycopg is known to be installed.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import atexit
+import logging
+import math
 import os
-import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import Any, Final, TypeVar
+from weakref import WeakSet
+
+from psycopg import Connection, OperationalError
+from psycopg.abc import PQGen
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from ....core.errors import Unavailable
 from ....net.retry import Retrier, RetryPolicy
-from ...watchdog import Watchdog
+from .address import PostgresAddress, connect_options, hide_password
 from .errors import translate_errors
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 
 T = TypeVar("T")
 
+LOOK_SECONDS: Final = 0.1  # after which whoever waits for a connection looks whether connecting failed
+CLOSE_SECONDS: Final = 2.0
 
-class Pool:
-    """At most so many connections at once; `connect` is told how many seconds it may take."""
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # our errors tell of what it warns of
 
-    def __init__(self, connect: Callable[[float], Connection[Any]], most: int) -> None:
-        self._connect = connect
-        self._most = most
-        self._ended = False
-        self._begin()
 
-    def _begin(self) -> None:
-        self._pid = os.getpid()
-        self._idle: list[Connection[Any]] = []
-        self._room = threading.BoundedSemaphore(self._most)
+class Overdue(OperationalError):
+    """The server did not answer in time."""
 
-    @contextmanager
-    def connection(self, left: float) -> Iterator[Connection[Any]]:
-        if self._pid != os.getpid():
-            self._begin()  # connections of the process that this one was forked from are not ours
-        room = self._room
-        if not room.acquire(timeout=left):
-            raise Unavailable(f"all {self._most} connections are in use; call again", retry_after=0.1)
+
+class DeadlineConnection(Connection[Any]):
+    """Closes itself when the server is silent beyond `ends`; every statement can rely on that."""
+
+    ends: float = math.inf  # of `time.monotonic`
+    seconds: float = math.inf  # that were given
+
+    @classmethod
+    def connect(cls, conninfo: str = "", *, server: Server, **options: Any) -> DeadlineConnection:  # type: ignore[override]
+        return server.open(partial(super().connect, conninfo, **options))
+
+    def allow(self, seconds: float) -> None:
+        """Gives the server so much time from now on."""
+        self.seconds = seconds
+        self.ends = time.monotonic() + seconds
+
+    def wait(self, gen: PQGen[T], *args: Any, **kwargs: Any) -> T:
         try:
-            connection = self._take(left)
-            try:
-                yield connection
-            finally:
-                self._give_back(connection)
-        finally:
-            room.release()
+            return super().wait(self._in_time(gen), *args, **kwargs)
+        except Overdue:
+            self.close()
+            raise
 
-    def _take(self, left: float) -> Connection[Any]:
-        with contextlib.suppress(IndexError):
-            return self._idle.pop()
-        return self._connect(left)
-
-    def _give_back(self, connection: Connection[Any]) -> None:
-        if not connection.closed:
-            self._idle.append(connection)
-        if connection.closed or self._ended:
-            self.drop()  # the others were most likely lost with it
-
-    def close(self) -> None:
-        """Closes those that are idle; the others close when they come back."""
-        self._ended = True
-        self.drop()
-
-    def drop(self) -> None:
-        """Closes those that are idle."""
-        while True:
-            try:
-                self._idle.pop().close()
-            except IndexError:
-                return
+    def _in_time(self, gen: PQGen[T]) -> PQGen[T]:
+        """psycopg wakes up every tenth of a second, though nothing has come."""
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if not ready and time.monotonic() > self.ends:
+                    raise Overdue(
+                        f"no answer within {self.seconds:.3g} s, so the connection was closed from here; "
+                        "if the server needs more time, set eidet_deadline_seconds in its address"
+                    )
+                wanted = gen.send(ready)
+        except StopIteration as end:
+            result: T = end.value
+            return result
 
 
 class Server:
-    """One PostgreSQL server. It is asked again where its line breaks, and never for longer than one may.
+    """One PostgreSQL server. Calls are retried when the connection breaks, until their deadline.
 
-    `greet` asks a new connection what is to be known of the server before it is used.
+    `greet` reads from a new connection what must be known of the server before it is used.
     """
 
     def __init__(
-        self,
-        name: str,
-        connect: Callable[[float], Connection[Any]],
-        greet: Callable[[Connection[Any]], None],
-        most: int,
-        retry_policy: RetryPolicy,
+        self, address: PostgresAddress, greet: Callable[[Connection[Any]], None], retry_policy: RetryPolicy
     ) -> None:
-        self.retrier: Retrier = Retrier(name, retry_policy)
-        self._connect, self._greet = connect, greet
-        self._pool = Pool(self._open, most)
-        self._watch = Watchdog()
-        self.renew = self._watch.renew
+        self.retrier: Retrier = Retrier(hide_password(address.url), retry_policy)
+        self._address, self._greet = address, greet
+        self._closed = False
+        self._failures = 0  # to connect
+        self._error: Exception | None = None  # of the last one
+        self._begin()
+        _servers.add(self)
 
-    def _open(self, left: float) -> Connection[Any]:
-        """However long a job may take, nobody waits longer than usual for a server that does not answer."""
-        longest = min(left, self.retrier.policy.deadline_seconds)
-        connection = self._connect(longest)
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        seconds = self.retrier.policy.deadline_seconds
+        self._pool: ConnectionPool[DeadlineConnection] = ConnectionPool(
+            self._address.url,
+            connection_class=DeadlineConnection,
+            kwargs={"server": self, **connect_options(self._address.url, seconds)},
+            min_size=0,
+            max_size=self._address.connections,
+            reconnect_timeout=0.0,  # the retrier asks again
+            num_workers=1,
+            open=True,
+        )
+
+    def open(self, connect: Callable[[], DeadlineConnection]) -> DeadlineConnection:
+        """Opens a connection for the pool. Runs in the pool's thread: callers look for the error."""
+        connection = None
         try:
-            with self._watch.over(connection, longest):
-                self._greet(connection)
-        except BaseException:
-            connection.close()
+            connection = connect()
+            connection.allow(self.retrier.policy.deadline_seconds)
+            self._greet(connection)
+        except Exception as error:
+            if connection is not None:
+                connection.close()
+            self._error = error
+            self._failures += 1
             raise
         return connection
 
-    def ask(
-        self,
-        job: Callable[[Connection[Any]], T],
-        deadline_seconds: float | None = None,
-        max_attempts: int | None = None,
-    ) -> T:
+    def ask(self, job: Callable[[DeadlineConnection], T], deadline_seconds: float | None = None) -> T:
         def run(left: float) -> T:
             with self.connection(left) as connection:
                 return job(connection)
 
-        return self.retrier.call(run, deadline_seconds=deadline_seconds, max_attempts=max_attempts)
+        return self.retrier.call(run, deadline_seconds=deadline_seconds)
 
     @contextmanager
-    def connection(self, left: float) -> Iterator[Connection[Any]]:
-        """A connection for at most so many seconds: then it is closed under whoever waits."""
-        with (
-            translate_errors(self.retrier.name),
-            self._pool.connection(left) as connection,
-            self._watch.over(connection, left),
-        ):
-            yield connection
+    def connection(self, left: float) -> Iterator[DeadlineConnection]:
+        """A connection on which the server must answer within so many seconds."""
+        with translate_errors(self.retrier.name):
+            pool = self._own_pool()
+            connection = self._take(pool, left)
+            try:
+                yield connection
+            finally:
+                lost = connection.closed
+                pool.putconn(connection)
+                if lost:
+                    pool.drain()  # the others were most likely lost with it
+
+    def _own_pool(self) -> ConnectionPool[DeadlineConnection]:
+        """After a fork the child needs a pool of its own; that of its parent is left as it is."""
+        if self._pid != os.getpid():
+            self._of_parent = self._pool
+            self._begin()
+        return self._pool
+
+    def _take(self, pool: ConnectionPool[DeadlineConnection], left: float) -> DeadlineConnection:
+        ends, failures = time.monotonic() + left, self._failures
+        while True:
+            remaining = ends - time.monotonic()
+            try:
+                connection = pool.getconn(timeout=min(max(remaining, 0.001), LOOK_SECONDS))
+            except PoolTimeout:
+                if self._failures > failures and self._error is not None:
+                    raise self._error from None
+                if remaining <= LOOK_SECONDS:
+                    raise Unavailable(self._explain_wait(), retry_after=0.1) from None
+            except PoolClosed:
+                raise Unavailable(f"{self.retrier.name} was closed meanwhile") from None
+            else:
+                connection.allow(max(ends - time.monotonic(), 0.001))
+                return connection
+
+    def _explain_wait(self) -> str:
+        most = self._address.connections
+        return (
+            f"{self.retrier.name} gave no connection in time: all {most} are in use, or it does not answer; "
+            "call again, or raise eidet_connections"
+        )
 
     def close(self) -> None:
-        self._pool.close()
-        self._watch.stop()
+        """Closes idle connections; those in use are closed when they come back."""
+        if not self._closed and self._pid == os.getpid():
+            self._closed = True
+            self._pool.close(CLOSE_SECONDS)
+
+
+_servers: Final[WeakSet[Server]] = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """From Python 3.13 on, a pool that was left open holds up the end of its process for ten seconds."""
+    for server in list(_servers):
+        server.close()

@@ -34,7 +34,7 @@ def select_ordered(
     if not condition.exact:
         return [(r.scope, r.seq) for r in store.find(living, order=order, limit=limit)]
     way = "DESC" if descending else "ASC"
-    rows = store.look(
+    rows = store.ask(
         lambda c: c.execute(
             f"SELECT scope, seq FROM records WHERE {condition.sql} "
             f"ORDER BY {name} {way} NULLS LAST, seq {way} LIMIT %s",
@@ -51,7 +51,7 @@ def read_sessions(
     living = Where(scope=Scope(scope), alive_at=now, every=() if where is None else (where,))
     condition = store.condition(living)
     values = [*condition.values, scope, scope, list(seqs)]
-    rows = store.look(lambda c: c.execute(_SESSIONS.format(test=condition.sql), values).fetchall())
+    rows = store.ask(lambda c: c.execute(_SESSIONS.format(test=condition.sql), values).fetchall())
     if not condition.exact:
         found = store.read(scope, [seq for _, seq, _ in rows])
         passing = {record.seq for record in found if record and living.matches(record)}

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from ....core.errors import Unavailable
 from ....core.validate import dump_json
 from ....core.where import Box, Condition, Near, Where
 from ... import Changes, Store
 from .text import escape
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from .pool import DeadlineConnection
 
 T = TypeVar("T")
 
@@ -36,14 +35,8 @@ class SearchableDatabase(Store, Protocol):
     def condition(self, where: Where) -> SqlCondition:
         """A filter as SQL on the table `records`, in a way that the indexes of the database can look up."""
 
-    def ask(self, job: Callable[[Connection[Any]], T], *, deadline_seconds: float | None = None) -> T:
-        """Does a job on a connection to the primary."""
-
-    def look(self, job: Callable[[Connection[Any]], T]) -> T:
-        """Reads on any server that knows enough; inside of `at_one`, on that one."""
-
-    def at_one(self, ask: Callable[[], T], unless: type[Exception] = Unavailable) -> T:
-        """Whatever is read in there is read from one server, which knows all that this process has seen."""
+    def ask(self, job: Callable[[DeadlineConnection], T], *, deadline_seconds: float | None = None) -> T:
+        """Runs a job on a connection."""
 
     def changes_here(self, scope: str, since: int, limit: int) -> Changes:
         """For whoever has it from this database, in the present reign, what there was up to `since`."""

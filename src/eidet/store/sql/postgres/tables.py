@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ....core.errors import Misconfigured
 from ..column_names import REVISION
 from ..migrate import upgrade
-from .address import PostgresAddress, connect
+from .address import PostgresAddress, connect_options
 from .errors import translate_errors
 from .text import read_one
 from .write import LOCK
@@ -60,12 +60,12 @@ def _revision(connection: Any) -> str | None:
 
 def _engine(address: PostgresAddress) -> Any:
     """For migrations only: SQLAlchemy around a connection of its own."""
+    import psycopg
     from sqlalchemy import create_engine
     from sqlalchemy.pool import NullPool
 
     def begin() -> Connection[Any]:
-        connection = connect(address.url, CONNECT_SECONDS)
-        connection.autocommit, connection.prepare_threshold = False, None
-        return connection
+        options = {**connect_options(address.url, CONNECT_SECONDS), "autocommit": False}
+        return psycopg.connect(address.url, prepare_threshold=None, **options)
 
     return create_engine("postgresql+psycopg://", creator=begin, poolclass=NullPool)

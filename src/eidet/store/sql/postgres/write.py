@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ....core.errors import Unavailable
 from ...group_commit import QueuedJob
 from ..ports import Cursor
-from .quick import insert_together
 from .text import Row, escape, rows_of, unescape_row
 
 if TYPE_CHECKING:
@@ -98,12 +97,16 @@ class Attempt:
         """The turn, the inserts and the commit in one round trip."""
         if not quick:
             return
+        import psycopg
+
+        self._guessed = True
         try:
-            self._guessed = True
-            seqs = insert_together(connection, _TURN, [(job.sql, job.values) for _, job in quick])
-            self._guessed = False
-        finally:
-            self._guessed = self._guessed and connection.closed  # a server that refuses has done nothing
+            seqs = _insert_together(connection, [job for _, job in quick])
+        except psycopg.Error:
+            self._guessed = connection.closed  # a server that refuses has done nothing
+            connection.close()  # psycopg takes for prepared what a failed pipeline skipped
+            raise
+        self._guessed = False
         for (queued, job), seq in zip(quick, seqs, strict=True):
             queued.result = None if seq is None else job.answer(seq)
 
@@ -152,6 +155,20 @@ class Attempt:
         except Exception as error:
             queued.error = error
             raise _Failed from error
+
+
+def _insert_together(connection: Connection[Any], quick: Sequence[Quick]) -> list[int | None]:
+    """The seq that each of them was given, if any. Outside a transaction, a pipeline is one."""
+    from psycopg.errors import PipelineAborted
+
+    try:
+        with connection.pipeline():
+            connection.execute(_TURN)
+            cursors = [connection.execute(job.sql, escape(job.values)) for job in quick]
+    except PipelineAborted as aborted:  # a statement after the one that failed
+        raise aborted.__context__ or aborted from None
+    rows = [cursor.fetchone() for cursor in cursors]
+    return [None if row is None else row[0] for row in rows]
 
 
 def _is_written(queued: QueuedJob[Any]) -> bool:
