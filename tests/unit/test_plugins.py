@@ -159,8 +159,8 @@ def test_all_that_a_plugin_adds_is_reached_from_the_command_line(plugin: Path, t
     commands = [
         ["remember", "the old harbour", "--occurred", "2020-01-01"],
         ["remember", "the new harbour of the town"],
-        ["recall", "the old harbour", "--recipe", "newest", "--json"],
-        ["recall", "the old harbour", "--json"],
+        ["recall", "an old harbour", "--recipe", "newest", "--json"],
+        ["recall", "an old harbour", "--json"],
         ["context", "harbour", "--recipe", "newest"],
         ["stats", "--at", f"folder://{tmp_path}/team", "--json"],
     ]

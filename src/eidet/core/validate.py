@@ -93,26 +93,34 @@ def clean_json(value: Json, what: str) -> Json:
 
     Scalars of NumPy become Python's own. An error names the place inside: `data.items[2].price`.
     """
+    cleaner = _Cleaner(what)
     try:
-        return _Cleaner(what).clean(value, ())
+        return cleaner.clean(value, ())
     except BadInput as error:
-        raise _locate(value, what, error, ()) from None
+        fault = error
+    raise fault if cleaner.is_of_all else _locate(value, what, fault)
 
 
-def _locate(value: Json, what: str, error: BadInput, inside: tuple[int, ...]) -> BadInput:
+def _locate(value: Json, what: str, fault: BadInput) -> BadInput:
     """The error of the innermost part that is wrong by itself."""
-    if not isinstance(value, Mapping | list | tuple) or id(value) in inside:
-        return error
+    if not isinstance(value, Mapping | list | tuple):
+        return fault
     if isinstance(value, Mapping):
         parts = [(f"{what}.{step}", part) for step, part in value.items()]
     else:
         parts = [(f"{what}[{step}]", part) for step, part in enumerate(value)]
     for place, part in parts:
-        try:
-            _Cleaner(place).clean(part, ())
-        except BadInput as inner:
-            return _locate(part, place, inner, (*inside, id(value)))
-    return error
+        if (inner := _find_fault(part, place)) is not None:
+            return _locate(part, place, inner)
+    return fault
+
+
+def _find_fault(value: Json, what: str) -> BadInput | None:
+    try:
+        _Cleaner(what).clean(value, ())
+    except BadInput as error:
+        return error.with_traceback(None)
+    return None
 
 
 class _Cleaner:
@@ -121,6 +129,7 @@ class _Cleaner:
     def __init__(self, what: str) -> None:
         self._what = what
         self._left = DOCUMENT_CHARS
+        self.is_of_all = False  # whether the fault is one of the whole document, not of a part
 
     def clean(self, value: Json, inside: tuple[int, ...]) -> Json:
         value, what = plain_value(value), self._what
@@ -150,10 +159,12 @@ class _Cleaner:
                 f"{what} holds a {type(value).__name__}, which JSON cannot represent; "
                 "convert it to numbers, strings, lists and dicts first"
             )
+        self.is_of_all = True
         if id(value) in inside:
             raise BadInput(f"{what} contains itself; a cycle cannot be stored")
         if len(inside) >= DOCUMENT_DEPTH:
             raise BadInput(f"{what} is nested more than {DOCUMENT_DEPTH} levels deep")
+        self.is_of_all = False
 
     def _clean_key(self, key: Json) -> str:
         if not isinstance(key, str):
@@ -164,6 +175,7 @@ class _Cleaner:
     def _take(self, characters: int) -> None:
         self._left -= characters
         if self._left < 0:
+            self.is_of_all = True
             raise BadInput(
                 f"{self._what} is larger than {DOCUMENT_CHARS:,} characters of JSON; "
                 "split it, or store the large part elsewhere and name it here"

@@ -133,7 +133,7 @@ def test_what_json_can_carry_becomes_plain() -> None:
     ],
 )
 def test_what_json_would_change_is_refused(given: Any, reason: str) -> None:
-    with pytest.raises(BadInput, match=f"^data .*{reason}"):
+    with pytest.raises(BadInput, match=rf"^data\S* .*{reason}"):
         clean_json(given, "data")
 
 

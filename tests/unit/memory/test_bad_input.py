@@ -80,7 +80,7 @@ WHAT: list[tuple[Any, str]] = [
     (["fine", ["nested"]], "not list"),
     (["fine", ""], "nothing to remember"),
     ({"a": math.nan}, "data.a holds nan"),
-    ({"a": [math.inf]}, "data holds inf"),
+    ({"a": [math.inf]}, r"data\.a\[0\] holds inf"),
     ({"a": {1}}, "data.a holds a set"),
     ({1: "a"}, "data has the key 1"),
     ({"a": "\udc00"}, "data.a has a lone surrogate"),

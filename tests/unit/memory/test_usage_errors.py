@@ -34,7 +34,7 @@ MISTAKES: list[tuple[Callable[[Any], object], str]] = [
     (lambda m: m.recall("x", recipe=5), r"a recipe must be a name or a Recipe\(…\), not int"),
     (lambda m: m.remember(["a", "b", 5]), "item 3 of 3: a memory must be a text"),
     (lambda m: m.remember(["a", ""]), "item 2 of 2: there is nothing to remember"),
-    (lambda m: m.remember(["a", {"x": object()}, "c"]), "item 2 of 3: data holds a object"),
+    (lambda m: m.remember(["a", {"x": object()}, "c"]), "item 2 of 3: data.x holds a object"),
     (lambda m: m.remember(["a", Draft(text="b", importance=5)]), "item 2 of 2: importance must be"),
     (lambda m: m.remember([{"role": "user", "content": 5}, "b"]), "item 1 of 2: text needs a string"),
     (lambda m: m.remember("q", derived_from=["a", 5]), "item 2 of 2: derived_from needs a string"),
