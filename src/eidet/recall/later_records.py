@@ -48,6 +48,7 @@ NAMED: Final = 0.2  # likewise, of two that are about the same
 ONE_WORD: Final = 0.6  # what one word of common rarity weighs, at least, among those of a value
 _KINDS: Final = frozenset((Kind.STATE, Kind.ACTION, Kind.DOCUMENT))  # tell nothing in sentences
 
+_NUMBER: Final = re.compile(r"\d+")
 _PAST_FORM: Final = re.compile(r"\b\w+ed\b")
 _OWN: Final = re.compile(r"\b(?:my|our|his|her|their) (\w+)")
 _OWNED: Final = re.compile(r"(\w+)['\u2019]s\b")
@@ -219,6 +220,8 @@ def _read_best(hit: Hit, clues: Clues, lookup: Lookup) -> _Best:
 def _link(best: _Best, later: _Later, clues: Clues) -> _Link | None:
     """Whether a later record may speak of the same as the best one."""
     topic, text = best.asked - best.names, later.text
+    if _NUMBER.sub("#", best.record.text) == _NUMBER.sub("#", text):  # two readings of a series
+        return None
     held = _count_alike(later.terms, topic, clues.analyzer)
     if not (held or later.share) or not best.names <= later.terms or _speaks_of_other(best, later, clues):
         return None

@@ -239,6 +239,7 @@ ABILITIES: Final[tuple[type, ...]] = (
     FindsDerived,
     ListsRevised,
     ListsTelling,
+    TellsHome,
     ScansAll,
     Leaps,
     GivesSeqsLate,
