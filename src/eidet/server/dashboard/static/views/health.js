@@ -163,7 +163,7 @@ function Audit({ scope, audited, sealed, may }) {
     <div class="row"><span class=${`chip ${audited ? "good" : ""}`}>${audited ? "audited" : "not audited"}</span><span class=${`chip ${sealed ? "good" : ""}`}>${sealed ? "sealed" : "not sealed"}</span></div>
     ${!audited && html`<p class="small soft">Begin an audit log with <code>EIDET_AUDIT=audit.log eidet serve --at …</code> or the setting audit.</p>`}
     ${state && state.busy && html`<${Loading} what="Reading the whole log" />`}${state && state.error && html`<${Failure} error=${state.error} />`}
-    ${state && state.data && html`<div class=${`note ${state.data.ok ? "good" : "bad"}`}>${state.data.ok ? `${plural(state.data.entries, "entry", "entries")}, all unchanged.` : "The log was changed."} ${state.data.faults.join("; ")}</div>
+    ${state && state.data && html`<div class=${`note ${state.data.ok ? "good" : "bad"}`}>${state.data.ok ? `${plural(state.data.entries, "entry", "entries")}, all unchanged.` : "The log has faults:"} ${state.data.faults.join("; ")}</div>
       <p class="small soft mono text">${state.data.head}</p>`}</section>`;
 }
 
