@@ -79,7 +79,7 @@ def test_one_store_under_two_names_is_refused(tmp_path: Path) -> None:
 def test_a_key_for_a_memory_that_is_not_sealed_is_told_how_to_get_it_sealed(url: str) -> None:
     with Memory(url, embedder="hashing:64") as memory:
         memory.remember("Ann is in the kitchen")
-    with pytest.raises(Misconfigured, match="is not sealed, but a key was given: export it"):
+    with pytest.raises(Misconfigured, match="is not sealed, but a key was given: `eidet copy "):
         Memory(url, embedder="hashing:64", key=bytes(range(32)))
 
 

@@ -58,6 +58,7 @@ OF_TIERS = {"archive", "fingerprint", "health", "list_files", "missing", "prune"
     "size",
     "survey",
     "switch_vectors",
+    "tell_home",
     "trim",
 }
 BY_VERBS = {
