@@ -151,8 +151,8 @@ class Guarding:
         for batch in batches(records, BATCH):
             for record in self._check_batch(batch, now):
                 since = aside.get((record.scope, record.id))
-                stays = since is not None and not is_reviewed(record, since)
-                yield set_aside(record, now) if stays else record
+                released = since is not None and record.trust != "quarantined"
+                yield set_aside(record, now) if released and not is_reviewed(record, since) else record
 
     def _list_quarantined(self) -> dict[tuple[str, str], float]:
         """Since when each record in quarantine is there."""
