@@ -151,8 +151,10 @@ class Guarding:
         for batch in batches(records, BATCH):
             for record in self._check_batch(batch, now):
                 since = aside.get((record.scope, record.id))
-                released = since is not None and record.trust != "quarantined"
-                yield set_aside(record, now) if released and not is_reviewed(record, since) else record
+                if since is None or record.trust == "quarantined" or is_reviewed(record, since):
+                    yield record
+                else:
+                    yield set_aside(record, now)
 
     def _list_quarantined(self) -> dict[tuple[str, str], float]:
         """Since when each record in quarantine is there."""
