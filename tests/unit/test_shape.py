@@ -53,7 +53,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "store": (15661, 403),
     "testing": (834, 44),
     "text": (9048, 177),
-    "trust": (9925, 291),
+    "trust": (9927, 291),
     "upkeep": (4720, 108),
     "views": (1870, 37),
     "write": (1103, 25),
