@@ -22,7 +22,8 @@ LEFT: Final = WordedPattern(
 )
 DOUBT: Final = WordedPattern(
     r"\b(?:might|may|maybe|perhaps|possibly|probably|could|would|should|will|plan(?:s|ned|ning)?|thinking"
-    r"|thinks?|guess|believes?|suppose|assume|consider(?:s|ing|ed)?|wants?|hop(?:es?|ing)|wish(?:es)?|if|whether|heard|hears|says|said|told"
+    r"|thinks?|guess|believes?|suppose|assume|consider(?:s|ing|ed)?|wants?|hop(?:es?|ing)|wish(?:es)?"
+    r"|if|whether|heard|hears|says|said|told"
     r"|apparently|supposedly|rumou?rs?|going to|about to|vielleicht|wollen|könnten?|würden?|soll(?:te)?"
     r"|angeblich)\b"
 )

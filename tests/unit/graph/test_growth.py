@@ -35,10 +35,11 @@ def cpu_seconds(say: Callable[[int], str], count: int) -> dict[str, float]:
     with Memory(embedder="hashing:64") as memory:
         memory.remember(texts)
         for name, verb in VERBS.items():
-            gc.collect()  # else a collection would look through what other tests left
+            gc.disable()  # a collection would look through what other tests left
             begun = time.process_time()
             verb(memory, texts)
             taken[name] = time.process_time() - begun
+            gc.enable()
     return taken
 
 
@@ -46,7 +47,7 @@ def cpu_seconds(say: Callable[[int], str], count: int) -> dict[str, float]:
 def test_eight_times_as_many_statements_cost_no_more_than_some_twenty_times(sort: str) -> None:
     cpu_seconds(SAYINGS[sort], 20)  # loads what is loaded once
     few, many = (cpu_seconds(SAYINGS[sort], count) for count in (FEW, FEW * TIMES))
-    slow = {verb: (few[verb], many[verb]) for verb in VERBS if many[verb] > 20 * few[verb] + 1}
+    slow = {verb: (few[verb], many[verb]) for verb in VERBS if many[verb] > 20 * few[verb] + 0.3}
     assert not slow
 
 
