@@ -2,7 +2,8 @@
 
 member.py        one of the stores, and its seqs among those of all
 members.py       who is there, how far all came, and the outbox
-transaction.py   a write over all members
+writing.py       runs a write over all members
+transaction.py   what its job reads and writes
 moving.py        copies a record to another member, then deletes it where it was
 
 A record lives in the member that its tier names. Tombstones are in all members, all other small values in the
@@ -39,7 +40,8 @@ from ..rules import check_order
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
 from .members import Members
 from .moving import Copies, Mover, find_copies, join_histories, newest
-from .transaction import join_values, write
+from .transaction import join_values
+from .writing import write
 
 log: logging.Logger = logging.getLogger("eidet")
 
@@ -135,7 +137,7 @@ class TieredStore:
             hasty = self._members.outbox is not None or self._members.missing()
             if self._ticks() - self._mended >= (BACK_SECONDS if hasty else MEND_SECONDS):
                 self.mend()
-            answer = write(self._members, job, self._clock(), find_copies(self._members).hidden)
+            answer = write(self._members, job, self._clock())
         self._start_courier()
         return answer
 
@@ -168,9 +170,9 @@ class TieredStore:
     def _ask(self, job: Callable[[Member, LeapingStore, Copies], T]) -> list[T]:
         """What each member answers as of one moment: asked again if a record moved meanwhile."""
         for _ in range(READS):
-            copies = find_copies(self._members)
+            copies = find_copies(self._members.ask)
             answers = self._members.ask(partial(_call, job, copies))
-            if find_copies(self._members) == copies:
+            if find_copies(self._members.ask) == copies:
                 return [answer for _, answer in answers]
         raise Unavailable("records kept moving from store to store", retry_after=1.0)
 
@@ -208,7 +210,7 @@ class TieredStore:
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         """`Unavailable` while a store is down: what goes through all records must not miss any unseen."""
-        hidden = find_copies(self._members).hidden
+        hidden = find_copies(self._members.ask).hidden
         walks = [_scan_member(member, where, after, batch) for member in self._members.all]
         yield from (one for one in merge(*walks, key=lambda record: record.seq) if one.seq not in hidden)
 

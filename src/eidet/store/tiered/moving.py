@@ -15,7 +15,7 @@ from functools import partial
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ...core.errors import EidetError, Unavailable
+from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.event import Event
 from ...core.record import Record, Tier
 from ...core.validate import dump_json
@@ -23,6 +23,7 @@ from ...core.where import Where
 from .. import SETTINGS, STAGED, Transaction, verbs
 from ..lives import Carry
 from ..rules import list_changes
+from ..verbs.changing import event_about
 from ..verbs.lookups import Key, read_records
 from .member import OUTBOX, STEP, LeapingStore, Member
 from .members import Members
@@ -33,8 +34,9 @@ MOVED: Final = "eidet:moved"  # by whom a copy was deleted that lives on in anot
 MARK: Final = "moving"  # the setting of a member that counts moves and names what arrived
 BATCH: Final = 200  # records that are moved at once
 ASIDE_SECONDS: Final = 60.0  # before what a store rejected is offered again
-TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,)}  # what belongs to a store
+TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,), "outbox": ()}  # what belongs there
 Lives = Sequence[tuple[Record, Sequence[Event]]]  # records with their histories
+Source = LeapingStore | Transaction
 T = TypeVar("T")
 
 
@@ -66,39 +68,38 @@ class Copies(NamedTuple):
     marks: tuple[tuple[str, str], ...]
     hidden: Mapping[int, Record]
 
+    def list_marked(self) -> set[Key]:
+        """Records whose move broke off, or is under way."""
+        return set[Key]().union(*(parse_mark(mark)[1] for _, mark in self.marks))
 
-def find_copies(members: Members, *, everyone: bool = False) -> Copies:
-    """Asks for marks, and for copies only where a mark or the outbox names records.
 
-    With `everyone`, `Unavailable` if a member is missing.
-    """
-    ask = members.ask_everyone if everyone else members.ask
-    marks = tuple((member.name, mark) for member, mark in ask(_read_mark))
-    waiting = list_waiting(members)
-    keys = waiting.union(*(parse_mark(mark)[1] for _, mark in marks))
+def find_copies(ask: Callable[[Callable[[Member, Source], Any]], list[tuple[Member, Any]]]) -> Copies:
+    """Asks members for marks, and for copies only where a mark or the outbox names records."""
+    marks = ask(lambda _, source: source.values(SETTINGS, (MARK,)).get(MARK, ""))
+    copies = Copies(tuple((member.name, mark) for member, mark in marks), {})
+    up = [tier for member, _ in marks for tier in TIERS[member.name]]
+    keys = copies.list_marked().union(*(waiting for _, waiting in ask(partial(_list_waiting, tiers=up))))
     if not keys:
-        return Copies(marks, {})
-    answers = members.ask(lambda member, store: member.outer(_read_all(store, keys)))
-    found = [copy for _, copies in answers for copy in copies]
+        return copies
+    found = [
+        copy for _, some in ask(lambda member, source: member.outer(_read_all(source, keys))) for copy in some
+    ]
     counted = {record.seq for record in newest(found).values()}
-    return Copies(marks, {copy.seq: copy for copy in found if copy.seq not in counted})
+    return copies._replace(hidden={copy.seq: copy for copy in found if copy.seq not in counted})
 
 
-def list_waiting(members: Members) -> set[Key]:
-    """What waits for a store that is there: the store may hold an earlier version."""
-    box = members.outbox
-    homes = [home for home in (members.short, members.long) if not home.down]
-    if box is None or not homes:
+def _list_waiting(member: Member, source: Source, tiers: Sequence[Tier]) -> set[Key]:
+    """What waits in the outbox for a store that is there: the store may hold an earlier version."""
+    if member.number != OUTBOX or not tiers:
         return set()
-    tiers = tuple(tier for home in homes for tier in TIERS[home.name])
-    return {key_of(record) for record in box.ask(lambda store: store.find(Where(tiers=tiers)))}
+    where = Where(tiers=tuple(tiers))
+    try:
+        return set(map(key_of, source.find(where)))
+    except Corrupt:  # what is damaged hides nothing
+        return set()
 
 
 # Marks.
-
-
-def _read_mark(_: Member, store: LeapingStore) -> str:
-    return verbs.get_setting(store, MARK) or ""
 
 
 def parse_mark(mark: str) -> tuple[int, set[Key]]:
@@ -135,7 +136,14 @@ def split_lives(story: Sequence[Event]) -> list[Sequence[Event]]:
 
 
 def copy_lives(transaction: Transaction, lives: Lives) -> list[Record]:
-    """Writes records with all that happened to them; the records as they are stored now."""
+    """Writes records with all that happened to them; the records as they are stored now.
+
+    A copy that is there goes, so that whoever took it for an old one deletes nothing.
+    """
+    there = read_records(transaction, [record for record, _ in lives], bare=True)
+    if there:
+        old = [event_about("forgotten", record, record.created, MOVED) for record in there.values()]
+        transaction.remove(list(there.values()), old)
     if all(len(story) <= 1 for _, story in lives):
         return transaction.insert([record for record, _ in lives])
     return [_copy_life(transaction, record, story) for record, story in lives]
@@ -149,7 +157,7 @@ def _copy_life(transaction: Transaction, record: Record, story: Sequence[Event])
     return stored
 
 
-def read_lives(source: LeapingStore | Transaction, records: Iterable[Record]) -> Lives:
+def read_lives(source: Source, records: Iterable[Record]) -> Lives:
     """Records with their histories."""
     return [(record, source.history(record.scope, record.id)) for record in records]
 
@@ -169,7 +177,7 @@ def leave(members: Members, source: Member, records: Sequence[Record], now: floa
 
 def clear_mark(member: Member, keys: set[Key]) -> None:
     """Takes records off the mark of a member."""
-    if keys & parse_mark(member.ask(partial(_read_mark, member)))[1]:
+    if keys & parse_mark(member.ask(lambda store: verbs.get_setting(store, MARK)) or "")[1]:
         member.ask(lambda store: store.write(partial(mark_arrivals, arrived=(), done=keys)))
 
 
@@ -203,9 +211,12 @@ class Mover:
 
     def _finish(self) -> None:
         """Deletes the copies that do not count of what is marked; what waits in the outbox is delivered."""
-        copies = find_copies(self._members, everyone=True)
-        marked = set[Key]().union(*(parse_mark(mark)[1] for _, mark in copies.marks))
-        left = marked - list_waiting(self._members)
+        copies = find_copies(self._members.ask_everyone)
+        marked = copies.list_marked()
+        if not marked:
+            return
+        waiting = self._members.outbox and self._members.outbox.ask(lambda store: _read_all(store, marked))
+        left = marked - set(map(key_of, waiting or ()))
         old = [copy for copy in copies.hidden.values() if key_of(copy) in left]
         for member in (self._members.short, self._members.long):
             own = [copy.but(seq=copy.seq // STEP) for copy in old if member.owns(copy.seq)]
@@ -285,9 +296,7 @@ class Mover:
 
 
 def _take_in(transaction: Transaction, lives: Lives) -> None:
-    """Copies what is not there yet; what is there was copied before by a process that broke off."""
-    there = read_records(transaction, (record for record, _ in lives), bare=True)
-    copy_lives(transaction, [life for life in lives if key_of(life[0]) not in there])
+    copy_lives(transaction, lives)
     mark_arrivals(transaction, [key_of(record) for record, _ in lives])
 
 
@@ -306,8 +315,8 @@ def _was_sent(there: Record | None, record: Record) -> bool:
     return revised or not list_changes(there, record)
 
 
-def _read_all(store: LeapingStore, keys: Iterable[Key]) -> list[Record]:
+def _read_all(source: Source, keys: Iterable[Key]) -> list[Record]:
     ids: dict[str, list[str]] = {}
     for scope, id in keys:
         ids.setdefault(scope, []).append(id)
-    return [record for scope, some in ids.items() for record in store.read(scope, some) if record]
+    return [record for scope, some in ids.items() for record in source.read(scope, some) if record]

@@ -1,40 +1,43 @@
-"""A write over all members: each is held by the one before it, the long store outermost.
+"""What a job of a tiered store reads and writes: one transaction of each member that is there.
 
 A record that is there is read in the copy that counts. Its next version goes where its tier belongs: to
 another member by a copy that the commit there makes, after which the old one is deleted (see `moving`). What
 belongs to a member that is away waits in the outbox, or stays where it is. What cannot wait is refused.
-
-The short store commits first. If a later commit fails, what was new is taken back.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import groupby, islice
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
-from ...core.errors import Conflict, EidetError, Unavailable
+from ...core.errors import EidetError, Unavailable
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
-from .. import EPOCH, STAGED, TOMBSTONES, Derived, Store, Table, Transaction, Use, verbs
+from .. import EPOCH, STAGED, TOMBSTONES, Derived, Store, Table, Transaction, Use
 from ..abilities import GivesSeqsLate, Leaps
-from ..model import PROVISIONAL, CarefulJob, K, V
+from ..model import PROVISIONAL, K, V
 from ..verbs.erasing import find_derived_in
 from ..verbs.lookups import Key, read_records
 from .member import STEP, Member
 from .members import Members
-from .moving import MOVED, copy_lives, join_histories, key_of, leave, mark_arrivals, newest, read_lives
+from .moving import (
+    MOVED,
+    copy_lives,
+    find_copies,
+    join_histories,
+    key_of,
+    mark_arrivals,
+    newest,
+    read_lives,
+)
 
 T = TypeVar("T")
-
-RERUNS: Final = 100  # of a write whose members are changed by others all the time
 
 
 class MemberFailed(EidetError):
@@ -54,135 +57,14 @@ class RunAgain(EidetError):
 
 
 @contextmanager
-def _as_failure_of(member: Member) -> Iterator[None]:
+def as_failure_of(member: Member) -> Iterator[None]:
     try:
         yield
     except Unavailable as error:
         raise MemberFailed(member, error) from error
 
 
-def write(members: Members, job: Callable[[Transaction], T], now: float, hidden: Iterable[int]) -> T:
-    """Runs a job over all members that are there. `hidden` are the seqs of copies that do not count."""
-    away = {member: member.down_error() for member in (members.long, members.short) if not member.answers()}
-    for _ in range(RERUNS):
-        if len(away) == 2:
-            raise away[members.long]
-        attempt = _Attempt(members, away, now, hidden)
-        try:
-            return attempt.run(job)
-        except MemberFailed as failed:
-            _give_up_on(failed.member, failed.error, members, away)
-        except CannotWait as refused:
-            raise Unavailable(str(refused), retry_after=1.0) from refused
-        except RunAgain:
-            continue
-    raise Unavailable(f"the stores kept changing; gave up after {RERUNS} attempts", retry_after=1.0)
-
-
-def _give_up_on(
-    member: Member, error: Unavailable, members: Members, away: dict[Member, Unavailable]
-) -> None:
-    """The next attempt does without this member; raises if it cannot."""
-    if member not in away:
-        member.note_failure(error)
-        members.notice()
-    if away or member is members.outbox:
-        raise error
-    away[member] = error
-
-
-class _Attempt:
-    """One run of a job, with the members that are there."""
-
-    def __init__(
-        self, members: Members, away: Mapping[Member, Unavailable], now: float, hidden: Iterable[int]
-    ) -> None:
-        self._members, self._away, self._now = members, away, now
-        self._committed: list[Member] = []
-        self._seqs: dict[int, int] = {}  # those that commits gave, by provisional ones
-        self.joint = JointTransaction(members, away, hidden)
-
-    def run(self, job: Callable[[Transaction], T]) -> T:
-        present = [member for member in self._members.all if member not in self._away]
-        self._members.writer = threading.get_ident()
-        try:
-            answer = self._run_inside(present, job)
-        except BaseException:
-            self._take_back()
-            raise
-        finally:
-            self._members.writer = None
-        self._note_seqs()
-        with suppress(Unavailable):  # whoever mends next goes on
-            self._leave_behind()
-        return cast("T", _renumber(answer, self._seqs))
-
-    def _run_inside(self, pending: Sequence[Member], job: Callable[[Transaction], T]) -> T:
-        if not pending:
-            return self._run_job(job)
-        member, *others = pending
-
-        def run_part(transaction: Transaction) -> list[Any]:
-            self.joint.open(member, transaction)
-            answer = self._run_inside(others, job)
-            return [lambda: answer, self.joint.inserted.get(member, [])]  # an answer keeps its own seqs
-
-        with _as_failure_of(member):
-            member.leap_outside(self._members.floor)
-            answer, stored = member.ask(lambda store: store.write(CarefulJob(run_part)))
-        self._committed.append(member)
-        for old, new in zip(self.joint.inserted.get(member, ()), stored, strict=True):
-            if old.seq != new.seq:
-                self._seqs[member.outer_seq(old.seq)] = member.outer_seq(new.seq)
-        if stored:
-            self.joint.inserted[member] = stored
-        return cast("T", answer())
-
-    def _run_job(self, job: Callable[[Transaction], T]) -> T:
-        try:
-            answer = job(self.joint)
-        except Conflict as error:
-            if self._away and error.current is None:
-                raise CannotWait(f"whether that is so is not known while a store is down: {error}") from error
-            raise
-        self.joint.finish()
-        return answer
-
-    def _take_back(self) -> None:
-        """What was new of a write that cannot be done as a whole."""
-        for member in self._committed:
-            written = self.joint.inserted.get(member, ())
-            for keys, by in ((self.joint.new, None), ({key_of(one.old) for one in self.joint.left}, MOVED)):
-                new = [one for one in written if key_of(one) in keys]
-                member.ask(partial(verbs.delete_unchanged, records=new, now=self._now, by=by, follows=True))
-
-    def _note_seqs(self) -> None:
-        for member, records in self.joint.inserted.items():
-            self._members.note_seq(member, records[-1].seq)
-        for member in self.joint.removed:
-            with suppress(Unavailable):
-                self._members.note_head(member)
-
-    def _leave_behind(self) -> None:
-        """Deletes the old copies of what moved."""
-        for (member, at), some in groupby(self.joint.left, key=lambda one: (one.member, one.event.at)):
-            old = [one.old for one in some]
-            seqs = [self._seqs.get(member.outer_seq(one.seq), member.outer_seq(one.seq)) for one in old]
-            copies = [one.but(seq=seq // STEP) for one, seq in zip(old, seqs, strict=True)]
-            leave(self._members, member, copies, at)
-
-
-def _renumber(answer: Any, given: Mapping[int, int]) -> Any:
-    if not given:
-        return answer
-    if isinstance(answer, Record):
-        return answer.but(seq=given.get(answer.seq, answer.seq))
-    if isinstance(answer, list):
-        return [_renumber(one, given) for one in answer]
-    return answer
-
-
-class _Replaced(NamedTuple):
+class Replaced(NamedTuple):
     """A version that the next one replaces: in which member, with its own seq, and what happened."""
 
     member: Member
@@ -191,17 +73,19 @@ class _Replaced(NamedTuple):
 
 
 class JointTransaction:
-    """What a job gets. `away` are members that take no part, and why."""
+    """What a job gets. `away` are members that take no part, and why.
 
-    def __init__(self, members: Members, away: Mapping[Member, Unavailable], hidden: Iterable[int]) -> None:
-        self._members, self._away = members, away
+    With `stay`, next versions are written where the ones before are, and are moved later.
+    """
+
+    def __init__(self, members: Members, away: Mapping[Member, Unavailable], stay: bool) -> None:
+        self._members, self._away, self._stay = members, away, stay
         self._parts: dict[Member, Transaction] = {}
-        self._hidden = set(hidden)  # the seqs of copies that do not count
         self._floor = members.floor
         self._late: set[Member] = set()  # members that give seqs when they commit
-        self._replaced: dict[Key, _Replaced] = {}  # removed, to be written anew
-        self._gone: list[int] = []  # the seqs of what was removed
-        self.left: list[_Replaced] = []  # whose next version is in another member
+        self._replaced: dict[Key, Replaced] = {}  # removed, to be written anew
+        self._gone: set[int] = set()  # the seqs of what was removed
+        self.left: list[Replaced] = []  # whose next version is in another member
         self.inserted: dict[Member, list[Record]] = {}  # with their own seqs
         self.new: set[Key] = set()  # those of them that replaced none
         self.removed: set[Member] = set()  # members whose last seq went to a removal
@@ -219,7 +103,7 @@ class JointTransaction:
     def _using(self, member: Member) -> Iterator[Any]:
         if member in self._away:
             raise MemberFailed(member, self._away[member])
-        with _as_failure_of(member):
+        with as_failure_of(member):
             yield self._parts[member]
 
     def _ask(self, job: Callable[[Member, Transaction], T]) -> list[T]:
@@ -239,10 +123,13 @@ class JointTransaction:
     def _gather(self, job: Callable[[Transaction], Iterable[Record | None]]) -> dict[Key, Record]:
         """The copy that counts of each record that is found."""
         found = self._ask(lambda member, transaction: member.outer(job(transaction)))
-        return newest(record for some in found for record in some if record.seq not in self._hidden)
+        return newest(record for some in found for record in some if record.seq not in self._gone)
 
     def _sort(self, job: Callable[[Transaction], Iterable[Record | None]]) -> list[Record]:
-        return sorted(self._gather(job).values(), key=lambda record: record.seq)
+        """Of a record that has copies, an old one may match what the one that counts does not."""
+        copies = find_copies(lambda ask: list(zip(self._parts, self._ask(ask), strict=True)))
+        found = [one for one in self._gather(job).values() if one.seq not in copies.hidden]
+        return sorted(found, key=lambda record: record.seq)
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
         """Who asks for bare records decides about them by what is there: absence must be certain."""
@@ -301,7 +188,7 @@ class JointTransaction:
         """Where a record is written, and where the version is that it replaces."""
         home, box = self._members.home(record), self._members.outbox
         old = self._replaced.get(key_of(record))
-        if old is not None and (old.member is box or home in self._away):
+        if old is not None and (old.member is box or home in self._away or self._stay):
             return old.member, old.member
         if home not in self._away:
             return home, old.member if old else None
@@ -326,6 +213,7 @@ class JointTransaction:
     def _move(self, source: Member, target: Member, records: Sequence[Record]) -> list[Record]:
         """Copies what is replaced to another member with its history, and writes the next versions there."""
         replaced = [self._replaced.pop(key_of(record)) for record in records]
+        self.left += replaced
         with self._using(source) as transaction:
             there = read_records(transaction, records)
             lives = read_lives(transaction, [there[key_of(record)] for record in records])
@@ -336,7 +224,6 @@ class JointTransaction:
             transaction.remove(copies, [one.event for one in replaced])
             stored = transaction.insert(records)
             mark_arrivals(transaction, map(key_of, records))
-        self.left += replaced
         return self._note_inserted(target, stored)
 
     def _note_inserted(self, member: Member, stored: Sequence[Record]) -> list[Record]:
@@ -363,9 +250,8 @@ class JointTransaction:
                 doomed[key_of(record)] = event
                 continue
             member = next(one for one in self._parts if one.owns(record.seq))
-            self._replaced[key_of(record)] = _Replaced(member, record.but(seq=record.seq // STEP), event)
-            self._hidden.add(record.seq)
-            self._gone.append(record.seq)
+            self._replaced[key_of(record)] = Replaced(member, record.but(seq=record.seq // STEP), event)
+            self._gone.add(record.seq)
         gone = [record for record in records if key_of(record) in doomed]
         for member in self._parts if gone else ():
             with self._using(member) as transaction:
@@ -377,7 +263,7 @@ class JointTransaction:
                 one if seq in counted else replace(one, by=MOVED) for seq, one in zip(seqs, told, strict=True)
             ]
             self._remove(member, list(copies.values()), ends)
-            self._gone += seqs
+            self._gone.update(seqs)
 
     def finish(self) -> None:
         """Removes what no next version replaced, and the vectors that are staged for what is gone."""
