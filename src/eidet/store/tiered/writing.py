@@ -26,7 +26,6 @@ T = TypeVar("T")
 RERUNS: Final = 100  # of a write whose members are changed by others all the time
 
 
-
 def write(members: Members, job: Callable[[Transaction], T], now: float) -> T:
     """Runs a job over all members that are there."""
     stay = False
