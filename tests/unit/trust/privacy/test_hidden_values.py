@@ -10,7 +10,7 @@ import pytest
 from tests.unit.trust.privacy.test_guarded import keys
 
 from eidet.trust.privacy import Policy, find, guard_text
-from eidet.trust.privacy.fold import fold
+from eidet.trust.privacy.findings import fold
 
 REDACT = Policy(default="redact")
 VALUES = {
