@@ -17,7 +17,7 @@ VALUES = {
     "card": "4111 1111 1111 1111",
     "iban": "DE89 3704 0044 0532 0130 00",
     "phone": "+49 30 123456 78",
-    "national_id": "219-09-9999",
+    "national_id": "536-22-8145",
     "email": "ann.smith@example.com",
 }
 

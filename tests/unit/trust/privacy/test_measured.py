@@ -37,7 +37,7 @@ def test_the_page_shows_the_table_that_was_measured() -> None:
 WORDS = {
     "de-DE": "Steuer-ID",
     "fr-FR": "NIR",
-    "es-ES": "DNI",
+    "es-ES": "documento",
     "it-IT": "codice fiscale",
     "pt-PT": "NIF",
     "nl-NL": "BSN",
