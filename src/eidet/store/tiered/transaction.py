@@ -139,8 +139,8 @@ class JointTransaction:
             self._need_all("a record that may be there")
         return found
 
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        return self._sort(lambda transaction: transaction.same(scope, digests, every_kind=every_kind))
+    def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
+        return self._sort(lambda transaction: transaction.same(scope, keys))
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         self._need_all("what goes through all records")
