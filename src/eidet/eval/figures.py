@@ -122,9 +122,9 @@ def _trust(asked: RunAnswers) -> dict[str, Figure]:
 
 
 def ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:
-    found = []
-    for a in answers:
-        found.append(marks((hit.id if hit.gold else None for hit in a.found), a.question.gold, depth))
+    found = [
+        marks((hit.id if hit.gold else None for hit in a.found), a.question.gold, depth) for a in answers
+    ]
     sessions = [marks(collapse_sessions(a.sessions), a.question.sessions, depth) for a in answers]
     return Ranks(
         found=np.array(found),

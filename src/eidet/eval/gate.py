@@ -27,14 +27,10 @@ class Least:
     @property
     def k(self) -> int | None:
         found = _METRIC.fullmatch(self.metric)
-        if found and found[1]:
-            return int(found[1])
-        return None
+        return int(found[1]) if found and found[1] else None
 
     def __str__(self) -> str:
-        if self.category:
-            return f"{self.category}.{self.metric}"
-        return self.metric
+        return f"{self.category}.{self.metric}" if self.category else self.metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +78,6 @@ def check_least(gates: Sequence[Least], cases: Sequence[Case], depth: int) -> No
 
 def find_missed(run: Run, gates: Sequence[Least]) -> Iterator[Missed]:
     for gate in gates:
-        if gate.category is None:
-            figures = run.overall
-        else:
-            figures = run.categories[gate.category]
+        figures = run.overall if gate.category is None else run.categories[gate.category]
         if (value := figures[gate.metric].value) < gate.value - 1e-9:
             yield Missed(least=gate, value=value)

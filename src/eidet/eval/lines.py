@@ -44,9 +44,7 @@ def _add(scopes: dict[str, _Gathered], fields: Mapping[str, Any], number: int, w
     kind = fields.get("type")
     if kind not in ("record", "question"):
         raise BadInput(f'{where}: type must be "record" or "question", not {kind!r}')
-    known = _QUESTION
-    if kind == "record":
-        known = _RECORD
+    known = _RECORD if kind == "record" else _QUESTION
     if unknown := sorted(fields.keys() - known):
         raise BadInput(f"{where}: a {kind} has no field {unknown[0]!r}; there are {', '.join(sorted(known))}")
     gathered = scopes.setdefault(_scope(fields, where), _Gathered())
@@ -118,16 +116,12 @@ def _short(fields: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def maybe_text(fields: Mapping[str, Any], name: str, where: str) -> str | None:
-    if fields.get(name) is None:
-        return None
-    return _short(fields, name, where)
+    return None if fields.get(name) is None else _short(fields, name, where)
 
 
 def maybe_time(fields: Mapping[str, Any], name: str, where: str) -> float | None:
     try:
-        if fields.get(name) is None:
-            return None
-        return moment(fields[name], name)
+        return None if fields.get(name) is None else moment(fields[name], name)
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
 

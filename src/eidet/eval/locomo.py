@@ -48,10 +48,7 @@ def _turns(conversation: Mapping[str, Any], where: str) -> Iterator[Draft]:
 def _turn(turn: Any, session: str, occurred: float, where: str) -> Iterator[Draft]:
     fields = table_in(turn, where)
     text, seen = text_in(fields, "text", where, blank=True), fields.get("blip_caption")
-    if seen:
-        whole = f"{text} [shares an image: {seen}]".lstrip()
-    else:
-        whole = text
+    whole = f"{text} [shares an image: {seen}]".lstrip() if seen else text
     if whole.strip():
         yield Draft(
             id=text_in(fields, "dia_id", where),
@@ -71,10 +68,7 @@ def _questions(
         place = f"{where}, question {at}"
         fields = table_in(given, place)
         category = _category(fields.get("category"), place)
-        gold = []
-        for id in _evidence(texts_in(fields, "evidence", place)):
-            if id in records:
-                gold.append(id)
+        gold = [id for id in _evidence(texts_in(fields, "evidence", place)) if id in records]
         if category == "adversarial" or not gold:
             left_out["adversarial" if category == "adversarial" else "without gold"] += 1
             continue

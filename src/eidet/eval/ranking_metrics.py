@@ -88,10 +88,7 @@ class Ranks:
 
     def columns(self, ks: Sequence[int]) -> dict[str, Values]:
         """Every figure by its name, one number per question; NaN where a question has none."""
-        named = {}
-        for name, of in BY_RANK.items():
-            for k in ks:
-                named[f"{name}@{k}"] = of(self.found, self.gold, k)
+        named = {f"{name}@{k}": of(self.found, self.gold, k) for name, of in BY_RANK.items() for k in ks}
         named["MRR"] = mrr(self.found)
         return named | (self._by_session(ks) if self.session_gold.any() else {})
 
@@ -103,13 +100,11 @@ class Ranks:
     def _by_session(self, ks: Sequence[int]) -> dict[str, Values]:
         has = self.session_gold > 0
         gold = np.maximum(self.session_gold, 1)
-        result = {}
-        for name in ("hit", "all"):
-            for k in ks:
-                result[f"session-{name}@{k}"] = np.where(
-                    has, BY_RANK[name](self.session_found, gold, k), np.nan
-                )
-        return result
+        return {
+            f"session-{name}@{k}": np.where(has, BY_RANK[name](self.session_found, gold, k), np.nan)
+            for name in ("hit", "all")
+            for k in ks
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,9 +35,7 @@ class Report:
     @property
     def k(self) -> int:
         """The rank that headlines are about: 10 where there is one."""
-        if 10 in self.ks:
-            return 10
-        return max(self.ks)
+        return 10 if 10 in self.ks else max(self.ks)
 
     def __getitem__(self, name: str) -> Figure:
         """A figure of the first run: `report["R@10"]`, or `report["multi-hop.R@10"]` of a category."""
@@ -90,10 +88,7 @@ def names_of(variants: Sequence[Variant]) -> list[str]:
     """Each by the parts in which they differ; one alone by embedder and recipe."""
     described = list(map(Variant.describe, variants))
     parts = dict.fromkeys(chain.from_iterable(described))
-    differing = []
-    for name in parts:
-        if len({one.get(name) for one in described}) > 1:
-            differing.append(name)
+    differing = [name for name in parts if len({one.get(name) for one in described}) > 1]
     names = [_name(one, differing or ["embedder", "recipe"]) for one in described]
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)

@@ -47,10 +47,7 @@ class Variant:
         return "Recipe(" + ", ".join(f"{name}={getattr(self.recipe, name)!r}" for name in changed) + ")"
 
     def open_memory(self) -> Memory:
-        if self.place == IN_RAM:
-            place = None
-        else:
-            place = self.place
+        place = None if self.place == IN_RAM else self.place
         return Memory(place, embedder=self.embedder, language=self.language)
 
 
@@ -151,10 +148,7 @@ def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, dept
     millis = (time.perf_counter() - began) * 1000
     gold = frozenset(question.gold)
     found = tuple(rank_hit(hit, scope, gold, told=at < TOLD) for at, hit in enumerate(hits))
-    if question.sessions:
-        sessions = _sessions(memory, scope, question, recipe, depth)
-    else:
-        sessions = ()
+    sessions = _sessions(memory, scope, question, recipe, depth) if question.sessions else ()
     return QuestionAnswer(question=question, scope=scope, found=found, sessions=sessions, millis=millis)
 
 
@@ -196,10 +190,7 @@ def _contexts(
         context = memory.context(
             question.text, scope=answer.scope, budget=budget, recipe=recipe, now=question.asked
         )
-        held = set()
-        for record in context.records:
-            if record.scope == answer.scope:
-                held.add(record.id)
+        held = {record.id for record in context.records if record.scope == answer.scope}
         gold = answer.question.gold
         yield Packed(tokens=context.tokens, gold=len(held.intersection(gold)) / len(gold))
 

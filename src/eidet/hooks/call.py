@@ -27,13 +27,8 @@ _running: Final[ContextVar[frozenset[Key]]] = ContextVar("eidet_hooks", default=
 def plan_of(agent: Any) -> Plan | None:
     """That of the agent itself, or of its class."""
     known = agents.find(agent)
-    if known is None:
-        own = None
-    else:
-        own = known.plan
-    if own is not None:
-        return own
-    return getattr(type(agent), PLAN, None)
+    own = None if known is None else known.plan
+    return own if own is not None else getattr(type(agent), PLAN, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,14 +195,10 @@ def _name_of(agent: Any, plan: Plan, known: KnownAgent, state: Mapping[str, Json
     """What was said when it was hooked, else what its state or itself says, else a name made up for it."""
     own = (getattr(agent, name, None) for name in ("agent_id", "name"))
     stated = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
-    if isinstance(stated, str | int | UUID):
-        return str(stated)
-    return known.name_agent(type(agent))
+    return str(stated) if isinstance(stated, str | int | UUID) else known.name_agent(type(agent))
 
 
 def _step_of(agent: Any, state: Mapping[str, Json] | None) -> int | None:
     """The step that the state tells, or else the agent."""
     step = whole_number(part(state or {}, "step_number"))
-    if step is not None:
-        return step
-    return whole_number(getattr(agent, "step_number", None))
+    return step if step is not None else whole_number(getattr(agent, "step_number", None))

@@ -50,9 +50,7 @@ class Captured:
     def state_change(self) -> float:
         """Which share of the attributes changed."""
         names = {*(self.before or ()), *(self.after or ())}
-        if names:
-            return len(self.changes) / len(names)
-        return 0.0
+        return len(self.changes) / len(names) if names else 0.0
 
     @property
     def action_importance(self) -> float:
@@ -65,18 +63,11 @@ class Captured:
     def drafts(self) -> list[Draft]:
         """The state before (unless it is kept already), the action, the state after: in that order."""
         ended = self.started + max(self.seconds, 0.0)
-        if not self.before_known:
-            before = self._state(self.before, self.step, self.started)
-        else:
-            before = None
+        before = self._state(self.before, self.step, self.started) if not self.before_known else None
         after = self._state(self.after, self.step_after, ended)
         links = {"state_before": before and before.id, "state_after": after and after.id}
         action = self._action(ended, {name: id for name, id in links.items() if id is not None})
-        result = []
-        for draft in (before, action, after):
-            if draft is not None:
-                result.append(draft)
-        return result
+        return [draft for draft in (before, action, after) if draft is not None]
 
     def _state(self, state: Mapping[str, Json] | None, step: int, at: float) -> Draft | None:
         if state is None:
@@ -104,10 +95,7 @@ class Captured:
             "seconds": self.seconds,
             **links,
         }
-        shown = {}
-        for name in ("arguments", "result", "reward", "error"):
-            if data[name]:
-                shown[name] = data[name]
+        shown = {name: data[name] for name in ("arguments", "result", "reward", "error") if data[name]}
         return Draft(
             text=_head_with_data(f"{self.agent} at step {self.step}: {self.action or self.method}", shown),
             kind=Kind.ACTION,
@@ -121,6 +109,4 @@ class Captured:
 
 def _head_with_data(head: str, data: Mapping[str, Any]) -> str:
     tail = describe_data(dict(data))
-    if tail:
-        return f"{head}; {tail}"[:TEXT_CHARS]
-    return head
+    return f"{head}; {tail}"[:TEXT_CHARS] if tail else head

@@ -53,10 +53,7 @@ class Plan:
 
     def waits(self, agent: Any) -> bool:
         """Whether keeping a capture may wait for a disk or a server."""
-        if self.store is not None:
-            memory = None
-        else:
-            memory = self._memory(agent)
+        memory = None if self.store is not None else self._memory(agent)
         if is_remote(memory):
             return True
         return memory is not None and not isinstance(memory.parts.store, RamStore)
@@ -121,9 +118,7 @@ class Agents:
     def of(self, agent: Any) -> KnownAgent:
         with self._lock:
             found = self.find(agent)
-            if found is not None:
-                return found
-            return self._begin(agent)
+            return found if found is not None else self._begin(agent)
 
     def find(self, agent: Any) -> KnownAgent | None:
         at = id(agent)
@@ -131,9 +126,7 @@ class Agents:
             if (weak := self._known.get(at)) is not None and weak[0]() is agent:
                 return weak[1]
             strong = self._strong.get(at)
-            if strong is not None and strong[0] is agent:
-                return strong[1]
-            return None
+            return strong[1] if strong is not None and strong[0] is agent else None
 
     def _begin(self, agent: Any) -> KnownAgent:
         at, known = id(agent), KnownAgent()

@@ -36,9 +36,7 @@ def plain(value: Any, depth: int = DEEPEST) -> Json:
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
-        if math.isfinite(value):
-            return float(value)
-        return str(value)
+        return float(value) if math.isfinite(value) else str(value)
     if not depth:
         raise NotPlain("nested too deep")
     return _whole(value, depth - 1)
@@ -105,15 +103,8 @@ def attributes_of(thing: Any) -> list[tuple[str, Any]]:
     for kind in type(thing).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         names |= dict.fromkeys((slots,) if isinstance(slots, str) else slots)
-    there = []
-    for name in names:
-        if open_name(name) and hasattr(thing, name):
-            there.append(name)
-    result = []
-    for name in there:
-        if not callable(value := getattr(thing, name)):
-            result.append((name, value))
-    return result
+    there = [name for name in names if open_name(name) and hasattr(thing, name)]
+    return [(name, value) for name in there if not callable(value := getattr(thing, name))]
 
 
 def open_name(name: str) -> bool:
@@ -123,35 +114,25 @@ def open_name(name: str) -> bool:
 def changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, dict[str, Json]]:
     """Which attributes differ: what each was and is; None where there was or is none."""
     names = dict.fromkeys((*before, *after))
-    result = {}
-    for name in names:
-        if (name in before) != (name in after) or not same(before.get(name), after.get(name)):
-            result[name] = {"previous": before.get(name), "new": after.get(name)}
-    return result
+    return {
+        name: {"previous": before.get(name), "new": after.get(name)}
+        for name in names
+        if (name in before) != (name in after) or not same(before.get(name), after.get(name))
+    }
 
 
 def number(value: Any) -> float | None:
     """A finite number, or None."""
     try:
-        if value is None or isinstance(value, str | bytes):
-            found = None
-        else:
-            found = float(value)
+        found = None if value is None or isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    if found is not None and math.isfinite(found):
-        return found
-    return None
+    return found if found is not None and math.isfinite(found) else None
 
 
 def whole_number(value: Any) -> int | None:
-    if isinstance(value, bool):
-        found = None
-    else:
-        found = number(value)
-    if found is not None and found.is_integer() and abs(found) < 2**53:
-        return int(found)
-    return None
+    found = None if isinstance(value, bool) else number(value)
+    return int(found) if found is not None and found.is_integer() and abs(found) < 2**53 else None
 
 
 def part(thing: Any, *names: str) -> Any:

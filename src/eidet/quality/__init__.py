@@ -195,20 +195,14 @@ def _all(judged: Mapping[str, int]) -> Rate | None:
 
 
 def _share(part: float, of: int) -> float | None:
-    if of:
-        return part / of
-    return None
+    return part / of if of else None
 
 
 def _top_score(counts: Mapping[str, int]) -> float | None:
     at = quantile([counts.get(name, 0) for name in SCORES], 0.5)
-    if at is None:
-        return None
-    return at / SCORE_BINS
+    return None if at is None else at / SCORE_BINS
 
 
 def _seconds(times: list[int], share: float) -> float | None:
     at = quantile(times, share)
-    if at is None:
-        return None
-    return FASTEST * 2 ** (at / 4)
+    return None if at is None else FASTEST * 2 ** (at / 4)

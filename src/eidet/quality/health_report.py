@@ -10,9 +10,7 @@ from ..core.health import HasHealth
 
 def health_of(thing: object) -> Mapping[str, Any] | None:
     """The health that a part reports about its server; None if it uses none."""
-    if not isinstance(thing, HasHealth):
-        return None
-    return thing.health() or None
+    return None if not isinstance(thing, HasHealth) else thing.health() or None
 
 
 def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:

@@ -57,11 +57,7 @@ def metrics_of(
         **_records(survey, quality, now, windows),
         **_drift(drift),
     }
-    result = {}
-    for name in MEANINGS:
-        if (value := found[name]) is not None:
-            result[name] = float(value)
-    return result
+    return {name: float(value) for name in MEANINGS if (value := found[name]) is not None}
 
 
 def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
@@ -73,9 +69,7 @@ def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[st
 
 def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
     """The text format of Prometheus, every metric a gauge; `scope` becomes a label."""
-    label = ""
-    if scope is not None:
-        label = f'{{scope="{_escape_label(scope)}"}}'
+    label = f'{{scope="{_escape_label(scope)}"}}' if scope is not None else ""
     lines = (
         f"# HELP {name} {MEANINGS[name]}.\n# TYPE {name} gauge\n{name}{label} {value!r}\n"
         for name, value in metrics.items()
@@ -91,9 +85,7 @@ def growth(survey: Survey, now: float, windows: Windows) -> float | None:
 
 
 def ratio(part: float, of: float) -> float | None:
-    if of:
-        return part / of
-    return None
+    return part / of if of else None
 
 
 def _recalls(quality: Quality) -> dict[str, float | None]:
@@ -142,9 +134,7 @@ def _drift(drift: Drift) -> dict[str, float | None]:
 
 
 def _value(rate: Rate | None) -> float | None:
-    if rate is None:
-        return None
-    return rate.value
+    return None if rate is None else rate.value
 
 
 def _escape_label(label: str) -> str:

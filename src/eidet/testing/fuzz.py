@@ -65,9 +65,7 @@ class FuzzReport:
     def __str__(self) -> str:
         played = f"{self.operations:,} moves of {self.tenants} tenants (seed {self.seed})"
         leaks = "\n".join(map(str, self.leaks))
-        if leaks:
-            return f"{played}: {len(self.leaks)} leaks\n{leaks}"
-        return f"{played}: no leaks"
+        return f"{played}: {len(self.leaks)} leaks\n{leaks}" if leaks else f"{played}: no leaks"
 
 
 def leaks(

@@ -70,9 +70,7 @@ class Stage:
 
     def note(self, me: Tenant, records: Record | list[Record], *, made: bool = True) -> Any:
         """Keeps the ids of what a tenant has; names that others may give, too, were not `made` for it."""
-        ids = []
-        for one in records if isinstance(records, list) else [records]:
-            ids.append(one.id)
+        ids = [one.id for one in (records if isinstance(records, list) else [records])]
         self.ids.setdefault(me.scope, []).extend(ids)
         if made:
             self.made.setdefault(me.scope, []).extend(ids)
@@ -287,9 +285,7 @@ def unarchive(stage: Stage, me: Tenant) -> Done:
     """From an archive of somebody else, confined to my scope."""
     whose = stage.random.choice((me, stage.other(me)))
     folder = stage.folder / f"archive{stage.tenants.index(whose)}"
-    if not folder.exists():
-        return Done()
-    return Done(stage.memory.upkeep.unarchive(folder, scope=me.scope))
+    return Done() if not folder.exists() else Done(stage.memory.upkeep.unarchive(folder, scope=me.scope))
 
 
 def export(stage: Stage, me: Tenant) -> Done:
@@ -303,9 +299,7 @@ def export(stage: Stage, me: Tenant) -> Done:
 
 def load(stage: Stage, me: Tenant) -> Done:
     path = stage.exports.get(me.scope)
-    if path is None:
-        return Done()
-    return Done(stage.memory.load(path))
+    return Done() if path is None else Done(stage.memory.load(path))
 
 
 def rebuild(stage: Stage, me: Tenant) -> Done:

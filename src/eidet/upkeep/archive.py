@@ -302,9 +302,7 @@ def _read_places(store: Store) -> list[str]:
 
 def _absolute(place: str | Path) -> str:
     named = str(place)
-    if _is_remote(named):
-        return named
-    return str(Path(named).expanduser().absolute())
+    return named if _is_remote(named) else str(Path(named).expanduser().absolute())
 
 
 def _to_disk(path: Path) -> None:

@@ -95,10 +95,7 @@ class BucketPlace:
         )
 
     def __str__(self) -> str:
-        if self.endpoint:
-            end = f"?endpoint={self.endpoint}"
-        else:
-            end = ""
+        end = f"?endpoint={self.endpoint}" if self.endpoint else ""
         return f"s3://{self.bucket}/{self.prefix}{end}"
 
 
@@ -165,11 +162,7 @@ class Bucket:
 
     def _versions(self, key: str) -> list[str]:
         found = self._list_pages("list_object_versions", key, ("Versions", "DeleteMarkers"))
-        result = []
-        for one in found:
-            if one["Key"] == self.place.prefix + key:
-                result.append(one["VersionId"])
-        return result
+        return [one["VersionId"] for one in found if one["Key"] == self.place.prefix + key]
 
     def keys(self, start: str = "") -> Iterator[str]:
         """By name, those that begin so."""

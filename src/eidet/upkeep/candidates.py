@@ -49,14 +49,9 @@ def _retain(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
 
 
 def _older(policy: Retention, now: float) -> Iterator[Where]:
-    until = None
-    if policy.days is not None:
-        until = _ago(now, policy.days)
+    until = _ago(now, policy.days) if policy.days is not None else None
     if until is not None:
-        if policy.kinds is None:
-            kinds = None
-        else:
-            kinds = tuple(map(kind_of, policy.kinds))
+        kinds = None if policy.kinds is None else tuple(map(kind_of, policy.kinds))
         occurred = policy.since == "occurred"
         yield Where(kinds=kinds, until=until) if occurred else Where(kinds=kinds, created_until=until)
 
@@ -112,9 +107,7 @@ def _filter_by_age(days: float, now: float) -> Iterator[Where]:
 def _ago(now: float, days: float) -> float | None:
     """So many days ago, a moment later; None if that is before all times."""
     then = now - days * DAY + _ROUNDING
-    if then >= EARLIEST:
-        return min(then, LATEST)
-    return None
+    return min(then, LATEST) if then >= EARLIEST else None
 
 
 def resting(until: float) -> Where:

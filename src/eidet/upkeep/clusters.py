@@ -86,11 +86,7 @@ def _groups(ids: Sequence[str], leader: Rows) -> list[tuple[str, ...]]:
     found: dict[int, list[str]] = {}
     for row, led_by in enumerate(leader.tolist()):
         found.setdefault(led_by, []).append(ids[row])
-    result = []
-    for _, group in sorted(found.items()):
-        if len(group) > 1:
-            result.append(tuple(group))
-    return result
+    return [tuple(group) for _, group in sorted(found.items()) if len(group) > 1]
 
 
 def _unit(vectors: Vectors) -> tuple[Vectors, Rows]:

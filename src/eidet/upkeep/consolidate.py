@@ -160,9 +160,7 @@ def _messages_in(told: Record | None) -> int:
     if told is None or not isinstance(told.whole.data, Mapping):
         return 0
     count = told.whole.data.get("messages")
-    if isinstance(count, int):
-        return count
-    return 0
+    return count if isinstance(count, int) else 0
 
 
 def episode(messages: Sequence[Record], session: str, because: str, now: float) -> Ask:
@@ -229,9 +227,7 @@ def _statements(text: str) -> Iterator[str]:
     """The telling sentences of an episode, each with the name of who said it."""
     for line in text.splitlines():
         found = _PREFIX.match(line)
-        who = None
-        if found:
-            who = found[1]
+        who = found[1] if found else None
         for sentence in sentences(line[found.end() :] if found else line):
             if telling(sentence).value >= TELLING and not sentence.endswith("?"):
                 yield f"{who}: {sentence}" if who else sentence

@@ -128,9 +128,7 @@ class Echoes:
             return None
         whole = _hash(words)
         same = next((id for id, noted in reversed(self._noted.items()) if noted.whole == whole), None)
-        if same or len(words) < FEWEST:
-            return same
-        return self._near(words)
+        return same if same or len(words) < FEWEST else self._near(words)
 
     def _near(self, words: Sequence[str]) -> str | None:
         runs = _runs(words)
@@ -177,12 +175,7 @@ def _hash(words: Sequence[str]) -> int:
 
 def _places_covered(runs: Sequence[int], noted: frozenset[int]) -> set[int]:
     """The places of the words that lie in a run of the noted text."""
-    result = set()
-    for at, run in enumerate(runs):
-        if run in noted:
-            for ahead in range(RUN):
-                result.add(at + ahead)
-    return result
+    return {at + ahead for at, run in enumerate(runs) if run in noted for ahead in range(RUN)}
 
 
 def _changes(word: str) -> bool:

@@ -115,9 +115,7 @@ class Life:
             lease.give_back()
 
     def stats(self) -> dict[str, Any]:
-        if self._worker is None:
-            return {}
-        return {"upkeep": self._worker.stats()}
+        return {} if self._worker is None else {"upkeep": self._worker.stats()}
 
     def close(self) -> None:
         if self._worker is not None:
@@ -174,10 +172,7 @@ class Life:
         self, drafts: Sequence[Draft], records: list[Record], there: Sequence[Record | None]
     ) -> list[Record]:
         """A next version of a pinned record stays pinned, unless its draft says otherwise."""
-        pins = {}
-        for old in there:
-            if old is not None and old.state.pinned is not None:
-                pins[old.id] = old.state.pinned
+        pins = {old.id: old.state.pinned for old in there if old is not None and old.state.pinned is not None}
         if not pins:
             return records
         pairs = zip(drafts, records, strict=True)

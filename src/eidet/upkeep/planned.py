@@ -148,6 +148,4 @@ def is_aside(record: Record) -> bool:
 
 def resting_time(record: Record) -> float:
     """Since when it lies unused: it was made then, or used last."""
-    if record.last_used is None:
-        return record.created
-    return max(record.created, record.last_used)
+    return record.created if record.last_used is None else max(record.created, record.last_used)

@@ -72,10 +72,7 @@ def retain(
             continue
         why = f"{policy}: {age_days(policy, record, now):.0f} days since it {_describe_since(policy)}"
         if is_protected(record):
-            if record.state.hold is not None:
-                held = "under a legal hold"
-            else:
-                held = "pinned"
+            held = "under a legal hold" if record.state.hold is not None else "pinned"
             yield Stay(what="stays", record=record, because=f"{held}, although due by {why}")
         elif policy.then == "archive" and not archive:
             yield Stay(what="stays", record=record, because=f"there is no archive, although due by {why}")
@@ -84,9 +81,7 @@ def retain(
 
 
 def _describe_since(policy: Retention) -> str:
-    if policy.since == "occurred":
-        return "happened"
-    return "was stored"
+    return "happened" if policy.since == "occurred" else "was stored"
 
 
 def standings(records: Iterable[Record], now: float, policies: Sequence[Retention]) -> list[Standing]:

@@ -49,9 +49,7 @@ def reweigh(records: Iterable[Record], now: float, width: int, weights: Weights 
 
 
 def _put(record: Record, value: float, new: float | None) -> Write:
-    known = ""
-    if new is not None:
-        known = f", surprise {new:.2f}"
+    known = f", surprise {new:.2f}" if new is not None else ""
     because = f"importance {record.importance:.2f} becomes {value:.2f}: {record.uses} uses{known}"
     return Write(
         what="weigh", record=record.but(importance=value), because=because, instead=record, recast=True
@@ -84,20 +82,12 @@ def _by_formula(record: Record) -> float | None:
 
 
 def _number(data: Json, name: str) -> float | None:
-    value = None
-    if isinstance(data, Mapping):
-        value = data.get(name)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    return None
+    value = data.get(name) if isinstance(data, Mapping) else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _tags(meta: Mapping[str, Json]) -> list[str]:
     tags = meta.get("tags", meta.get("tag", ()))
     if isinstance(tags, str | list | tuple):
-        result = []
-        for tag in [tags] if isinstance(tags, str) else tags:
-            if isinstance(tag, str):
-                result.append(tag)
-        return result
+        return [tag for tag in ([tags] if isinstance(tags, str) else tags) if isinstance(tag, str)]
     return []

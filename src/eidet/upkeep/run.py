@@ -173,10 +173,7 @@ def _plan_scope(
     """The changes of a scope in batches, empty ones included: each is a moment to rest."""
     single = [work for work in works if work in PLANNERS]
     if single:
-        if "move" in single:
-            bounds = bounds_of(parts.store, scope, settings, parts.give_way)
-        else:
-            bounds = Bounds()
+        bounds = bounds_of(parts.store, scope, settings, parts.give_way) if "move" in single else Bounds()
         bounds = replace(bounds, retention=parts.retention)
         where = candidates(single, now, settings, bounds)
         if where is not None:
@@ -276,9 +273,7 @@ def _write(parts: UpkeepParts, change: Change, tally: _Tally, now: float) -> Non
     put = parts.answer(change) if isinstance(change, Ask) else change
     if not isinstance(put, Write):
         return
-    expect = None
-    if put.instead is not None:
-        expect = put.instead.version
+    expect = put.instead.version if put.instead is not None else None
     try:
         stored = parts.write([put.record], now=now, unique=True, expect=expect, by=BY)[0]
     except (Conflict, Entombed, Held):  # somebody was first, or it was forgotten for good or is held

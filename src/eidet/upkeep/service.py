@@ -106,10 +106,7 @@ class Keeping:
             self._parts.flush()
         with self._turn:
             model = None if chore.llm is None else llm_of(chore.llm)
-            if dry_run:
-                epoch = self._parts.store.head().epoch
-            else:
-                epoch = self._parts.binding.epoch
+            epoch = self._parts.store.head().epoch if dry_run else self._parts.binding.epoch
             kept = self._archive(archive, dry_run=dry_run)
             self._readings.begin()
             done = maintain(
@@ -325,9 +322,7 @@ class Keeping:
 
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:
     """What is hardly longer than its gist is shown as it is: its original would take more than it saves."""
-    if len(text) <= CHARS_A_TOKEN * tokens:
-        return text
-    return gist(text, embed, tokens)
+    return text if len(text) <= CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
 
 
 def _request(ask: Ask, settings: Upkeep) -> Request:

@@ -74,14 +74,11 @@ def summarise(
     A day is written where it changes. What fits as a whole is told as a whole. Where not even one
     sentence fits, the beginning of the best one is told; a budget of 0 gives the empty text.
     """
-    given = []
-    for passage in passages:
-        given.append(Passage(text=passage) if isinstance(passage, str) else passage)
+    given = [(Passage(text=passage) if isinstance(passage, str) else passage) for passage in passages]
     count = counter_of(counter)
-    sentences_said = []
-    for source, passage in enumerate(given):
-        for text in _pieces(passage.text):
-            sentences_said.append(_Said(text, source))
+    sentences_said = [
+        _Said(text, source) for source, passage in enumerate(given) for text in _pieces(passage.text)
+    ]
     if not sentences_said or budget <= 0:
         return Summary(text="", tokens=0)
     if count.count(everything := _lines(sentences_said, given)) <= budget:
@@ -98,19 +95,17 @@ def gist(
 ) -> str:
     """A text in at most `tokens`: itself if it is that short, else the sentences that carry it, in order."""
     count = counter_of(counter)
-    if count.count(text) <= tokens:
-        return text
-    return summarise([text], embed, tokens, count).text
+    return text if count.count(text) <= tokens else summarise([text], embed, tokens, count).text
 
 
 def _pieces(text: str) -> list[str]:
     found = (" ".join(sentence.split()) for sentence in sentences(text))
-    result = []
-    for sentence in found:
-        for piece in (sentence[at : at + LONGEST] for at in range(0, len(sentence), LONGEST)):
-            if piece.strip():
-                result.append(piece.strip())
-    return result
+    return [
+        piece.strip()
+        for sentence in found
+        for piece in (sentence[at : at + LONGEST] for at in range(0, len(sentence), LONGEST))
+        if piece.strip()
+    ]
 
 
 def _by_gain(
@@ -199,9 +194,7 @@ def _lines(chosen: Iterable[_Said], told: Sequence[Passage]) -> str:
 
 
 def _line(text: str, passage: Passage) -> str:
-    if passage.who:
-        return f"{passage.who}: {text}"
-    return text
+    return f"{passage.who}: {text}" if passage.who else text
 
 
 def _unit(rows: Vectors) -> Vectors:

@@ -63,9 +63,7 @@ def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
         heapq.heappush(longest, (-resting_time(record), -record.seq))
         if len(longest) > over:
             heapq.heappop(longest)
-    if longest:
-        return -longest[0][0], -longest[0][1]
-    return None
+    return (-longest[0][0], -longest[0][1]) if longest else None
 
 
 def expire(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
@@ -177,9 +175,7 @@ def _due(record: Record, limits: _Limits, now: float) -> str | None:
 
 
 def _describe_uses(record: Record) -> str:
-    if not record.uses:
-        return "never used"
-    return f"used {record.uses} times"
+    return "never used" if not record.uses else f"used {record.uses} times"
 
 
 PLANNERS: Final[Mapping[str, Planner]] = {
@@ -197,10 +193,7 @@ def plan(
     """At most one change per record: the first work that wants one."""
     rest = list(records)
     for work in works:
-        if work in _DUTIES:
-            seen = rest
-        else:
-            seen = [record for record in rest if not is_aside(record)]
+        seen = rest if work in _DUTIES else [record for record in rest if not is_aside(record)]
         changes = list(PLANNERS[work](seen, now, settings, bounds))
         taken = {change.record.id for change in changes}
         rest = [record for record in rest if record.id not in taken]

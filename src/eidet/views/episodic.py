@@ -75,9 +75,7 @@ class Episodic:
 
     def get(self, id: str) -> Record | None:
         found = self._memory.get(id, scope=self._scope)
-        if found is not None and found.kind is Kind.EPISODE:
-            return found
-        return None
+        return found if found is not None and found.kind is Kind.EPISODE else None
 
     def similar(
         self, situation: str, limit: int = 5, *, success: bool | None = None, where: Filter | None = None
@@ -86,9 +84,7 @@ class Episodic:
 
         Also where none is near: the scores say how near.
         """
-        wanted = None
-        if success is not None:
-            wanted = (Condition("data.success", "=", bool(success)),)
+        wanted = (Condition("data.success", "=", bool(success)),) if success is not None else None
         return self._memory.recall(
             situation,
             scope=self._scope,
@@ -114,20 +110,14 @@ class Episodic:
         """
         there, limit = self._there(id), _reach(count)
         now = [one for one in self._at(there, kinds) if order_of(one) < order_of(there)]
-        earlier = []
-        if limit > len(now):
-            earlier = self._until(there, kinds, limit - len(now))
-        if limit:
-            return (earlier + now)[-limit:]
-        return []
+        earlier = self._until(there, kinds, limit - len(now)) if limit > len(now) else []
+        return (earlier + now)[-limit:] if limit else []
 
     def after(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
         """The first `count` things that happened after it, oldest first."""
         there, limit = self._there(id), _reach(count)
         now = [one for one in self._at(there, kinds) if order_of(one) > order_of(there)]
-        later = []
-        if limit > len(now):
-            later = self._since(there, kinds, limit - len(now))
+        later = self._since(there, kinds, limit - len(now)) if limit > len(now) else []
         return (now + later)[:limit]
 
     def around(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
@@ -209,11 +199,7 @@ def _check_experience(
         "success": success,
         "lessons": [clean_text(lesson, "a lesson") for lesson in lessons],
     }
-    result = {}
-    for name, value in data.items():
-        if value not in (None, []):
-            result[name] = value
-    return result
+    return {name: value for name, value in data.items() if value not in (None, [])}
 
 
 def _experience_as_text(data: Mapping[str, Json]) -> str:

@@ -29,12 +29,8 @@ class Log:
 
     def newest(self, count: int | None = None, offset: int = 0) -> list[Record]:
         """The newest `count` but for the newest `offset`, oldest first. Reads little more than those."""
-        need = MOST
-        if count is not None:
-            need = min(count + offset, MOST)
-        found = []
-        if need:
-            found = self._find(self.where, min(need + 1, MOST))
+        need = min(count + offset, MOST) if count is not None else MOST
+        found = self._find(self.where, min(need + 1, MOST)) if need else []
         if len(found) > need:
             found = self._cut(found, need)
         ordered = sorted(found, key=order_of)
@@ -45,10 +41,7 @@ class Log:
         if count == 0:
             return self.newest()
         found = self._find(self.where, MOST, offset=count - 1)  # the last that stays, and what does not
-        tied = []
-        for record in found:
-            if record.created == found[0].created:
-                tied.append(record)
+        tied = [record for record in found if record.created == found[0].created]
         older = found[len(tied) :]
         if len(tied) > 1:
             older += self._oldest_of_moment(tied[0].created, len(tied) - 1)
@@ -94,10 +87,7 @@ class Edge:
         """After the last of the records, and after the edge that there was before them."""
         last = summed[-1].created
         same = [record for record in summed if record.created == last]
-        places = []
-        for record in same:
-            if (place := read_place(record)) is not None:
-                places.append(place)
+        places = [place for record in same if (place := read_place(record)) is not None]
         ids = tuple(record.id for record in same if read_place(record) is None)
         if before is not None and before.created == last:
             places += [] if before.place is None else [before.place]
@@ -113,9 +103,7 @@ class Edge:
 
     def after(self) -> Where:
         """The filter for what comes after."""
-        parts = []
-        if self.ids:
-            parts = [Where(ids=self.ids)]
+        parts = [Where(ids=self.ids)] if self.ids else []
         if self.place is not None:
             upto = Condition(ORDER, "<=", self.place)
             parts.append(Where(created_until=self.created, conditions=(upto,)))

@@ -37,10 +37,7 @@ def filter_by_roles(roles: str | Sequence[str] | None) -> Where | None:
     """By the role of the message, or by who said it where a record tells no role."""
     if roles is None:
         return None
-    if isinstance(roles, str):
-        names = [roles]
-    else:
-        names = list(roles)
+    names = [roles] if isinstance(roles, str) else list(roles)
     unsaid = Condition("data.role", "exists", False)
     in_data = Where(conditions=(Condition("data.role", "in", names),))
     return Where(some=(in_data, *(Where(who=name, conditions=(unsaid,)) for name in names)))

@@ -37,16 +37,11 @@ def draft_of(said: Said, role: str | None = None) -> Draft:
             raise BadInput(f"a message must be a Message, a dict or a text, not {type(said).__name__}")
     _check_content(said)
     [draft], _ = drafts_of(said, {})
-    if draft.text is None or draft.text == "":
-        return _empty(draft)
-    return draft
+    return _empty(draft) if draft.text is None or draft.text == "" else draft
 
 
 def _check_content(said: Message | Mapping[str, Json]) -> None:
-    if isinstance(said, Message):
-        content = said.content
-    else:
-        content = said["content"]
+    content = said.content if isinstance(said, Message) else said["content"]
     allowed: tuple[type, ...] = (str,) if isinstance(said, Message) else (str, list, tuple)
     if content is not None and not isinstance(content, allowed):
         raise BadInput(f"the content of a message must be a text or None, not {type(content).__name__}")
@@ -54,9 +49,7 @@ def _check_content(said: Message | Mapping[str, Json]) -> None:
 
 def _empty(draft: Draft) -> Draft:
     """Nothing was said: None and the empty text are told apart when they come back."""
-    fields = {}
-    if draft.text == "" and "content" not in draft.data:
-        fields = {"content": ""}
+    fields = {"content": ""} if draft.text == "" and "content" not in draft.data else {}
     return replace(draft, text="", data={**draft.data, **fields})
 
 
@@ -68,9 +61,7 @@ def add_key(draft: Draft, session: str, id: str) -> Draft:
 
 def add_place(draft: Draft) -> Draft:
     """The same message with its place among those that are added at the same moment."""
-    if _notes(draft.data):
-        return draft
-    return _add_notes(draft, {"order": new_id(0.0)})
+    return draft if _notes(draft.data) else _add_notes(draft, {"order": new_id(0.0)})
 
 
 def _add_notes(draft: Draft, notes: Mapping[str, str]) -> Draft:
@@ -78,12 +69,8 @@ def _add_notes(draft: Draft, notes: Mapping[str, str]) -> Draft:
 
 
 def _notes(data: Json) -> Mapping[str, str]:
-    notes = None
-    if isinstance(data, Mapping):
-        notes = data.get(OURS)
-    if isinstance(notes, Mapping):
-        return notes
-    return {}
+    notes = data.get(OURS) if isinstance(data, Mapping) else None
+    return notes if isinstance(notes, Mapping) else {}
 
 
 def log_id(session: str, id: str) -> str:
@@ -124,19 +111,14 @@ def _content(record: Record, data: Mapping[str, Any]) -> str | None:
     if data.get("content") == "":
         return ""
     silent = not record.text or (bool(data.get("tool_calls")) and record.text == describe_data(data))
-    if silent:
-        return None
-    return record.text
+    return None if silent else record.text
 
 
 def as_json(record: Record) -> dict[str, Json]:
     """A message with everything that is kept of it, for an export."""
     whole, message = record.whole, message_of(record)
     data: Mapping[str, Any] = whole.data if isinstance(whole.data, Mapping) else {}
-    further = {}
-    for name, value in data.items():
-        if name not in _OWN and name != OURS:
-            further[name] = value
+    further = {name: value for name, value in data.items() if name not in _OWN and name != OURS}
     fields = {
         "id": _notes(data).get("id", record.id),
         "role": message.role,
@@ -150,11 +132,7 @@ def as_json(record: Record) -> dict[str, Json]:
         "importance": record.importance,
         "more": further,
     }
-    result = {}
-    for name, value in fields.items():
-        if value not in (None, [], {}) or name == "content":
-            result[name] = value
-    return result
+    return {name: value for name, value in fields.items() if value not in (None, [], {}) or name == "content"}
 
 
 def from_json(told: Mapping[str, Json]) -> Draft:
@@ -168,8 +146,5 @@ def from_json(told: Mapping[str, Json]) -> Draft:
 
 def tokens_of(message: Message, counter: TokenCounter) -> int:
     """What a message costs: its content, and its tool calls as JSON."""
-    if message.tool_calls:
-        calls = counter.count(dump_json(list(message.tool_calls)))
-    else:
-        calls = 0
+    calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
     return counter.count(message.content or "") + calls

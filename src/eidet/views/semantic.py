@@ -80,9 +80,7 @@ class Semantic:
 
     def get(self, id: str) -> Record | None:
         found = self._memory.get(id, scope=self._scope)
-        if found is not None and found.kind is Kind.FACT:
-            return found
-        return None
+        return found if found is not None and found.kind is Kind.FACT else None
 
     def search(
         self,
@@ -146,11 +144,7 @@ class Semantic:
         hits = Recall.of(parts).answer(asked) if text.strip() else ()
         row = array("f", pack_rows(embed_checked(parts.embedder, [text]))[0] if hits else b"")
         near = {hit.id: _nearest(hit.record, row) for hit in hits}
-        result = {}
-        for id, cosine in near.items():
-            if cosine >= threshold:
-                result[id] = cosine
-        return result
+        return {id: cosine for id, cosine in near.items() if cosine >= threshold}
 
     def all(self, limit: int = 100, *, offset: int = 0, order: str = "-importance") -> list[Record]:
         """The facts, by a field of theirs; a leading '-' means descending."""
@@ -182,9 +176,7 @@ class Semantic:
         minor = Where(kinds=(Kind.FACT,), importance_max=ceiling) & _FREE
         found = self._memory.find(minor, scope=self._scope, limit=MOST)
         unused = [record.id for record in found if record.uses < uses]
-        if unused:
-            return put_away(self._memory, unused, scope=self._scope)
-        return 0
+        return put_away(self._memory, unused, scope=self._scope) if unused else 0
 
     def count(self) -> int:
         return self._memory.count(Where(kinds=(Kind.FACT,)), scope=self._scope)

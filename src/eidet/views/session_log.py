@@ -38,9 +38,7 @@ class SessionLog:
 
     def read_summary(self) -> Summed | None:
         record = self._memory.get(summary_id(self._session), scope=self._scope)
-        if record is None:
-            return None
-        return Summed.read(record)
+        return None if record is None else Summed.read(record)
 
     def keep_summary(self, made: Summed) -> None:
         self._memory.remember(

@@ -94,9 +94,7 @@ class StateRecord:
 
     def _overwritten(self) -> WorkingState | None:
         last = self._memory.history(self._id, scope=self._scope)[-1].before
-        if last and isinstance(last.get("data"), Mapping):
-            return WorkingState.of(last["data"])
-        return None
+        return WorkingState.of(last["data"]) if last and isinstance(last.get("data"), Mapping) else None
 
     def _write(self, state: WorkingState, version: int) -> bool:
         """Whether the state was still that version."""

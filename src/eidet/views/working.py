@@ -113,10 +113,7 @@ class Working:
     def load(self, state: Mapping[str, Any]) -> None:
         """Replaces all of it by what `state` gave."""
         loaded = WorkingState.of(state)
-        if loaded.task_id:
-            fresh = loaded
-        else:
-            fresh = replace(loaded, task_id=self._home.task_id)
+        fresh = loaded if loaded.task_id else replace(loaded, task_id=self._home.task_id)
         self._home.change(lambda _: (fresh, None))
 
 

@@ -44,9 +44,7 @@ class WorkingState:
 
     def prompt(self) -> str:
         """For a language model; empty where there is nothing to tell."""
-        lines = []
-        if self.task:
-            lines = [f"Task: {self.task}"]
+        lines = [f"Task: {self.task}"] if self.task else []
         if self.goal:
             lines.append(f"Goal: {self.goal}")
         if self.subgoals:
@@ -60,19 +58,12 @@ class WorkingState:
 
 def _list_values(title: str, values: Mapping[str, Any]) -> list[str]:
     shown = [f"- {name}: {_shorten(value)}" for name, value in values.items()]
-    if shown:
-        return [f"{title}:", *shown]
-    return []
+    return [f"{title}:", *shown] if shown else []
 
 
 def _shorten(value: Any) -> str:
-    if isinstance(value, str):
-        text = value
-    else:
-        text = str(value)
-    if len(text) <= SHOWN_CHARS:
-        return text
-    return text[:SHOWN_CHARS] + "…"
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "…"
 
 
 def _text(value: Any, what: str) -> str:
