@@ -11,10 +11,9 @@ from typing import Any, Final
 from .. import BadInput
 from .cases import Case, check_cases
 from .json_fields import json_of, list_in
-from .lines import read_line_cases
+from .lines import is_world, read_line_cases, read_worlds
 from .locomo import read_locomo
 from .longmemeval import read_longmemeval
-from .worlds import is_world, read_worlds
 
 FORMATS: Final = ("locomo", "longmemeval", "jsonl", "worlds")
 

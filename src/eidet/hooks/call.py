@@ -14,9 +14,8 @@ from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from ..core.validate import Json
-from .captured import Captured
+from .captured import Captured, NotPlain, number, open_name, part, plain, state_of, whole_number
 from .keep import KnownAgent, Plan, agents, quiet
-from .plain import NotPlain, number, open_name, part, plain, state_of, whole_number
 
 PLAN: Final = "__eidet_hooks__"  # the attribute of a class that holds its plan
 Key = tuple[int, str, int, int]

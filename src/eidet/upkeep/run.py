@@ -23,8 +23,7 @@ from ..store.rules import Entombed, Held
 from ..write.reembed import batches
 from . import Ask, Change, Drop, Maintained, Noted, Stay, Write
 from .archive import Archive
-from .bounds import bounds_of, read_pages
-from .candidates import candidates
+from .candidates import bounds_of, candidates, read_pages
 from .curve import DAY
 from .tier_form import Forms
 from .tier_plan import PLANNERS, Bounds, plan

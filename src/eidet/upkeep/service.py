@@ -38,7 +38,7 @@ from .archive import (
     name_owner,
     note_archive,
 )
-from .bounds import PAGE
+from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .fit import Fitted, accesses, fit, read_log
 from .model_facts import FactReadings

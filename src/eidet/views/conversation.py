@@ -15,11 +15,24 @@ from ..core.remembered import RememberedList
 from ..core.validate import Json, Moment, clean_text
 from ..memory import Memory
 from ..text.tokens import TokenCounter, counter_of
-from .housekeeping import put_away
-from .message_selection import check_session, check_tokens, filter_by_roles, has, how_many, that_fit
-from .messages import Said, add_key, add_place, as_json, draft_of, from_json, log_id, message_of
-from .session_log import SessionLog
-from .summaries import Summed, make_summary
+from .log_order import SessionLog, Summed, make_summary
+from .messages import (
+    Said,
+    add_key,
+    add_place,
+    as_json,
+    check_session,
+    check_tokens,
+    draft_of,
+    filter_by_roles,
+    from_json,
+    has,
+    how_many,
+    log_id,
+    message_of,
+    put_away,
+    that_fit,
+)
 
 Counter = TokenCounter | Callable[[str], float] | str | None
 PAGE: Final = 64

@@ -17,8 +17,7 @@ from ..core.validate import Json, Moment, clean_text
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..recall import AUTO
-from .housekeeping import put_away
-from .messages import order_of
+from .messages import order_of, put_away
 
 NEAREST: Final = replace(AUTO, name="nearest", nothing=0.0)
 MOST: Final = 1_000_000

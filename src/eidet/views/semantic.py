@@ -21,7 +21,7 @@ from ..memory import Memory
 from ..models.embed import embed_checked
 from ..models.embed.quantise import dequantise, pack_rows
 from ..recall import Query, Recall, Recipe
-from .housekeeping import put_away
+from .messages import put_away
 
 COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
 MOST: Final = 1_000_000

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..memory import Memory
-from .state_home import StateInRam, StateRecord
-from .working_state import WorkingState
+from .state_home import StateInRam, StateRecord, WorkingState
 
 
 class Working:

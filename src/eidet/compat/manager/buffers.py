@@ -11,7 +11,7 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import is_protected
-from ...views.housekeeping import put_away
+from ...views.messages import put_away
 from ..numbers import next_number
 from .manager_config import MemoryConfig
 from .memory_entry import UNKNOWN, MemoryEntry, MemoryTypes, entry_of

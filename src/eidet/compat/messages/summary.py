@@ -10,7 +10,7 @@ from ...core.errors import BadInput, Misconfigured
 from ...core.record import Trust
 from ...models.llm import LLM
 from ...text.tokens import counter_of
-from ...views.summaries import summary_id
+from ...views.log_order import summary_id
 from ..checks import check_limit, check_whole
 from .async_tools import FairLock, await_if_needed
 from .base import BaseMemoryStore, Kept, check_page
