@@ -16,14 +16,13 @@ from ..text.sentences import sentences
 from ..text.words import tokens
 from .consolidate import same_words
 
-LEAD_INS: Final = frozenset(
-    """
+_LEADS: Final = """
     remember recall recalled remembered memory memories mentioned mention said say says told tell noted note
     know known according earlier previously before already last time user you assistant i we as from your my me
     what here there is are was were have has had found following based see looks like context conversation
     summary answer sure yes okay ok right think believe per that also to the and thanks thank please hi hello
-    """.split()
-)
+    """
+LEAD_INS: Final = frozenset(_LEADS.split())
 Words = tuple[str, ...]
 
 
