@@ -11,8 +11,8 @@ import numpy as np
 from .ranking_metrics import Bin, Ranks, Values, calibration, collapse_sessions, marks, score_figures
 from .runner import QuestionAnswer, RankedHit, RunAnswers, Variant
 
-Columns = Mapping[str, Values]
-SAME: Final = 1e-9  # a smaller difference is none
+_Columns = Mapping[str, Values]
+_SAME: Final = 1e-9  # a smaller difference is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Difference:
     @property
     def sign(self) -> int:
         """1 or -1 where the whole interval is on that side of zero, else 0."""
-        return int(self.low > SAME) - int(self.high < -SAME)
+        return int(self.low > _SAME) - int(self.high < -_SAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Run:
     name: str
     variant: Variant
     answers: tuple[QuestionAnswer, ...]
-    columns: Columns
+    columns: _Columns
     overall: Mapping[str, Figure]
     categories: Mapping[str, Mapping[str, Figure]]
     curve: tuple[Figure, ...]  # recall at 1, 2, … up to the depth
@@ -77,7 +77,7 @@ def measure_run(
     asked: RunAnswers, name: str, variant: Variant, *, depth: int, ks: Sequence[int], seed: int
 ) -> Run:
     answers = asked.answers
-    ranks = ranks_of(answers, depth)
+    ranks = _ranks_of(answers, depth)
     columns = ranks.columns(ks)
     millis = np.array([answer.millis for answer in answers])
     hits: list[RankedHit] = []
@@ -94,7 +94,7 @@ def measure_run(
         answers=answers,
         columns=columns,
         overall=figures(columns, seed) | _trust(asked),
-        categories={c: figures(part(columns, rows), seed) for c, rows in categories(answers).items()},
+        categories={c: figures(_part(columns, rows), seed) for c, rows in categories(answers).items()},
         curve=tuple(figures(ranks.curve(), seed).values()),
         calibration=tuple(calibration(scores, gold)),
         latency={f"p{p}": float(np.percentile(millis, p)) for p in (50, 95, 99)},
@@ -119,7 +119,7 @@ def _trust(asked: RunAnswers) -> dict[str, Figure]:
     return {name: Figure(value=v, low=v, high=v, questions=count) for name, v in scores.items()}
 
 
-def ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:
+def _ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:
     found = [
         marks((hit.id if hit.gold else None for hit in a.found), a.question.gold, depth) for a in answers
     ]
@@ -141,11 +141,11 @@ def categories(answers: Sequence[QuestionAnswer]) -> dict[str, list[int]]:
     return dict(sorted(rows.items()))
 
 
-def part(columns: Columns, rows: Sequence[int]) -> Columns:
+def _part(columns: _Columns, rows: Sequence[int]) -> _Columns:
     return {name: values[list(rows)] for name, values in columns.items()}
 
 
-def figures(columns: Columns, seed: int) -> dict[str, Figure]:
+def figures(columns: _Columns, seed: int) -> dict[str, Figure]:
     """The mean of every column that has a number, with its interval."""
     result: dict[str, Figure] = {}
     for known in _alike(columns):
@@ -157,7 +157,7 @@ def figures(columns: Columns, seed: int) -> dict[str, Figure]:
     return result
 
 
-def differences(columns: Columns, base: Columns, seed: int) -> dict[str, Difference]:
+def differences(columns: _Columns, base: _Columns, seed: int) -> dict[str, Difference]:
     """Question by question: what the questions have in common falls out."""
     result: dict[str, Difference] = {}
     for known in _alike({name: columns[name] - base[name] for name in base}):
@@ -167,14 +167,14 @@ def differences(columns: Columns, base: Columns, seed: int) -> dict[str, Differe
                 value=float(values[:, at].mean()),
                 low=float(low),
                 high=float(high),
-                won=int((values[:, at] > SAME).sum()),
-                lost=int((values[:, at] < -SAME).sum()),
+                won=int((values[:, at] > _SAME).sum()),
+                lost=int((values[:, at] < -_SAME).sum()),
                 questions=len(values),
             )
     return result
 
 
-def _alike(columns: Columns) -> Iterator[Columns]:
+def _alike(columns: _Columns) -> Iterator[_Columns]:
     """Columns that have numbers in the same rows (figures of sessions may lack some), only those rows."""
     groups: dict[bytes, dict[str, Values]] = {}
     for name, values in columns.items():
@@ -191,7 +191,7 @@ def compare_runs(run: Run, base: Run, seed: int) -> Comparison:
         base=base.name,
         overall=differences(run.columns, base.columns, seed),
         categories={
-            name: differences(part(run.columns, of), part(base.columns, of), seed)
+            name: differences(_part(run.columns, of), _part(base.columns, of), seed)
             for name, of in rows.items()
         },
     )
@@ -200,11 +200,11 @@ def compare_runs(run: Run, base: Run, seed: int) -> Comparison:
 # How sure a mean is.
 
 
-DRAWS: Final = 2000
+_DRAWS: Final = 2000
 _AT_ONCE: Final = 2_000_000  # numbers
 
 
-def draw_means(values: Values, *, seed: int, draws: int = DRAWS) -> Values:
+def draw_means(values: Values, *, seed: int, draws: int = _DRAWS) -> Values:
     """The mean of each column in each draw of as many rows, shape (draws, columns).
 
     Rows are drawn together, so columns of one draw are of the same questions.

@@ -79,10 +79,10 @@ def _add_record(gathered: _Gathered, fields: Mapping[str, Any], number: int, whe
     gathered.records[id] = Draft(
         id=id,
         text=_short(fields, "text", where),
-        who=maybe_text(fields, "who", where),
-        session=maybe_text(fields, "session", where),
-        occurred=maybe_time(fields, "occurred", where),
-        kind=maybe_kind(fields, where),
+        who=_maybe_text(fields, "who", where),
+        session=_maybe_text(fields, "session", where),
+        occurred=_maybe_time(fields, "occurred", where),
+        kind=_maybe_kind(fields, where),
         data=fields.get("data"),
         meta=table_in(fields.get("meta") or {}, f"{where}: meta") or None,
     )
@@ -91,11 +91,11 @@ def _add_record(gathered: _Gathered, fields: Mapping[str, Any], number: int, whe
 
 def _question(fields: Mapping[str, Any], number: int, where: str) -> Question:
     return Question(
-        id=maybe_text(fields, "id", where) or f"line {number}",
+        id=_maybe_text(fields, "id", where) or f"line {number}",
         text=text_in(fields, "question", where),
         gold=tuple(dict.fromkeys(texts_in(fields, "gold", where))),
-        category=maybe_text(fields, "category", where),
-        asked=maybe_time(fields, "asked", where),
+        category=_maybe_text(fields, "category", where),
+        asked=_maybe_time(fields, "asked", where),
     )
 
 
@@ -128,19 +128,19 @@ def _short(fields: Mapping[str, Any], name: str, where: str) -> str:
     return text
 
 
-def maybe_text(fields: Mapping[str, Any], name: str, where: str) -> str | None:
+def _maybe_text(fields: Mapping[str, Any], name: str, where: str) -> str | None:
     return None if fields.get(name) is None else _short(fields, name, where)
 
 
-def maybe_time(fields: Mapping[str, Any], name: str, where: str) -> float | None:
+def _maybe_time(fields: Mapping[str, Any], name: str, where: str) -> float | None:
     try:
         return None if fields.get(name) is None else moment(fields[name], name)
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
 
 
-def maybe_kind(fields: Mapping[str, Any], where: str) -> str | None:
-    kind = maybe_text(fields, "kind", where)
+def _maybe_kind(fields: Mapping[str, Any], where: str) -> str | None:
+    kind = _maybe_text(fields, "kind", where)
     if kind is not None and kind not in set(Kind):
         raise BadInput(f"{where}: unknown kind {kind!r}; there are {', '.join(Kind)}")
     return kind
@@ -221,11 +221,11 @@ def _question_line(question: Question, scope: str) -> dict[str, Any]:
 # Worlds.
 
 
-FIRST_FIELDS: Final = ("world", "records", "questions")
+_FIRST_FIELDS: Final = ("world", "records", "questions")
 
 
 def is_world(first_line: str) -> bool:
-    return all(f'"{name}"' in first_line for name in FIRST_FIELDS)
+    return all(f'"{name}"' in first_line for name in _FIRST_FIELDS)
 
 
 def read_worlds(text: str, file: str) -> Iterator[Case]:
@@ -260,12 +260,12 @@ def _read_world(fields: Mapping[str, Any], where: str) -> Case:
 
 def _read_record(fields: Mapping[str, Any], where: str) -> Draft:
     text, who, kind = (
-        maybe_text(fields, "text", where),
-        maybe_text(fields, "who", where),
-        maybe_kind(fields, where),
+        _maybe_text(fields, "text", where),
+        _maybe_text(fields, "who", where),
+        _maybe_kind(fields, where),
     )
     if "content" in fields:
-        text, who = text_in(fields, "content", where), who or maybe_text(fields, "role", where)
+        text, who = text_in(fields, "content", where), who or _maybe_text(fields, "role", where)
         kind = kind or Kind.MESSAGE
     return Draft(
         id=text_in(fields, "id", where),
@@ -273,8 +273,8 @@ def _read_record(fields: Mapping[str, Any], where: str) -> Draft:
         data=fields.get("data"),
         who=who,
         kind=kind,
-        session=maybe_text(fields, "session", where),
-        occurred=maybe_time(fields, "occurred", where),
+        session=_maybe_text(fields, "session", where),
+        occurred=_maybe_time(fields, "occurred", where),
     )
 
 
@@ -288,6 +288,6 @@ def _read_question(fields: Mapping[str, Any], at: int, records: Mapping[str, Dra
         text=text_in(fields, "q", where),
         gold=tuple(dict.fromkeys(gold)),
         sessions=sessions_of([id for id in gold if id in records], records),
-        category=maybe_text(fields, "category", where),
-        asked=maybe_time(fields, "now", where),
+        category=_maybe_text(fields, "category", where),
+        asked=_maybe_time(fields, "now", where),
     )

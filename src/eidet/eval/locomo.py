@@ -11,7 +11,7 @@ from .. import BadInput, Draft, Scope
 from .cases import Case, Question, sessions_of
 from .json_fields import list_in, table_in, text_in, texts_in, time_of
 
-CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+_CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _SESSION: Final = re.compile(r"session_(\d+)")
 _EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
 
@@ -89,6 +89,6 @@ def _evidence(marks: list[str]) -> list[str]:
 
 
 def _category(number: Any, where: str) -> str:
-    if isinstance(number, bool) or number not in CATEGORIES:
+    if isinstance(number, bool) or number not in _CATEGORIES:
         raise BadInput(f"{where}: category must be a number from 1 to 5, not {number!r}")
-    return CATEGORIES[number]
+    return _CATEGORIES[number]

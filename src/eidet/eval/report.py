@@ -14,7 +14,7 @@ from .cases import Case, Question
 from .figures import Comparison, Difference, Figure, Run
 from .runner import QuestionAnswer, Variant
 
-FORMAT: Final = "eidet-eval/1"
+_FORMAT: Final = "eidet-eval/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class Report:
         """The documented keys; numbers rounded to six places."""
         result: dict[str, Any] = _round_floats(
             {
-                "format": FORMAT,
+                "format": _FORMAT,
                 "eidet": __version__,
                 "data": {
                     "scopes": len(self.cases),

@@ -18,12 +18,12 @@ from .captured import Captured, NotPlain, number, open_name, part, plain, state_
 from .keep import KnownAgent, Plan, agents, quiet
 
 PLAN: Final = "__eidet_hooks__"  # the attribute of a class that holds its plan
-Key = tuple[int, str, int, int]
+_Key = tuple[int, str, int, int]
 T = TypeVar("T")
-_running: Final[ContextVar[frozenset[Key]]] = ContextVar("eidet_hooks", default=frozenset())
+_running: Final[ContextVar[frozenset[_Key]]] = ContextVar("eidet_hooks", default=frozenset())
 
 
-def plan_of(agent: Any) -> Plan | None:
+def _plan_of(agent: Any) -> Plan | None:
     """That of the agent itself, or of its class."""
     known = agents.find(agent)
     own = None if known is None else known.plan
@@ -48,7 +48,7 @@ class Call:
     def inside(self) -> Iterator[None]:
         """While the method itself runs: what it calls of the same name on the same agent is part of it."""
         before = _running.get()
-        token = _running.set(before | {key_of(self.agent, self.method)})
+        token = _running.set(before | {_key_of(self.agent, self.method)})
         try:
             yield
         finally:
@@ -118,8 +118,8 @@ def begin_call(
 def _begin(
     agent: Any, method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Call | None:
-    plan, name = plan_of(agent), method.__name__
-    if plan is None or name not in plan.methods or key_of(agent, name) in _running.get():
+    plan, name = _plan_of(agent), method.__name__
+    if plan is None or name not in plan.methods or _key_of(agent, name) in _running.get():
         return None
     known = agents.of(agent)
     before = _safely(f"state before of {type(agent).__name__}.{name}", lambda: state_of(agent))
@@ -137,7 +137,7 @@ def _begin(
     )
 
 
-def key_of(agent: Any, method: str) -> Key:
+def _key_of(agent: Any, method: str) -> _Key:
     """A call in one thread and one task: what another task does is another call."""
     return id(agent), method, threading.get_ident(), _task()
 

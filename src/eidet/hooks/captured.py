@@ -21,8 +21,8 @@ from ..core.record import Kind, new_id
 from ..core.validate import Json
 from ..upkeep.importance import action_importance, state_importance
 
-DEEPEST: Final = 20
-SECRET: Final = re.compile(
+_DEEPEST: Final = 20
+_SECRET: Final = re.compile(
     r"(?:^|_)(?:api_?key|password|passwd|secret|credentials?|token)$", re.IGNORECASE
 )  # attributes that are nobody's memory
 _AS_DICT: Final = ("as_dict", "model_dump", "to_dict")
@@ -32,7 +32,7 @@ class NotPlain(TypeError):
     """A value that JSON cannot say."""
 
 
-def plain(value: Any, depth: int = DEEPEST) -> Json:
+def plain(value: Any, depth: int = _DEEPEST) -> Json:
     """A value as JSON, copied, without what JSON cannot say; NotPlain where that is all of it."""
     if value is None or isinstance(value, bool | str):
         return value if not isinstance(value, Enum) else value.value
@@ -91,18 +91,18 @@ def state_of(agent: Any) -> dict[str, Json]:
     """What the agent says its state is (`get_state`), or else its public attributes, as far as JSON goes."""
     ask = getattr(agent, "get_state", None)
     if not callable(ask):
-        return dict(_each(attributes_of(agent), DEEPEST))
+        return dict(_each(_attributes_of(agent), _DEEPEST))
     state = ask()
     if inspect.isawaitable(state):
         if inspect.iscoroutine(state):
             state.close()
         raise NotPlain("get_state is asynchronous: it has to be a plain method")
     fields = _fields(state)
-    named = attributes_of(state) if fields is None else fields.items()
-    return {str(name): value for name, value in _each(named, DEEPEST)}
+    named = _attributes_of(state) if fields is None else fields.items()
+    return {str(name): value for name, value in _each(named, _DEEPEST)}
 
 
-def attributes_of(thing: Any) -> list[tuple[str, Any]]:
+def _attributes_of(thing: Any) -> list[tuple[str, Any]]:
     """Public attributes of an instance, with those in slots; none that are named as secrets are."""
     names = dict.fromkeys(getattr(thing, "__dict__", {}))
     for kind in type(thing).__mro__:
@@ -113,7 +113,7 @@ def attributes_of(thing: Any) -> list[tuple[str, Any]]:
 
 
 def open_name(name: str) -> bool:
-    return not name.startswith("_") and SECRET.search(name) is None
+    return not name.startswith("_") and _SECRET.search(name) is None
 
 
 def changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, dict[str, Json]]:
@@ -147,7 +147,7 @@ def part(thing: Any, *names: str) -> Any:
     return next((getattr(thing, name) for name in names if hasattr(thing, name)), None)
 
 
-TEXT_CHARS: Final = 4_000  # of a state or an action in words; its data has all of it
+_TEXT_CHARS: Final = 4_000  # of a state or an action in words; its data has all of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,4 +243,4 @@ class Captured:
 
 def _head_with_data(head: str, data: Mapping[str, Any]) -> str:
     tail = describe_data(dict(data))
-    return f"{head}; {tail}"[:TEXT_CHARS] if tail else head
+    return f"{head}; {tail}"[:_TEXT_CHARS] if tail else head

@@ -21,8 +21,8 @@ from ..store.ram import RamStore
 from .captured import Captured
 
 log: Final = logging.getLogger("eidet")
-EVERY_SECONDS: Final = 60.0
-STRONG_MOST: Final = 1_024
+_EVERY_SECONDS: Final = 60.0
+_STRONG_MOST: Final = 1_024
 
 Store = Callable[[Captured], None]
 Source = Memory | AsyncMemory | Callable[[Any], Memory | AsyncMemory | None] | None
@@ -107,7 +107,7 @@ class KnownAgent:
 class Agents:
     """What is known of each agent while it lives. Agents need not be hashable, nor change for it.
 
-    Those that cannot be referred to weakly are kept alive by it, at most `STRONG_MOST` of them.
+    Those that cannot be referred to weakly are kept alive by it, at most `_STRONG_MOST` of them.
     """
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class Agents:
             self._known[at] = (weakref.ref(agent, lambda gone: self._end(at, gone)), known)
         except TypeError:
             self._strong[at] = (agent, known)
-            while len(self._strong) > STRONG_MOST:
+            while len(self._strong) > _STRONG_MOST:
                 self._strong.popitem(last=False)
         return known
 
@@ -156,7 +156,7 @@ class Quiet:
         now = self._clock()
         with self._lock:
             last = self._told.get(place)
-            if last is not None and now - last < EVERY_SECONDS:
+            if last is not None and now - last < _EVERY_SECONDS:
                 return
             self._told[place] = now
         log.warning("hooks: %s: %s: %s", place, type(error).__name__, error, exc_info=error)

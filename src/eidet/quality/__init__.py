@@ -17,12 +17,12 @@ from ..core.health import HasHealth
 DAY: Final = 86_400
 KEPT_DAYS: Final = 366  # tallies of older days are given up, so that a scope's rows stay bounded
 SCORE_BINS: Final = 32  # over 0-1
-TIME_BINS: Final = 96  # four to a doubling, from 10 µs to 168 s
+_TIME_BINS: Final = 96  # four to a doubling, from 10 µs to 168 s
 FASTEST: Final = 1e-5  # seconds; the lower end of the first bin
 RESPONSIVE: Final = 0.1  # seconds within which an answer feels immediate
 
 SCORES: Final = tuple(f"s{at:02}" for at in range(SCORE_BINS))
-TIMES: Final = tuple(f"t{at:02}" for at in range(TIME_BINS))
+TIMES: Final = tuple(f"t{at:02}" for at in range(_TIME_BINS))
 
 
 class Tally(NamedTuple):
@@ -120,7 +120,7 @@ def time_name(seconds: float) -> str:
     """The count a duration belongs to."""
     if seconds <= FASTEST:
         return TIMES[0]
-    return TIMES[min(int(4 * math.log2(seconds / FASTEST)), TIME_BINS - 1)]
+    return TIMES[min(int(4 * math.log2(seconds / FASTEST)), _TIME_BINS - 1)]
 
 
 def quality_of(rows: Iterable[Tally]) -> Quality:
@@ -170,7 +170,7 @@ def rate(part: int, of: int) -> Rate | None:
     return Rate(value=share, low=max(0.0, low), high=min(1.0, high), of=of)
 
 
-def quantile(counts: list[int], share: float) -> float | None:
+def _quantile(counts: list[int], share: float) -> float | None:
     """Where in a histogram a share of it lies below, in bins: 3.5 is the middle of the fourth."""
     wanted, below = share * sum(counts), 0
     for at, count in enumerate(counts):
@@ -201,12 +201,12 @@ def _share(part: float, of: int) -> float | None:
 
 
 def _top_score(counts: Mapping[str, int]) -> float | None:
-    at = quantile([counts.get(name, 0) for name in SCORES], 0.5)
+    at = _quantile([counts.get(name, 0) for name in SCORES], 0.5)
     return None if at is None else at / SCORE_BINS
 
 
 def _seconds(times: list[int], share: float) -> float | None:
-    at = quantile(times, share)
+    at = _quantile(times, share)
     return None if at is None else FASTEST * 2 ** (at / 4)
 
 

@@ -10,8 +10,8 @@ from typing import Final, Literal
 
 from . import SCORE_BINS, SCORES, Tally, Windows, judgements
 
-Verdict = Literal["steady", "drifted", "unknown"]
-STANDARD: Final = Windows()
+_Verdict = Literal["steady", "drifted", "unknown"]
+_STANDARD: Final = Windows()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Shift:
 class Drift:
     """The verdict, what was compared, and how many recalls each side had."""
 
-    verdict: Verdict
+    verdict: _Verdict
     shifts: tuple[Shift, ...] = ()
     recent: int = 0
     reference: int = 0
@@ -70,7 +70,7 @@ def split(rows: Iterable[Tally], today: int, windows: Windows) -> tuple[list[Tal
     return [row for row in held if row.day < start], [row for row in held if row.day >= start]
 
 
-def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows = STANDARD) -> Drift:
+def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows = _STANDARD) -> Drift:
     """Compares two windows by three tests, corrected by Holm's method for being three.
 
     - top scores: two-sample Kolmogorov-Smirnov on the binned scores, with its asymptotic p-value.

@@ -51,7 +51,7 @@ def metrics_of(
     found = {
         "eidet_records": survey.records,
         "eidet_store_bytes": size,
-        "eidet_store_bytes_per_record": ratio(size, stored),
+        "eidet_store_bytes_per_record": _ratio(size, stored),
         **_recalls(quality),
         **_judgements(quality),
         **_records(survey, quality, now, windows),
@@ -84,7 +84,7 @@ def growth(survey: Survey, now: float, windows: Windows) -> float | None:
     return survey.fresh / min(windows.days, max(1.0, (now - survey.oldest) / DAY))
 
 
-def ratio(part: float, of: float) -> float | None:
+def _ratio(part: float, of: float) -> float | None:
     return part / of if of else None
 
 
@@ -116,12 +116,12 @@ def _judgements(quality: Quality) -> dict[str, float | None]:
 
 def _records(survey: Survey, quality: Quality, now: float, windows: Windows) -> dict[str, float | None]:
     return {
-        "eidet_memory_used_ratio": ratio(survey.used, survey.records),
-        "eidet_memory_never_recalled_ratio": ratio(survey.never, survey.ripe),
-        "eidet_memory_stale_ratio": ratio(survey.stale, survey.records),
-        "eidet_memory_duplicate_ratio": ratio(survey.duplicates, survey.distinct + survey.duplicates),
+        "eidet_memory_used_ratio": _ratio(survey.used, survey.records),
+        "eidet_memory_never_recalled_ratio": _ratio(survey.never, survey.ripe),
+        "eidet_memory_stale_ratio": _ratio(survey.stale, survey.records),
+        "eidet_memory_duplicate_ratio": _ratio(survey.duplicates, survey.distinct + survey.duplicates),
         "eidet_memory_growth_records_per_day": growth(survey, now, windows),
-        "eidet_memory_retention_ratio": ratio(survey.records, survey.records + quality.forgotten),
+        "eidet_memory_retention_ratio": _ratio(survey.records, survey.records + quality.forgotten),
     }
 
 

@@ -22,19 +22,19 @@ from . import resting_time
 from .curve import DAY
 from .tier_plan import DUE, LEVELS, Bounds, Rested, crowd_bound
 
-EVERYTHING: Final = Where()
+_EVERYTHING: Final = Where()
 _ROUNDING: Final = 1.0  # seconds that a limit is set wider: planners divide where a filter subtracts
 _BANDS: Final = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 0.9), (0.9, 1.0))  # of importance
 _NEVER_USED: Final = Where(conditions=(Condition("record.last_used", "exists", False),))
 
-Narrow = Callable[[float, Upkeep, Bounds], Iterator[Where]]
+_Narrow = Callable[[float, Upkeep, Bounds], Iterator[Where]]
 
 
 def candidates(works: Iterable[str], now: float, settings: Upkeep, bounds: Bounds) -> Where | None:
     """What the works could change in a scope; None where that is nothing."""
     some = tuple(chain.from_iterable(_NARROW[work](now, settings, bounds) for work in works))
-    if EVERYTHING in some:
-        return EVERYTHING
+    if _EVERYTHING in some:
+        return _EVERYTHING
     if some:
         return Where(some=some)
     return None
@@ -63,7 +63,7 @@ def _older(policy: Retention, now: float) -> Iterator[Where]:
 def _forget(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
     del now, bounds
     if settings.forget_below:
-        yield EVERYTHING  # a curve of uses, age and importance: no column tells it
+        yield _EVERYTHING  # a curve of uses, age and importance: no column tells it
 
 
 def _promote(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
@@ -120,7 +120,7 @@ def resting(until: float) -> Where:
     return Where(created_until=until, some=(_NEVER_USED, rested))
 
 
-_NARROW: Final[Mapping[str, Narrow]] = {
+_NARROW: Final[Mapping[str, _Narrow]] = {
     "expire": _expire,
     "retain": _retain,
     "forget": _forget,
@@ -133,7 +133,7 @@ _NARROW: Final[Mapping[str, Narrow]] = {
 
 
 PAGE: Final = 2_000  # records read at once: a page of the store is found by looking along all of the scope
-SOME: Final = 200  # records of a crowded tier that are read at first
+_SOME: Final = 200  # records of a crowded tier that are read at first
 
 
 def bounds_of(
@@ -165,7 +165,7 @@ def _find_bound(
     if 2 * over < held:
         return crowd_bound(_by_created(store, where, over), over)
     rested: list[Rested] = []
-    for page in read_pages(store, where, SOME):
+    for page in read_pages(store, where, _SOME):
         give_way()
         rested += [(resting_time(record), record.seq) for record in page]
     rested.sort()
@@ -186,7 +186,7 @@ def read_pages(store: Store, where: Where, size: int) -> Iterator[list[Record]]:
 
 def _by_created(store: Store, where: Where, first: int) -> Iterator[Record]:
     """The oldest first, in pages that grow: each is found by looking at all that match."""
-    offset, size = 0, max(2 * first, SOME)
+    offset, size = 0, max(2 * first, _SOME)
     while page := store.find(where, order="created", limit=size, offset=offset):
         yield from page
         offset, size = offset + len(page), 2 * size

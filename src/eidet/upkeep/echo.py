@@ -18,12 +18,12 @@ from .consolidate import same_words
 
 _LEADS: Final = """
     remember recall recalled remembered memory memories mentioned mention said say says told tell noted note
-    know known according earlier previously before already last time user you assistant i we as from your my me
+    know known according earlier previously before already last time user you assistant i we as from your my
     what here there is are was were have has had found following based see looks like context conversation
-    summary answer sure yes okay ok right think believe per that also to the and thanks thank please hi hello
+    me summary answer sure yes okay ok right think believe per that also to the and thanks thank please hi hello
     """
-LEAD_INS: Final = frozenset(_LEADS.split())
-Words = tuple[str, ...]
+_LEAD_INS: Final = frozenset(_LEADS.split())
+_Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Echoes:
 
     def __init__(self, limits: EchoLimits | None = None) -> None:
         self._limits = limits or EchoLimits()
-        self._noted: OrderedDict[str, tuple[float, frozenset[Words]]] = OrderedDict()  # by id
+        self._noted: OrderedDict[str, tuple[float, frozenset[_Words]]] = OrderedDict()  # by id
 
     def __len__(self) -> int:
         return len(self._noted)
@@ -58,18 +58,18 @@ class Echoes:
     def is_echo(self, text: str, now: float) -> str | None:
         """The id that the longest sentence of the text comes from; None if the text says something new."""
         self._forget(now)
-        found: dict[Words, str] = {}
+        found: dict[_Words, str] = {}
         for words in _split_words(text):
             id = self._find(words)
-            if id is None and not LEAD_INS.issuperset(words):
+            if id is None and not _LEAD_INS.issuperset(words):
                 return None
             if id is not None:
                 found[words] = id
         return found[max(found, key=len)] if found else None
 
-    def _find(self, words: Words) -> str | None:
+    def _find(self, words: _Words) -> str | None:
         """The text noted last that has the sentence, or the sentence without what leads in to it."""
-        starts = [at for at in range(len(words)) if LEAD_INS.issuperset(words[:at])]
+        starts = [at for at in range(len(words)) if _LEAD_INS.issuperset(words[:at])]
         said = {words[at:] for at in starts}
         return next((id for id, (_, kept) in reversed(self._noted.items()) if kept & said), None)
 
@@ -81,7 +81,7 @@ class Echoes:
             del self._noted[id]
 
 
-def _split_words(text: str) -> Iterator[Words]:
+def _split_words(text: str) -> Iterator[_Words]:
     """The words of each sentence that has any; only marks at their ends and their case may differ."""
     for sentence in sentences(text):
         if tokens(sentence):

@@ -15,7 +15,7 @@ from typing import Final
 from ..core.errors import BadInput
 from .informativeness import telling
 
-TAGS: Final[Mapping[str, float]] = MappingProxyType(
+_TAGS: Final[Mapping[str, float]] = MappingProxyType(
     {
         "critical": 1.0,
         "important": 0.9,
@@ -76,7 +76,7 @@ class Weights:
     reward_scale: float = 5.0
     uses_scale: float = 5.0
     age_half_life_days: float = 30.0
-    tags: Mapping[str, float] = field(default_factory=lambda: TAGS)
+    tags: Mapping[str, float] = field(default_factory=lambda: _TAGS)
 
     def __post_init__(self) -> None:
         for name in ("content", "tagged", "reward", "surprise", "uses", "age"):

@@ -17,7 +17,7 @@ from ..text.sentences import sentences
 from ..text.stopwords import STOP_WORDS
 from ..text.words import tokens
 
-READ: Final = 4_000  # characters; what a text is about shows before that, and it bounds the cost
+_READ: Final = 4_000  # characters; what a text is about shows before that, and it bounds the cost
 
 
 def _words(text: str) -> frozenset[str]:
@@ -83,7 +83,7 @@ def telling(text: str) -> Informativeness:
     The weights follow what a logistic regression gave for turns that questions of two public sets were
     asked about; they are rounded, as both sets are English.
     """
-    text = text[:READ]
+    text = text[:_READ]
     words, spoken = tokens(text), sentences(text)
     if not words:
         return Informativeness(value=0.0, notes=("says nothing",))

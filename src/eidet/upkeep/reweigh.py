@@ -15,8 +15,8 @@ from . import Change, Write, is_protected
 from .curve import DAY
 from .importance import EVEN, Weights, action_importance, importance, state_importance, surprise
 
-STEP: Final = 0.05  # smaller changes are not written
-WINDOW: Final = 4_096
+_STEP: Final = 0.05  # smaller changes are not written
+_WINDOW: Final = 4_096
 
 
 def weigh_record(record: Record, weights: Weights = EVEN) -> Record:
@@ -31,7 +31,7 @@ def weigh_record(record: Record, weights: Weights = EVEN) -> Record:
 def reweigh(records: Iterable[Record], now: float, width: int, weights: Weights = EVEN) -> Iterator[Change]:
     """What use, age and surprise make of the importance of those that were weighed; states stay."""
     walk = iter(records)
-    while window := sorted(islice(walk, WINDOW), key=lambda record: (record.created, record.id)):
+    while window := sorted(islice(walk, _WINDOW), key=lambda record: (record.created, record.id)):
         ours = [at for at, record in enumerate(window) if _is_ours(record)]
         for at, new in zip(ours, surprises(window, ours, width), strict=True):
             record = window[at]
@@ -44,7 +44,7 @@ def reweigh(records: Iterable[Record], now: float, width: int, weights: Weights 
                 age_days=(now - record.occurred) / DAY,
                 weights=weights,
             ).value
-            if abs(value - record.importance) >= STEP:
+            if abs(value - record.importance) >= _STEP:
                 yield _put(record, value, new)
 
 

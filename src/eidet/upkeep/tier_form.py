@@ -16,7 +16,7 @@ from ..core.record import Record
 from ..core.validate import Json
 from ..models.embed.quantise import dequantise, quantise
 
-GIST: Final = 2  # the level from which less of a text is shown
+_GIST: Final = 2  # the level from which less of a text is shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class Forms:
             return record
         part = read_original(record.original)
         text, data = record.text, record.data
-        if level >= GIST:
+        if level >= _GIST:
             text, data = self.gist(text), round_floats(data, self.digits)
         vector, kept = record.vector, part.vector
         if vector is not None:

@@ -35,7 +35,7 @@ from .messages import (
 )
 
 Counter = TokenCounter | Callable[[str], float] | str | None
-PAGE: Final = 64
+_PAGE: Final = 64
 
 
 class Conversation:
@@ -155,7 +155,7 @@ class Conversation:
 
     def _fitting(self, max_tokens: int, counter: Counter) -> list[Message]:
         count = counter_of(self._counter if counter is None else counter)
-        page = PAGE if check_tokens(max_tokens) else 1
+        page = _PAGE if check_tokens(max_tokens) else 1
         while True:
             found = self._log.after_summary().newest(page)
             fitting = that_fit([message_of(record) for record in found], max_tokens, count)
@@ -175,7 +175,7 @@ class Conversation:
 
         Looks at messages until it has found that many; also at what was summed up.
         """
-        wanted, most, page = clean_text(text, "text").casefold(), how_many(limit), PAGE
+        wanted, most, page = clean_text(text, "text").casefold(), how_many(limit), _PAGE
         whole = self._log.whole()
         while True:
             read = whole.newest(None if most is None else page)

@@ -19,9 +19,9 @@ from ..memory import Memory
 from ..recall import AUTO
 from .messages import order_of, put_away
 
-NEAREST: Final = replace(AUTO, name="nearest", nothing=0.0)
-MOST: Final = 1_000_000
-READ: Final = 20  # episodes at least that are looked through for lessons
+_NEAREST: Final = replace(AUTO, name="nearest", nothing=0.0)
+_MOST: Final = 1_000_000
+_READ: Final = 20  # episodes at least that are looked through for lessons
 
 
 class Episodic:
@@ -90,13 +90,13 @@ class Episodic:
             limit=limit,
             kinds=Kind.EPISODE,
             where=narrow_filter(where, conditions=wanted),
-            recipe=NEAREST,
+            recipe=_NEAREST,
         )
 
     def lessons(self, situation: str, limit: int = 5) -> list[str]:
         """What was learned in situations like this one, nearest first, each once."""
         learned = Where(conditions=(Condition("data.lessons", "exists"),))
-        hits = self.similar(situation, max(READ, 4 * check_limit(limit)), where=learned)
+        hits = self.similar(situation, max(_READ, 4 * check_limit(limit)), where=learned)
         found = []
         for hit in hits:
             found.extend(hit.record.whole.data["lessons"])
@@ -126,7 +126,7 @@ class Episodic:
 
     def of_session(self, session: str) -> list[Record]:
         """The experiences of a session as they happened."""
-        found = self._memory.find(scope=self._scope, kinds=Kind.EPISODE, session=session, limit=MOST)
+        found = self._memory.find(scope=self._scope, kinds=Kind.EPISODE, session=session, limit=_MOST)
         return sorted(found, key=lambda record: (record.occurred, order_of(record)))
 
     def forget(self, id: str) -> bool:
@@ -156,7 +156,7 @@ class Episodic:
             session=there.session,
             since=there.occurred,
             until=there.occurred,
-            limit=MOST,
+            limit=_MOST,
         )
         return sorted(found, key=order_of)
 
@@ -214,6 +214,6 @@ def _experience_as_text(data: Mapping[str, Json]) -> str:
 
 
 def _reach(count: int) -> int:
-    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
-        raise BadInput(f"count must be a whole number from 0 to {MOST:,}, not {count!r}")
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST:
+        raise BadInput(f"count must be a whole number from 0 to {_MOST:,}, not {count!r}")
     return count

@@ -114,9 +114,9 @@ class Edge:
         return Where(created_since=self.created, never=tuple(parts))
 
 
-TOKENS: Final = 400  # of an extractive summary
-PROMPT_CHARS: Final = 24_000
-LONGEST: Final = 20_000  # characters of an answer that can be a summary
+_TOKENS: Final = 400  # of an extractive summary
+_PROMPT_CHARS: Final = 24_000
+_LONGEST: Final = 20_000  # characters of an answer that can be a summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,25 +182,28 @@ def _passage(record: Record) -> Passage:
 
 
 def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
-    made = summarise(passages, partial(embed_checked, memory.parts.embedder), TOKENS).text
+    made = summarise(passages, partial(embed_checked, memory.parts.embedder), _TOKENS).text
     return made or "Nothing was said in words."
 
 
 def _request(passages: Sequence[Passage]) -> Request:
     lines = "\n".join(f"[{p.day}] {p.who}: {p.text}" if p.who else p.text for p in passages)
     wish = (
-        f"Sum up this conversation so far in at most {TOKENS} tokens: who said, decided or did what, "
+        f"Sum up this conversation so far in at most {_TOKENS} tokens: who said, decided or did what, "
         "with names, dates and numbers. Only the summary, no preamble."
     )
     system = "You keep the memory of an agent. You add nothing that was not said."
     return Request(
-        prompt=f"{wish}\n\n{lines[-PROMPT_CHARS:]}", system=system, max_tokens=3 * TOKENS, purpose="summarise"
+        prompt=f"{wish}\n\n{lines[-_PROMPT_CHARS:]}",
+        system=system,
+        max_tokens=3 * _TOKENS,
+        purpose="summarise",
     )
 
 
 def _text_of(answer: Answer) -> str:
     text = answer.text.strip()
-    if not text or len(text) > LONGEST:
+    if not text or len(text) > _LONGEST:
         raise ValueError("no text of a usable length")
     return text
 

@@ -20,8 +20,10 @@ from ..write import drafts_of
 Said = Message | Mapping[str, Json] | str
 _OWN: Final = frozenset(field.name for field in fields(Message))
 _TIMED: Final = re.compile(r"[0-9a-f]{26}")  # an id of ours, which begins with its time
-OURS: Final = "eidet"  # the part of a message's data that is the log's: an `order`, and an `id` of the caller
-ORDER: Final = f"data.{OURS}.order"
+_OURS: Final = (
+    "eidet"  # the part of a message's data that is the log's: an `order`, and an `id` of the caller
+)
+ORDER: Final = f"data.{_OURS}.order"
 MOST: Final = 1_000_000  # records that `find` gives at once
 
 
@@ -68,11 +70,11 @@ def add_place(draft: Draft) -> Draft:
 
 
 def _add_notes(draft: Draft, notes: Mapping[str, str]) -> Draft:
-    return replace(draft, data={**draft.data, OURS: notes})
+    return replace(draft, data={**draft.data, _OURS: notes})
 
 
 def _notes(data: Json) -> Mapping[str, str]:
-    notes = data.get(OURS) if isinstance(data, Mapping) else None
+    notes = data.get(_OURS) if isinstance(data, Mapping) else None
     return notes if isinstance(notes, Mapping) else {}
 
 
@@ -121,7 +123,7 @@ def as_json(record: Record) -> dict[str, Json]:
     """A message with everything that is kept of it, for an export."""
     whole, message = record.whole, message_of(record)
     data: Mapping[str, Any] = whole.data if isinstance(whole.data, Mapping) else {}
-    further = {name: value for name, value in data.items() if name not in _OWN and name != OURS}
+    further = {name: value for name, value in data.items() if name not in _OWN and name != _OURS}
     fields = {
         "id": _notes(data).get("id", record.id),
         "role": message.role,
@@ -147,7 +149,7 @@ def from_json(told: Mapping[str, Json]) -> Draft:
     return replace(draft, agent=told.get("agent"), importance=told.get("importance"))
 
 
-def tokens_of(message: Message, counter: TokenCounter) -> int:
+def _tokens_of(message: Message, counter: TokenCounter) -> int:
     """What a message costs: its content, and its tool calls as JSON."""
     calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
     return counter.count(message.content or "") + calls
@@ -189,7 +191,7 @@ def filter_by_roles(roles: str | Sequence[str] | None) -> Where | None:
 def that_fit(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
     spent, kept = 0, 0
     for message in reversed(messages):
-        spent += tokens_of(message, counter)
+        spent += _tokens_of(message, counter)
         if spent > max_tokens and kept:
             break
         kept += 1

@@ -23,8 +23,8 @@ from ..models.embed.quantise import dequantise, pack_rows
 from ..recall import Query, Recall, Recipe
 from .messages import put_away
 
-COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
-MOST: Final = 1_000_000
+_COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
+_MOST: Final = 1_000_000
 _FREE: Final = Where(
     conditions=(Condition("state.pinned", "exists", False), Condition("state.hold", "exists", False))
 )
@@ -119,7 +119,7 @@ class Semantic:
             kinds=Kind.FACT,
             where=Where(ids=tuple(near)),
             least=0.0,
-            recipe=COSINE,
+            recipe=_COSINE,
             understand=False,
         )
         pairs = [(hit.record, near[hit.id]) for hit in hits]
@@ -138,7 +138,7 @@ class Semantic:
             asked=now,
             limit=check_limit(limit),
             where=guarding.filter_visible(narrow_filter(_at_least(None, min_importance), kinds=Kind.FACT)),
-            recipe=COSINE,
+            recipe=_COSINE,
             understand=False,
         )
         hits = Recall.of(parts).answer(asked) if text.strip() else ()
@@ -174,7 +174,7 @@ class Semantic:
             return 0
         self._memory.admin.flush()
         minor = Where(kinds=(Kind.FACT,), importance_max=ceiling) & _FREE
-        found = self._memory.find(minor, scope=self._scope, limit=MOST)
+        found = self._memory.find(minor, scope=self._scope, limit=_MOST)
         unused = [record.id for record in found if record.uses < uses]
         return put_away(self._memory, unused, scope=self._scope) if unused else 0
 

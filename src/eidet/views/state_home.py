@@ -15,8 +15,8 @@ from ..core.validate import Json, clean_json, clean_text, dump_json
 from ..memory import Memory
 from .messages import put_away
 
-SHOWN_CHARS: Final = 200  # of a result or variable in the prompt
-SHOWN_THOUGHTS: Final = 5
+_SHOWN_CHARS: Final = 200  # of a result or variable in the prompt
+_SHOWN_THOUGHTS: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class WorkingState:
         lines += _list_values("Variables", self.variables)
         if self.scratchpad:
             lines.append("Thoughts:")
-        return "\n".join(lines + [f"- {thought}" for thought in self.scratchpad[-SHOWN_THOUGHTS:]])
+        return "\n".join(lines + [f"- {thought}" for thought in self.scratchpad[-_SHOWN_THOUGHTS:]])
 
 
 def _list_values(title: str, values: Mapping[str, Any]) -> list[str]:
@@ -69,7 +69,7 @@ def _list_values(title: str, values: Mapping[str, Any]) -> list[str]:
 
 def _shorten(value: Any) -> str:
     text = value if isinstance(value, str) else str(value)
-    return text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "…"
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
 
 
 def _text(value: Any, what: str) -> str:
@@ -101,8 +101,8 @@ assert set(_FIELDS) == {field.name for field in fields(WorkingState)}
 
 
 T = TypeVar("T")
-Change = Callable[[WorkingState], tuple[WorkingState, T]]
-TRIES: Final = 100
+_Change = Callable[[WorkingState], tuple[WorkingState, T]]
+_TRIES: Final = 100
 _creating: Final = threading.Lock()  # two threads that begin one state: the second builds on the first
 
 
@@ -117,7 +117,7 @@ class StateInRam:
     def read(self) -> WorkingState:
         return self._state
 
-    def change(self, change: Change[T]) -> T:
+    def change(self, change: _Change[T]) -> T:
         with self._lock:
             self._state, answer = change(self._state)
         return answer
@@ -145,9 +145,9 @@ class StateRecord:
             record = None
         return self._state_of(record)
 
-    def change(self, change: Change[T]) -> T:
+    def change(self, change: _Change[T]) -> T:
         """Changes the stored state as it is at that moment; a change that came between makes it try again."""
-        for _ in range(TRIES):
+        for _ in range(_TRIES):
             record = self._record()
             if record is None:
                 with _creating:
@@ -156,12 +156,12 @@ class StateRecord:
             new, answer = change(self._state_of(record))
             if self._write(new, record.version):
                 return answer
-        raise Conflict(f"the working state kept changing; gave up after {TRIES} attempts")
+        raise Conflict(f"the working state kept changing; gave up after {_TRIES} attempts")
 
     def clear(self) -> None:
         put_away(self._memory, [self._id], scope=self._scope)
 
-    def _create(self, change: Change[T]) -> T:
+    def _create(self, change: _Change[T]) -> T:
         new, answer = change(self._state_of(None))
         made = self._memory.remember(
             new.prompt(),
