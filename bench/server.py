@@ -19,7 +19,6 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -90,10 +89,8 @@ def serve(path: str, port: int, told: Any) -> None:
     import uvicorn
 
     from eidet.server.app import create_app
-    from eidet.server.calm_process import calm_process
-    from eidet.server.patience import PatientProtocol
+    from eidet.server.serve import PatientProtocol
     from eidet.server.server_settings import ServerSettings
-    from eidet.server.warming import rehearse_verbs
 
     app = create_app(AsyncMemory(path), ServerSettings(port=port), closes=True)
     late: list[float] = []
@@ -106,9 +103,7 @@ def serve(path: str, port: int, told: Any) -> None:
         watching.cancel()
         told.send((sorted(late)[-200:], time.process_time() - before))
 
-    serving = app.state.serving
-    serving.lifespans.insert(0, partial(rehearse_verbs, serving.memory))
-    serving.lifespans.extend([calm_process, watch])
+    app.state.serving.lifespans.append(watch)
     config = uvicorn.Config(
         app, port=port, http=PatientProtocol, ws="none", access_log=False, log_level="error"
     )

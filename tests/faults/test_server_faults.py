@@ -22,7 +22,7 @@ from tests.servers.served import Running, ServerProcess, serve_in_thread
 from tests.timing import until, within
 
 from eidet import Client, Memory, Unavailable
-from eidet.server import patience
+from eidet.server import serve
 
 SECONDS = rounds(0.4, 4.0)
 WRITERS = 6
@@ -145,7 +145,7 @@ def await_true(holds: Callable[[], bool], pause: float = 0.02) -> None:
 @pytest.fixture
 def strict(monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
     """A server that waits for nobody."""
-    monkeypatch.setattr(patience, "SECONDS", 0.4)
+    monkeypatch.setattr(serve, "IDLE_SECONDS", 0.4)
     with serve_in_thread(body_seconds=0.5) as running:
         yield running
 
@@ -208,7 +208,7 @@ def test_a_trickle_does_not_hold_a_request_open(strict: Running) -> None:
 def test_a_client_that_does_not_read_is_let_go(
     strict: Running, monkeypatch: pytest.MonkeyPatch, pause: float
 ) -> None:
-    monkeypatch.setattr(patience, "SECONDS", 0.2)
+    monkeypatch.setattr(serve, "IDLE_SECONDS", 0.2)
     texts = [f"note {number}" for number in range(100)]
     strict.memory.core.remember(texts, meta={"padding": "x" * 100_000})
     with socket.socket() as line:

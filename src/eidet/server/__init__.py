@@ -3,10 +3,9 @@
 app.py              `create_app`: the FastAPI application, with all that is mounted on it
 server_settings.py  what whoever runs the server may choose
 access.py           callers, their rights, scopes and limits; the keys file
-doorway.py          what every request passes: host, origin, key, pace, size, who acts
+middleware.py       checks every request: host, origin, key, rate, size; says who acts
 serving.py          what a route needs: the memory, the keys, the settings, and `needs(right)`
 errors.py           one shape for every error
 rest/               the routes under /v1
 serve.py            `eidet serve`: workers, TLS, stopping
-calm_process.py     what keeps the loop from waiting: short garbage collections, quick switches of threads
 """

@@ -8,24 +8,22 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
+from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import JSONResponse
 
 from .. import __version__
 from ..aio import AsyncMemory
 from .access import KeyRing
 from .dashboard import add_dashboard
-from .doorway import Doorway
 from .errors import add_handlers
-from .gzip_answers import Gzip
 from .mcp.mounting import add_mcp
 from .mem0 import add_mem0
+from .middleware import AccessMiddleware
 from .rest import add_rest
-from .rest.fast_lane import add_fast_lane
 from .rest.temporary_files import clean_folder
 from .server_settings import ServerSettings
 from .serving import Serving
 from .telemetry.metrics_route import add_telemetry, surround
-from .warming import load_model
 
 ABOUT: Final = """A memory for AI agents. Every route works in one scope, `default` if none is named.
 
@@ -50,7 +48,6 @@ def create_app(
             await memory.threads.open()
             if closes:
                 stack.push_async_callback(memory.close)
-            await memory.threads.run(lambda: load_model(memory.parts.embedder))
             for enter in serving.lifespans:
                 await stack.enter_async_context(enter())
             yield
@@ -69,9 +66,8 @@ def create_app(
     add_handlers(app)
     add_schema(app)
     add_parts(app, serving)
-    add_fast_lane(app)
-    app.add_middleware(Gzip)
-    app.add_middleware(Doorway, serving=serving)
+    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=4)
+    app.add_middleware(AccessMiddleware, serving=serving)
     if chosen.cors_origins:
         allow_origins(app, chosen.cors_origins)
     surround(app)

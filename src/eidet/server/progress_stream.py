@@ -17,7 +17,8 @@ from .errors import LOG, Problem, make_internal, problem_of
 from .serving import Serving
 
 Report = Callable[[int, int], None]  # done, of how many
-MEDIA_TYPE: Final = "application/x-eidet-progress"  # no type that is packed: each line leaves at once
+MEDIA_TYPE: Final = "application/x-eidet-progress"
+UNPACKED: Final = {"Content-Encoding": "identity"}  # so that no middleware holds lines back
 PARTS: Final = 100  # how often progress is told at most
 
 
@@ -66,7 +67,7 @@ async def run_and_tell(serving: Serving, work: Callable[[Report], Mapping[str, A
 
 
 def stream_work(serving: Serving, work: Callable[[Report], Mapping[str, Any]]) -> StreamingResponse:
-    return StreamingResponse(run_and_tell(serving, work), media_type=MEDIA_TYPE)
+    return StreamingResponse(run_and_tell(serving, work), headers=UNPACKED, media_type=MEDIA_TYPE)
 
 
 def write_line(told: Mapping[str, Any]) -> bytes:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.supervisors import Multiprocess
 
 from ..aio import AsyncMemory
@@ -19,18 +20,15 @@ from ..core.errors import Misconfigured, Unavailable
 from ..core.settings import Settings
 from ..open import RAM
 from .app import create_app
-from .calm_process import calm_process
-from .patience import PatientProtocol
 from .server_settings import ServerSettings
-from .serving import Serving
 from .telemetry.exporting import export_spans
 from .telemetry.log_lines import configure_lines
 from .telemetry.shared_metrics import share_metrics
-from .warming import rehearse_verbs
 
 BACKLOG: Final = 2048
 STARTING_SECONDS: Final = 60  # until a worker that does not answer is started anew; a busy machine is slow
 MOST_FILES: Final = 65_536
+IDLE_SECONDS: Final = 30.0  # between two looks at a connection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +45,37 @@ class Opening:
 
     def __call__(self) -> FastAPI:
         export_spans(os.environ)
-        app = create_app(self.open_memory(), self.server, closes=True)
-        serving: Serving = app.state.serving
-        serving.lifespans.insert(0, partial(rehearse_verbs, serving.memory))  # before anything counts calls
-        serving.lifespans.append(calm_process)
-        return app
+        return create_app(self.open_memory(), self.server, closes=True)
+
+
+class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # one of two, as installed
+    """Closes connections that send no whole request, or read nothing of an answer, for `IDLE_SECONDS`.
+
+    uvicorn has no time-out for either, and each such connection would keep a file and its answer for ever.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        self._last: Any = self.cycle
+        self._left: int = self.transport.get_write_buffer_size()
+        self._timer: asyncio.TimerHandle = self.loop.call_later(IDLE_SECONDS, self._look)
+
+    def _look(self) -> None:
+        left = self.transport.get_write_buffer_size()
+        waiting = self.cycle is None or self.cycle.response_complete
+        if left >= self._left > 0:
+            self.transport.abort()
+        elif waiting and self.cycle is self._last and not left:  # to close it would wait for what is left
+            self.transport.close()
+        else:
+            self._watch()
 
 
 def serve(opening: Opening, ready: Callable[[int], None]) -> None:

@@ -22,7 +22,7 @@ from .server_settings import ServerSettings
 
 LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
 QUESTIONS: Final = 2  # about facts at once: each may keep a processor busy for seconds
-CALLER: Final = "eidet.caller"  # where the doorway leaves the caller in the scope of a request
+CALLER: Final = "eidet.caller"  # where `AccessMiddleware` leaves the caller in the scope of a request
 BEARER: Final = HTTPBearer(
     auto_error=False, description="A key of the keys file; none is needed without one."
 )
@@ -122,7 +122,7 @@ def serving_of(request: Request) -> Serving:
 
 
 def caller_of(request: Request) -> Caller:
-    """The caller that the doorway let in; 401 if it gave no key and one is needed."""
+    """The caller that `AccessMiddleware` let in; 401 if it gave no key and one is needed."""
     caller = request.scope.get(CALLER)
     if not isinstance(caller, Caller):
         raise make_unauthorized()
@@ -207,7 +207,7 @@ def needs_alone(*rights: Right) -> Callable[..., Awaitable[BareGrant]]:
     return grant
 
 
-Secured = Security(BEARER)  # tells the documentation that routes take a key; the doorway checks it
+Secured = Security(BEARER)  # tells the documentation that routes take a key; `AccessMiddleware` checks it
 Reads = Annotated[Grant, Depends(needs(Right.READ))]
 Writes = Annotated[Grant, Depends(needs(Right.WRITE))]
 Forgets = Annotated[Grant, Depends(needs(Right.FORGET))]

@@ -141,7 +141,7 @@ def test_a_client_changes_what_a_memory_changes(client: Client, tmp_path: Path) 
     client.feedback(client.recall("Ann"), useful=False)
     client.feedback(client.recall("Ann")[0], useful=True)
     judged = client.admin.stats()["retrieval"]["judged_by"]
-    assert judged.keys() == {"ann", ""} or "ann" in judged
+    assert judged.keys() == {"ann"}  # what nobody signed counts for nobody
     file = tmp_path / "all.jsonl"
     assert client.export(file) == 1
     preview = client.trust.preview_forget("home")
@@ -150,7 +150,8 @@ def test_a_client_changes_what_a_memory_changes(client: Client, tmp_path: Path) 
     assert (gone, gone.receipt and gone.receipt.why) == (1, "she asked for it")
     with pytest.raises(Refused):
         client.remember("Ann lives in Porto")
-    assert client.load(file) == 0 or client.get("home") is None
+    assert client.load(file) == 0
+    assert client.get("home") is None
     assert client.remember("Ann lives in Porto", again=True).text == "Ann lives in Porto"
 
 

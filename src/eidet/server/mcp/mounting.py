@@ -1,4 +1,4 @@
-"""MCP inside of `eidet serve`: at /mcp, behind the same doorway, with the same keys as REST."""
+"""MCP inside of `eidet serve`: at /mcp, behind the same middleware, with the same keys as REST."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from . import create_mcp
 PATH: Final = "/mcp"
 SESSION: Final = "mcp-session-id"  # the header
 DOORWAY_CHECKS: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-DOORWAY_LIMITS: Final = 1 << 30  # bytes of a body; what a caller may send is the doorway's to decide
+_NO_LIMIT: Final = 1 << 30  # bytes of a body; the middleware limits what a caller may send
 
 
 def add_mcp(app: FastAPI, serving: Serving) -> None:
     """Serves MCP at /mcp, and tells OAuth clients about it under /.well-known.
 
-    The doorway has checked host, origin, pace and size. A server of several workers keeps no sessions,
+    The middleware has checked host, origin, pace and size. A server of several workers keeps no sessions,
     since the next request of a client may reach another worker.
     """
     settings = serving.settings
@@ -43,7 +43,7 @@ def add_mcp(app: FastAPI, serving: Serving) -> None:
         session_idle_timeout=settings.mcp_idle_seconds,
         max_sessions=2 * settings.mcp_sessions,  # `RecentSessions` keeps half as many; none, if all are busy
         transport_security=DOORWAY_CHECKS,
-        max_request_body_size=DOORWAY_LIMITS,
+        max_request_body_size=_NO_LIMIT,
     )
     add_routes(app, inner, RecentSessions(inner, server.session_manager, settings.mcp_sessions))
     serving.lifespans.append(server.session_manager.run)

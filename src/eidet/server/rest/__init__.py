@@ -5,9 +5,8 @@ memory_routes.py        remember, get, revise, mark, forget by id     once.py   
 search_routes.py        recall, context, find, feedback         cursors.py   pages
 forget_routes.py        forget by a filter, with a preview      respond.py   answers as bytes
 admin_routes.py         scopes, stats, health, export, load
-facts_routes.py         what held when, and who is who          large_json.py   JSON in pieces
+facts_routes.py         what held when, and who is who
 decision_routes.py       why a fact is believed, and decisions about facts
-fast_lane.py            a short way for plain requests to the busiest routes
 """
 
 from __future__ import annotations
@@ -24,14 +23,13 @@ from . import (
     memory_routes,
     search_routes,
 )
-from .large_json import PatientRoute
 from .once import clear_old_keys
 
 
 def add_rest(app: FastAPI, serving: Serving) -> None:
     """Adds every route under /v1."""
     needed = [Secured] if serving.keys.required else []
-    router = APIRouter(prefix="/v1", dependencies=needed, route_class=PatientRoute)
+    router = APIRouter(prefix="/v1", dependencies=needed)
     open_router = APIRouter(prefix="/v1")
     health_routes.add_to(open_router)
     for part in (

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from fastapi import Response
+from pydantic_core import to_json
 
 from ..errors import ErrorBody
 from ..serving import Serving
-from .large_json import dump_pieces, dump_small
 
 MANY: Final = 20  # records; more of them are told in a thread
 _ERRORS: Final = {
@@ -45,10 +45,15 @@ async def answer(
 ) -> Response:
     """JSON of what `tell` says; `size` is how many records that is about."""
     if size > MANY:
-        content = await serving.memory.threads.run(lambda: dump_pieces(tell()))
+        content = await serving.memory.threads.run(lambda: dump(tell()))
     else:
-        content = dump_small(tell())
+        content = dump(tell())
     return respond(content, status=status, headers=headers)
+
+
+def dump(told: Mapping[str, Any]) -> bytes:
+    """JSON in UTF-8."""
+    return to_json(told, inf_nan_mode="null")
 
 
 def respond(content: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

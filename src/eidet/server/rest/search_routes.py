@@ -18,10 +18,9 @@ from ..serving import Grant, Reads, Writes, check_rights
 from .bodies import ContextBody, FeedbackBody, Filters, FindBody, RecallBody
 from .cursors import PageMark, hash_asked, read_cursor, write_cursor
 from .drafts import check_records, read_options, read_where
-from .large_json import dump_pieces
 from .once import IdempotencyKey, begin
 from .replies import ContextReply, CountReply, FoundPage, RecallReply, tell_context, tell_hits, tell_records
-from .respond import answer, errors, respond
+from .respond import answer, dump, errors, respond
 
 TAGS: Final[list[Any]] = ["search"]
 
@@ -52,7 +51,7 @@ async def recall(body: RecallBody, grant: Reads) -> Response:
     async with grant.serving.turns.search(grant.memory):
         content = await grant.memory.threads.finish(
             AsyncMemory.recall,
-            lambda hits: dump_pieces(tell_hits(hits, vectors=body.vectors, reasons=body.reasons)),
+            lambda hits: dump(tell_hits(hits, vectors=body.vectors, reasons=body.reasons)),
             body.query,
             scope=grant.scope,
             limit=body.limit,
@@ -76,7 +75,7 @@ async def context(body: ContextBody, grant: Reads) -> Response:
     async with grant.serving.turns.search(grant.memory):
         content = await grant.memory.threads.finish(
             AsyncMemory.context,
-            lambda made: dump_pieces(tell_context(made)),
+            lambda made: dump(tell_context(made)),
             body.query,
             budget=body.budget,
             limit=body.limit,
@@ -123,7 +122,7 @@ def _write_page(found: list[Record], mark: PageMark, body: FindBody) -> bytes:
     cursor = None
     if len(found) > body.limit + len(mark.ids) and page:
         cursor = write_cursor(mark.after(page))
-    return dump_pieces({"memories": tell_records(page, vectors=body.vectors), "cursor": cursor})
+    return dump({"memories": tell_records(page, vectors=body.vectors), "cursor": cursor})
 
 
 def _read_mark(body: FindBody, scope: str) -> PageMark:

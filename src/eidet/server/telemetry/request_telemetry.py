@@ -11,7 +11,7 @@ from typing import Any, Final
 from opentelemetry.propagate import extract, get_global_textmap
 from opentelemetry.trace import Span, SpanKind, StatusCode, get_tracer
 
-from ..doorway import REQUEST_ID, AsgiApp, Message, Receive, Send
+from ..middleware import REQUEST_ID, AsgiApp, Message, Receive, Send
 from ..serving import CALLER
 from .log_lines import FIELDS
 from .memory_metrics import MemoryMetrics
@@ -24,7 +24,7 @@ OTHER: Final = "other"  # a path of nobody, or of a file: not a label, since the
 
 
 class RequestTelemetry:
-    """ASGI middleware around all others: it also sees what the doorway turns away."""
+    """ASGI middleware around all others: it also sees what `AccessMiddleware` turns away."""
 
     def __init__(self, app: AsgiApp, metrics: MemoryMetrics) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""What every request passes before any route: host, origin, key, pace, size; and whose name it acts under."""
+"""Checks every request before any route: host, origin, key, rate, size; and says in whose name it acts."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 REQUEST_ID: Final = "eidet.request_id"
-UPLOADS: Final = ("/v1/load", "/v1/dashboard/load")  # paths whose bodies are files
+_UPLOADS: Final = ("/v1/load", "/v1/dashboard/load")  # paths whose bodies are files
 # Before ids and names, which may have any character.
-ENCODED: Final = (b"/v1/memories/", b"/mem0/v1/memories/", b"/mem0/v2/entities/")
-KEY_KINDS: Final = ("bearer", "token")  # mem0's client says Token
-STRANGER_BYTES: Final = 65_536  # of a body without a valid key
+_ENCODED: Final = (b"/v1/memories/", b"/mem0/v1/memories/", b"/mem0/v2/entities/")
+_KEY_KINDS: Final = ("bearer", "token")  # mem0's client says Token
+_STRANGER_BYTES: Final = 65_536  # of a body without a valid key
 _GIVEN_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _HOST: Final = re.compile(r"(?:\[(?P<number>[0-9a-fA-F:.]+)\]|(?P<name>[\w.-]+))(?::[0-9]{1,5})?", re.ASCII)
 _IDS: Final = random.Random()  # noqa: S311  # tells requests apart, no more; the system would take longer
-BURST_SECONDS: Final = 2.0  # how much of its pace a caller may save up
+_BURST_SECONDS: Final = 2.0  # how much of its pace a caller may save up
 
 
-class Doorway:
+class AccessMiddleware:
     """ASGI middleware around the whole app."""
 
     def __init__(self, app: AsgiApp, serving: Serving) -> None:
         self._app = app
         self._serving = serving
-        self._paces = Paces(serving.settings.workers)
+        self._rates = _RateLimiter(serving.settings.workers)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._pass_other(scope, receive, send)
             return
-        keep_encoded(scope)
-        trim_headers(scope)
+        _keep_encoded(scope)
+        _trim_headers(scope)
         headers = Headers(scope=scope)
-        scope[REQUEST_ID] = choose_request_id(headers.get("x-request-id"))
-        answer = Answering(send, scope)
+        scope[REQUEST_ID] = _choose_request_id(headers.get("x-request-id"))
+        answer = _Answer(send, scope)
         try:
             caller = self._let_in(scope, headers)
             body = self._make_body(scope, caller, receive)
             body.check_announced(headers)
-            with (caller or LOCAL).act(client_of(scope)), name_request(scope[REQUEST_ID]):
+            with (caller or LOCAL).act(_client_of(scope)), name_request(scope[REQUEST_ID]):
                 await self._app(scope, body, answer)
         except Problem as problem:
             await answer.fail(problem, receive)
@@ -77,12 +77,12 @@ class Doorway:
             await send({"type": "websocket.close", "code": 1008})
 
     def _let_in(self, scope: MutableMapping[str, Any], headers: Headers) -> Caller | None:
-        check_host(headers.getlist("host"), self._serving.settings)
-        check_origin(headers, self._serving.settings)
+        _check_host(headers.getlist("host"), self._serving.settings)
+        _check_origin(headers, self._serving.settings)
         caller = self._find_caller(headers.get("authorization"))
         scope[CALLER] = caller
         if caller is not None:
-            self._paces.take(caller)
+            self._rates.take(caller)
         return caller
 
     def _find_caller(self, authorization: str | None) -> Caller | None:
@@ -94,7 +94,7 @@ class Doorway:
             return None
         kind, _, key = authorization.partition(" ")
         found = None
-        if kind.lower() in KEY_KINDS:
+        if kind.lower() in _KEY_KINDS:
             found = keys.find(key.strip())
         if found is None:
             raise make_unauthorized()
@@ -102,42 +102,42 @@ class Doorway:
 
     def _make_body(
         self, scope: MutableMapping[str, Any], caller: Caller | None, receive: Receive
-    ) -> BodyReader:
+    ) -> _LimitedBody:
         settings = self._serving.settings
         if caller is None:
-            return BodyReader(receive, STRANGER_BYTES, settings.body_seconds)
-        if scope["path"] in UPLOADS and caller.may(Right.ADMIN):
-            return BodyReader(receive, settings.upload_bytes, settings.body_seconds, pieces=True)
-        return BodyReader(receive, caller.limits.body_bytes, settings.body_seconds)
+            return _LimitedBody(receive, _STRANGER_BYTES, settings.body_seconds)
+        if scope["path"] in _UPLOADS and caller.may(Right.ADMIN):
+            return _LimitedBody(receive, settings.upload_bytes, settings.body_seconds, pieces=True)
+        return _LimitedBody(receive, caller.limits.body_bytes, settings.body_seconds)
 
 
-def keep_encoded(scope: MutableMapping[str, Any]) -> None:
+def _keep_encoded(scope: MutableMapping[str, Any]) -> None:
     """Leaves ids in a path as they came: a route that reads one decodes it, and a %2F is part of it."""
     raw = scope.get("raw_path") or quote(scope["path"]).encode()
-    if raw.startswith(ENCODED):
+    if raw.startswith(_ENCODED):
         scope["path"] = raw.decode("ascii", "replace")
 
 
-def trim_headers(scope: MutableMapping[str, Any]) -> None:
+def _trim_headers(scope: MutableMapping[str, Any]) -> None:
     """Blanks around the value of a header are none of it; not every parser takes them away."""
     scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
 
 
-def choose_request_id(given: str | None) -> str:
+def _choose_request_id(given: str | None) -> str:
     """The id that the client gave, if it is harmless, else a new one."""
     if given is not None and _GIVEN_ID.fullmatch(given):
         return given
     return f"{_IDS.getrandbits(64):016x}"
 
 
-def client_of(scope: MutableMapping[str, Any]) -> str | None:
+def _client_of(scope: MutableMapping[str, Any]) -> str | None:
     client = scope.get("client")
     if client is None:
         return None
     return str(client[0])
 
 
-def check_host(hosts: Sequence[str], settings: ServerSettings) -> None:
+def _check_host(hosts: Sequence[str], settings: ServerSettings) -> None:
     """421 for a name that this server does not go by: a page could have rebound it to this address.
 
     400 for a header that is missing, doubled or malformed: a proxy could read another name from it.
@@ -167,7 +167,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def check_origin(headers: Headers, settings: ServerSettings) -> None:
+def _check_origin(headers: Headers, settings: ServerSettings) -> None:
     """403 for a request that a foreign page makes."""
     origin = headers.get("origin")
     if origin is None or origin in settings.cors_origins:
@@ -182,8 +182,8 @@ def check_origin(headers: Headers, settings: ServerSettings) -> None:
     )
 
 
-class Paces:
-    """A token bucket for each caller. Several workers share a pace by dividing it."""
+class _RateLimiter:
+    """Limits the rate of each caller by a token bucket. Several workers divide the rate among them."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -194,7 +194,7 @@ class Paces:
         rate = caller.limits.requests_per_second / self._workers
         if math.isinf(rate):
             return
-        now, most = time.monotonic(), max(1.0, rate * BURST_SECONDS)
+        now, most = time.monotonic(), max(1.0, rate * _BURST_SECONDS)
         left, when = self._buckets.get(caller.name, (most, now))
         left = min(most, left + (now - when) * rate)
         if left < 1:
@@ -213,7 +213,7 @@ def _make_too_fast(seconds: int) -> Problem:
     )
 
 
-class BodyReader:
+class _LimitedBody:
     """Receives a request body, never more than a limit of it, and not for ever.
 
     The whole body must arrive within `seconds`; with `pieces`, each piece of it.
@@ -263,7 +263,7 @@ class BodyReader:
         )
 
 
-class Answering:
+class _Answer:
     """Sends an answer with the headers that every answer has."""
 
     def __init__(self, send: Send, scope: MutableMapping[str, Any]) -> None:
