@@ -16,8 +16,8 @@ from ...core.record import Record
 from ...core.validate import dump_json
 from ...integrations.mem0.entities import NAMES, Entities
 from ...integrations.mem0.mem0_config import check_query
-from ...integrations.mem0.mem0_filters import ANY
-from ...integrations.mem0.mem0_items import read_messages, tell_hit, tell_memory
+from ...integrations.mem0.mem0_filters import ANY, parse_time
+from ...integrations.mem0.mem0_items import parse_messages, tell_hit, tell_memory
 from ..errors import Problem
 from ..rest.drafts import check_records
 from .mem0_access import Enters, ForgetsMem0, Mem0Grant, ReadsMem0, WritesMem0
@@ -29,7 +29,7 @@ from .mem0_bodies import (
     ListBody,
     SearchBody,
     UpdateBody,
-    read_entities,
+    parse_entities,
 )
 
 ORG: Final = "eidet"
@@ -60,36 +60,28 @@ async def ping(access: Enters) -> Response:
 
 async def add(body: AddBody, access: WritesMem0) -> Response:
     """Remembers messages as they are."""
-    turns, adding = read_messages(body.messages), access.adding
+    turns, adding = parse_messages(body.messages), access.adding
     check_records(access.grant, len(turns), "messages")
-    writing, at = body.read(adding.memory.parts.clock()), body.read_time()
+    writing = body.parse(adding.memory.parts.clock())
+    at = None if body.timestamp is None else parse_time(body.timestamp, "timestamp")
     return respond({"results": await access.run(lambda: adding.add(turns, writing, at=at))})
 
 
 async def search(body: SearchBody, access: ReadsMem0) -> Response:
     """What matters for a query, best first."""
     check_records(access.grant, body.top_k, "top_k")
-    selection = access.verbs.select(body.read_filters(), show_expired=body.show_expired)
-    query, now = check_query(body.query), body.read_time()
+    selection = access.verbs.select(body.join_filters(), show_expired=body.show_expired)
+    query, at = check_query(body.query), body.reference_date
+    now = None if at is None else parse_time(at, "reference_date")
     hits = await access.search(
         lambda: access.verbs.search(query, selection, limit=body.top_k, least=body.threshold, now=now)
     )
-    items: list[dict[str, Any]] = []
-    for hit in hits:
-        if body.latest_only and hit.superseded_by is not None:
-            continue
-        items.append(_choose_fields({**_BLANK, **tell_hit(hit, access.home)}, body.fields))
+    wanted = (hit for hit in hits if not body.latest_only or hit.superseded_by is None)
+    items = [{**_BLANK, **tell_hit(hit, access.home)} for hit in wanted]
+    if body.fields:
+        kept = {*body.fields, *_ALWAYS}
+        items = [{name: item[name] for name in item if name in kept} for item in items]
     return respond({"results": items})
-
-
-def _choose_fields(told: dict[str, Any], fields: list[str] | None) -> dict[str, Any]:
-    if not fields:
-        return told
-    chosen: dict[str, Any] = {}
-    for name, value in told.items():
-        if name in fields or name in _ALWAYS:
-            chosen[name] = value
-    return chosen
 
 
 async def list_memories(
@@ -101,17 +93,21 @@ async def list_memories(
 ) -> Response:
     """A page of memories, the newest first, and how many there are in all."""
     check_records(access.grant, page_size, "page_size")
-    selection = access.verbs.select(body.read_filters(), show_expired=body.show_expired)
+    selection = access.verbs.select(body.join_filters(), show_expired=body.show_expired)
     offset = (page - 1) * page_size
     count = await access.run(lambda: access.verbs.count(selection))
     records = await access.run(lambda: access.verbs.list_memories(selection, limit=page_size, offset=offset))
-    following = previous = None
-    if offset + len(records) < count:
-        following = str(request.url.include_query_params(page=page + 1, page_size=page_size))
-    if page > 1:
-        previous = str(request.url.include_query_params(page=page - 1, page_size=page_size))
-    items = [_tell(record, access) for record in records]
-    return respond({"count": count, "next": following, "previous": previous, "results": items})
+
+    def link(number: int) -> str:
+        return str(request.url.include_query_params(page=number, page_size=page_size))
+
+    told = {
+        "count": count,
+        "next": link(page + 1) if offset + len(records) < count else None,
+        "previous": link(page - 1) if page > 1 else None,
+        "results": [_tell(record, access) for record in records],
+    }
+    return respond(told)
 
 
 def _tell(record: Record, access: Mem0Grant) -> dict[str, Any]:
@@ -125,7 +121,7 @@ async def get_one(id: MemoryId, access: ReadsMem0) -> Response:
 
 async def update(id: MemoryId, body: UpdateBody, access: WritesMem0) -> Response:
     """The next version of a memory."""
-    change = body.read()
+    change = body.parse()
     updated = await access.run(lambda: access.verbs.update(id, change))
     return respond(_tell(access.grant.caller.view(updated), access))
 
@@ -150,14 +146,11 @@ async def delete_all(
     filters: str | None = None,
 ) -> Response:
     """Deletes what belongs to the entities that are named; `*` is every one of a type."""
-    named = _read_written(filters)
     given = {"user_id": user_id, "agent_id": agent_id, "app_id": app_id, "run_id": run_id}
-    for name, value in given.items():
-        if value is not None:
-            named[name] = value
+    named = _parse_written(filters) | {name: id for name, id in given.items() if id is not None}
     wide = [name for name in NAMES if named.get(name) == ANY]
     if not wide:
-        entities = read_entities(named)
+        entities = parse_entities(named)
         await access.run(lambda: access.verbs.delete_all(entities))
     elif len(wide) == len([name for name in NAMES if named.get(name) is not None]):
         await access.run(lambda: access.verbs.delete_everyone(wide))
@@ -166,7 +159,7 @@ async def delete_all(
     return respond({"message": "Memories deleted successfully!"})
 
 
-def _read_written(filters: str | None) -> dict[str, Any]:
+def _parse_written(filters: str | None) -> dict[str, Any]:
     """Filters that stand in a query: as JSON, or as mem0's client writes a dict there."""
     if filters is None:
         return {}
@@ -191,7 +184,7 @@ async def delete_entity(type: EntityType, name: EntityName, access: ForgetsMem0)
 
     404 for a user without memories. An agent, app or run may have lost them with a user just before.
     """
-    entities: Entities = read_entities({f"{type}_id": name})
+    entities: Entities = parse_entities({f"{type}_id": name})
     count = await access.run(lambda: access.verbs.delete_all(entities))
     if type == "user" and not count:
         raise NotFound(f"there is no user {name!r}")
@@ -201,7 +194,7 @@ async def delete_entity(type: EntityType, name: EntityName, access: ForgetsMem0)
 async def update_many(body: BatchUpdateBody, access: WritesMem0) -> Response:
     """Changes memories one by one, if all of them are there."""
     check_records(access.grant, len(body.memories), "memories")
-    changes = [(one.memory_id, one.read()) for one in body.memories]
+    changes = [(one.memory_id, one.parse()) for one in body.memories]
     await access.run(lambda: access.verbs.update_many(changes))
     return respond({"message": f"Successfully updated {len(changes)} memories"})
 
@@ -216,9 +209,7 @@ async def delete_many(body: BatchDeleteBody, access: ForgetsMem0) -> Response:
 
 async def judge(body: JudgementBody, access: WritesMem0) -> Response:
     """Says whether a memory was useful. Only counted."""
-    useful = None
-    if body.feedback is not None:
-        useful = body.feedback == "POSITIVE"
+    useful = None if body.feedback is None else body.feedback == "POSITIVE"
     await access.run(lambda: access.verbs.judge(body.memory_id, useful))
     return respond({"message": "Feedback noted.", **body.model_dump()})
 
