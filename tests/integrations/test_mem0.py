@@ -435,7 +435,7 @@ def test_errors_are_those_that_the_client_knows(server: Running, connect: Connec
 def test_keys_divide_users_and_tenants(tmp_path: Path, connect: Connect) -> None:
     keys = tmp_path / "keys.toml"
     every = ["read", "write", "forget"]
-    wide = add_key(keys, "wide", ["**"], every)
+    wide = add_key(keys, "wide", ["**"], [*every, "agents"])
     ann = add_key(keys, "ann", ["mem0/user/ann"], every)
     both = add_key(keys, "both", ["mem0/user/ann", "mem0/user/bob"], ["read"])
     tenant = add_key(keys, "tenant", ["acme"], every)

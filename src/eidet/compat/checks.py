@@ -20,9 +20,7 @@ def check_whole(value: Any, name: str, *, least: int | None = 0, error: type[Eid
 
 def check_limit(value: Any, name: str, *, least: int = 1, error: type[EidetError] = BadInput) -> int | None:
     """A whole number from `least` up, or None for no limit."""
-    if value is None:
-        return None
-    return check_whole(value, name, least=least, error=error)
+    return None if value is None else check_whole(value, name, least=least, error=error)
 
 
 def check_number(

@@ -56,9 +56,7 @@ def open_memory(memory: Place = None, **how: Any) -> Memory:
                 f"{', '.join(sorted(given))} cannot be changed on a memory that is already open: "
                 "set it where you open the memory"
             )
-        if isinstance(memory, Memory):
-            return memory
-        return memory.core
+        return memory if isinstance(memory, Memory) else memory.core
     if memory is not None and not isinstance(memory, str | Path):
         raise Misconfigured(f"memory= must be a Memory, a path, a URL or None, not {type(memory).__name__}")
     return Memory(memory, **given)
@@ -95,9 +93,7 @@ def embed_query(memory: Memory, query: str) -> Vectors:
 def list_texts(memory: Memory, what: Sequence[Given]) -> list[str]:
     """The texts that the memory will embed for what it is given: as it will keep them."""
     guarding = memory.trust.guarding
-    if guarding.guards:
-        return guarding.texts(list(what), {})
-    return texts_of(list(what))
+    return guarding.texts(list(what), {}) if guarding.guards else texts_of(list(what))
 
 
 async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:

@@ -43,9 +43,7 @@ class Mark:
         seq, witness = json.loads(text)
         there = verbs.fingerprint(self._source, seq)
         other = witness is not None and there is not None and there != witness
-        if other or seq > self._source.head().seq:
-            return 0
-        return int(seq)
+        return 0 if other or seq > self._source.head().seq else int(seq)
 
     def write(self, seq: int) -> None:
         text = dump_json([seq, verbs.fingerprint(self._source, seq)])

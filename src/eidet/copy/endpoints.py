@@ -26,9 +26,7 @@ Place = Memory | str | Path
 
 
 def open_source(place: Place, ends: ExitStack) -> Memory:
-    if isinstance(place, Memory):
-        return place
-    return ends.enter_context(source_at(place))
+    return place if isinstance(place, Memory) else ends.enter_context(source_at(place))
 
 
 def open_target(

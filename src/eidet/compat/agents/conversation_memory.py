@@ -85,9 +85,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
 
     def get_messages_for_llm(self) -> list[dict[str, Any]]:
         """As chat APIs take them: what was before in a pair of messages, then the messages."""
-        before = []
-        if self.summary is not None:
-            before = _pair(self.summary)
+        before = _pair(self.summary) if self.summary is not None else []
         return before + [{"role": message.role, "content": message.content} for message in self.messages]
 
     def search(self, query: str, limit: int = 5) -> list[Message]:
@@ -144,15 +142,10 @@ class ConversationMemory(OwnsMemory, MessageSession):
 
     def _read_before(self, messages: Sequence[Message], keep: int) -> str:
         leaving = messages[: len(messages) - keep]
-        if leaving:
-            return _beginnings(leaving)
-        return self.summary or ""
+        return _beginnings(leaving) if leaving else self.summary or ""
 
     def _cost(self, summary: str, messages: Sequence[Message]) -> int:
-        if summary:
-            pair = _pair(summary)
-        else:
-            pair = []
+        pair = _pair(summary) if summary else []
         tokens = sum(message.tokens(self._counter) for message in messages)
         return tokens + sum(self._counter.count(part["content"]) for part in pair)
 
@@ -193,9 +186,7 @@ def _pair(summary: str) -> list[dict[str, Any]]:
 
 def _ask_for_summary(client: object, messages: Sequence[Message], before: str | None) -> str:
     lines = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
-    earlier = ""
-    if before:
-        earlier = f"What was said before, in short:\n{before}\n\n"
+    earlier = f"What was said before, in short:\n{before}\n\n" if before else ""
     prompt = (
         "Sum up this conversation in a few sentences: who said, decided or did what, with names, dates "
         f"and numbers. Only the summary.\n\n{earlier}{lines}"

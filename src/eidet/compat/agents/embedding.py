@@ -54,10 +54,7 @@ class EmbeddingService:
         """One vector per text, in their order."""
         client = self.client
         rows = await asyncio.to_thread(embed_checked, client, list(texts))
-        result = []
-        for row in rows:
-            result.append([float(number) for number in row])
-        return result
+        return [[float(number) for number in row] for row in rows]
 
     def _make_embedder(self) -> Embedder:
         if self.provider in LOCAL:

@@ -83,10 +83,7 @@ class EpisodicMemory(OwnsMemory):
 
 
 def _episode(record: Record) -> Episode:
-    if isinstance(record.whole.data, Mapping):
-        data = record.whole.data
-    else:
-        data = {}
+    data = record.whole.data if isinstance(record.whole.data, Mapping) else {}
     return Episode(
         id=record.id,
         situation=data.get("situation") or record.whole.text,

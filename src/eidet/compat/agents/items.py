@@ -66,9 +66,7 @@ class FactStore(OwnsMemory, MemoryStore):
 
     async def get(self, id: str) -> MemoryItem | None:
         found = await run(self.memory, self._facts.get, id)
-        if found is None:
-            return None
-        return item_of(found)
+        return None if found is None else item_of(found)
 
     async def search(self, query: str, limit: int = 5) -> list[MemoryItem]:
         hits = await run(self.memory, self._facts.search, query, limit)

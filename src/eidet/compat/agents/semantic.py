@@ -84,9 +84,7 @@ class SemanticMemory:
     async def get(self, memory_id: str) -> MemoryItem | None:
         """A fact by its id."""
         record = await run(await self._ready(), lambda: self._facts.get(memory_id))
-        if record is None:
-            return None
-        return self._item(record)
+        return None if record is None else self._item(record)
 
     async def update_importance(self, memory_id: str, importance: float) -> bool:
         """Whether there is such a fact."""
@@ -135,9 +133,7 @@ class SemanticMemory:
         return Semantic(self.memory, scope=self.scope)
 
     def _list_facts(self) -> list[Record]:
-        if is_blank(self.memory, self._embedder):
-            return []
-        return self._facts.all(MOST, order="created")
+        return [] if is_blank(self.memory, self._embedder) else self._facts.all(MOST, order="created")
 
     def _remove_minor(self) -> int:
         if is_blank(self.memory, self._embedder):
@@ -179,9 +175,7 @@ class SemanticMemory:
 
     async def _ready(self) -> Memory:
         """The memory, open."""
-        if self._place is None:
-            return self.memory
-        return await asyncio.to_thread(lambda: self.memory)
+        return self.memory if self._place is None else await asyncio.to_thread(lambda: self.memory)
 
     @cached_property
     def _embedder(self) -> Embedder | None:

@@ -54,9 +54,7 @@ class AgentMemorySystem(OwnsMemory):
             parts.append("## Current Task Context\n" + self.working.get_context_string())
         if known := await self.semantic.search(query, limit=max_semantic_results):
             parts.append(_format_list("## Relevant Knowledge", (item.content for item in known)))
-        failed = []
-        if max_episodes:
-            failed = await self.episodic.search(query, max_episodes, success=False)
+        failed = await self.episodic.search(query, max_episodes, success=False) if max_episodes else []
         if failed:
             lines = (f"{episode.situation}: {episode.outcome}" for episode in failed)
             parts.append(_format_list("## What Failed Before", lines))
@@ -109,9 +107,7 @@ def _list_messages(memory: AgentMemorySystem, task: str) -> list[str]:
     if messages and messages[-1].role == "user" and messages[-1].content == task:
         messages.pop()
     lines = [f"{message.role}: {message.content or ''}" for message in messages]
-    if summary:
-        return [summary, *lines]
-    return lines
+    return [summary, *lines] if summary else lines
 
 
 def _format_list(title: str, lines: Iterable[str]) -> str:

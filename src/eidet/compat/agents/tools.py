@@ -55,9 +55,7 @@ def tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
 
 async def result_of(tool: Any, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
     """What a tool answered as text, and whether it failed: the model is told of errors, and may go on."""
-    function = None
-    if tool is not None:
-        function = _call_of(tool)
+    function = None if tool is None else _call_of(tool)
     if function is None:
         return f"there is no tool called {name!r}", True
     try:

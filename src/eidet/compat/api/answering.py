@@ -125,11 +125,7 @@ class AgentReader:
         if not missing_of(self._store()):
             return {}
         stores = self.memory.admin.health()["store"]
-        result = {}
-        for tier in tiers:
-            if (why := stores[STORES[tier]]["error"]) is not None:
-                result[NAMES[tier]] = why
-        return result
+        return {NAMES[tier]: why for tier in tiers if (why := stores[STORES[tier]]["error"]) is not None}
 
     def _tell(self, failed: dict[str, str]) -> None:
         self.degraded = failed
@@ -149,6 +145,4 @@ class AgentReader:
             return stamp
         changes = self._store().changes(self.scope, stamp.seq, 1)
         same = changes.head.epoch == stamp.epoch and stamp.seq >= changes.pruned
-        if same and not changes.entries and not changes.gone:
-            return changes.head
-        return None
+        return changes.head if same and not changes.entries and not changes.gone else None

@@ -82,9 +82,7 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
 
     def _list_agents(self, agent_id: str | None) -> list[str]:
         """The one that is named, else all."""
-        if agent_id is not None:
-            return [agent_id]
-        return self.agents()
+        return [agent_id] if agent_id is not None else self.agents()
 
     def force_memory_maintenance(self, agent_id: str | None = None) -> dict[str, Maintained]:
         """Brings the tiers of one agent, or of all, within their limits; what was done, by agent.
@@ -138,9 +136,7 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
         """What the caches of all agents hold together."""
         infos = [space.cache_info() for space in list(self._spaces.values())]
         summed = ("entries", "memories", "hits", "misses")
-        info: dict[str, Any] = {}
-        for name in summed:
-            info[name] = sum(one[name] for one in infos)
+        info: dict[str, Any] = {name: sum(one[name] for one in infos) for name in summed}
         info["ttl"] = self.config.cache_ttl
         return info
 

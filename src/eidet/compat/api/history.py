@@ -15,9 +15,7 @@ from .reader import Look
 def state_at(look: Look, step: int) -> Record | None:
     """The newest state that was stored for a step."""
     found = look.find(Where(step_from=step, step_to=step, kinds=(Kind.STATE,)), order="-created", limit=1)
-    if found:
-        return found[0]
-    return None
+    return found[0] if found else None
 
 
 def changes_of(look: Look, name: str, start: int | None, end: int | None) -> list[dict[str, Any]]:
@@ -30,9 +28,7 @@ def changes_of(look: Look, name: str, start: int | None, end: int | None) -> lis
     changes: list[dict[str, Any]] = []
     for record in look.find(where, order="step"):
         value = resolve(record.data, steps)
-        before = None
-        if changes:
-            before = changes[-1]["new_value"]
+        before = changes[-1]["new_value"] if changes else None
         if not changes or not same(before, value):
             changes.append(_change(record, before, value))
     return changes

@@ -47,10 +47,7 @@ class ResultCache(Generic[T]):
         now = self._clock()
         with self._lock:
             kept = self._kept.get(key)
-        if kept is None or kept.until <= now or not self._ttl:
-            stamp = None
-        else:
-            stamp = still(kept.stamp)
+        stamp = None if kept is None or kept.until <= now or not self._ttl else still(kept.stamp)
         with self._lock:
             if kept is None or stamp is None:
                 self._misses += 1

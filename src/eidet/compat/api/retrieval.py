@@ -183,9 +183,7 @@ class Retrieval:
                 tiers=tiers_of(memory_tiers),
                 k=k,
             )
-        moment = None
-        if asked.goes_by_now:
-            moment = int(self._reader.clock())
+        moment = int(self._reader.clock()) if asked.goes_by_now else None
         key = ("search", key_of(replace(asked, tiers=None)), moment)
 
         def ask(look: Look, tiers: AskedTiers) -> list[Scored]:

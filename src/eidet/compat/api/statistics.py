@@ -16,9 +16,10 @@ def statistics(memory: Memory, scope: str, importance: Callable[[Record], float]
     """Flat counts and the same by tier. Reads every memory of the agent."""
     memory.admin.flush()
     records = everything(memory, None, scope, "seq")
-    tiers = {}
-    for name, tier in TIERS.items():
-        tiers[name] = _of([record for record in records if record.tier is tier], importance)
+    tiers = {
+        name: _of([record for record in records if record.tier is tier], importance)
+        for name, tier in TIERS.items()
+    }
     whole = _of(records, importance)
     return {
         "total_memories": whole["count"],
@@ -52,17 +53,9 @@ def agents_in(memory: Memory, scope: str | None, own: set[str]) -> list[str]:
     """The scopes of agents: those directly below the base; without one, those that hold what agents store."""
     if scope is not None:
         depth = scope.count("/") + 1
-        kept = []
-        for path in memory.scopes(scope):
-            if path != scope and path.count("/") == depth:
-                kept.append(path)
-        return kept
+        return [path for path in memory.scopes(scope) if path != scope and path.count("/") == depth]
     paths = [path for path in memory.scopes() if "/" not in path]
-    kept = []
-    for path in paths:
-        if path in own or _is_agent(memory, path):
-            kept.append(path)
-    return kept
+    return [path for path in paths if path in own or _is_agent(memory, path)]
 
 
 def _is_agent(memory: Memory, path: str) -> bool:

@@ -56,9 +56,7 @@ class AgentTiers:
         if limits.ttl is None or not self._is_any_old(tier, limits.ttl):
             return limits.memory_limit
         fresh = self.memory.count(_all_of(tier) & ~resting(self.now - limits.ttl), scope=self.scope)
-        if limits.memory_limit is None:
-            return fresh
-        return min(limits.memory_limit, fresh)
+        return fresh if limits.memory_limit is None else min(limits.memory_limit, fresh)
 
     def is_due(self, *, early: bool) -> bool:
         """Whether any tier is over a limit; cheap, mostly from the columns of the index.

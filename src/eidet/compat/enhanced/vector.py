@@ -129,10 +129,7 @@ def open_for_vectors(
     """The memory that vectors are kept in, opened with the embedder that is meant."""
     if is_shared(memory) or (model is None and model_name == MODEL and not _is_new(memory)):
         return _same(open_memory(memory, settings=settings, **how), model)
-    if model is not None:
-        embedder = embedder_of(model)
-    else:
-        embedder = find_embedder(model_name)
+    embedder = embedder_of(model) if model is not None else find_embedder(model_name)
     return open_memory(memory, embedder=embedder, settings=settings, **how)
 
 

@@ -66,10 +66,7 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
 
     def put(self, content: str, metadata: Mapping[str, Any], key: str | None = None) -> None:
         """Keeps an entry under a key, one of its own if none is given."""
-        if key is None:
-            item = self._free_key()
-        else:
-            item = key
+        item = self._free_key() if key is None else key
         stored = self._memory.remember(
             clean_text(content, "content"),
             kind=Kind.WORKING,
@@ -131,10 +128,5 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
 
 
 def _item_of(record: Record) -> str | None:
-    if isinstance(record.data, dict):
-        item = record.data.get("item")
-    else:
-        item = None
-    if isinstance(item, str):
-        return item
-    return None
+    item = record.data.get("item") if isinstance(record.data, dict) else None
+    return item if isinstance(item, str) else None

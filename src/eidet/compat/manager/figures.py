@@ -34,7 +34,7 @@ FIGURES: Final = {
 
 def figures(metrics: Mapping[str, float]) -> dict[str, dict[str, float | None]]:
     """The same numbers under the names and headings that people of this door look for."""
-    result = {}
-    for heading, names in FIGURES.items():
-        result[heading] = {name: metrics.get(native) for name, native in names.items()}
-    return result
+    return {
+        heading: {name: metrics.get(native) for name, native in names.items()}
+        for heading, names in FIGURES.items()
+    }

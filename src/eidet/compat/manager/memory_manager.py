@@ -174,9 +174,7 @@ class MemoryManager:
 
     def _keep(self, draft: Draft, source: str) -> Record:
         meta = dict(draft.meta or {})
-        session = None
-        if draft.kind != Kind.FACT:
-            session = self.conversation_id
+        session = self.conversation_id if draft.kind != Kind.FACT else None
         weight = self._calculate_importance(draft.text or "", meta)
         ready = replace(
             draft,
@@ -253,10 +251,7 @@ class MemoryManager:
 
     async def prune(self, below: float | None = None) -> Maintained:
         """Forgets what has faded below a strength on the forgetting curve (`forget_below` if not said)."""
-        if below is None:
-            least = self.config.forget_below
-        else:
-            least = below
+        least = self.config.forget_below if below is None else below
         fading = Upkeep(forget_below=least, archive_above=1.0)
         return await self._run(
             self.memory.upkeep.maintain, self.config.scope, only=("expire", "forget"), settings=fading
@@ -280,9 +275,7 @@ class MemoryManager:
 
     async def _ask(self, work: Callable[[], T]) -> T:
         """Work that may wait for a model is done in a thread, whatever the memory is."""
-        if self.config.llm is None:
-            return await self._run(work)
-        return await asyncio.to_thread(work)
+        return await self._run(work) if self.config.llm is None else await asyncio.to_thread(work)
 
     def close(self) -> None:
         """Closes the memory of the config, and so that of its other managers, unless it was given."""

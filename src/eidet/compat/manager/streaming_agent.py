@@ -56,10 +56,7 @@ class Agent:
         self, message: Message | str, context: ConversationContext
     ) -> AsyncIterator[str]:
         """Answers a message, piece by piece. It and the whole answer are kept in the conversation."""
-        if isinstance(message, str):
-            asked = Message(role="user", content=message)
-        else:
-            asked = message
+        asked = Message(role="user", content=message) if isinstance(message, str) else message
         if not (asked.content or "").strip():
             raise BadInput("there is nothing to answer: the message is empty")
         await context.add_message(asked)
@@ -91,10 +88,7 @@ class Agent:
 
     def _before(self, message: Message, context: ConversationContext) -> list[Message]:
         """What was said right before the message, which may be in the history already."""
-        found = []
-        for turn in context.history.last(self._turns + 1):
-            if turn.content:
-                found.append(turn)
+        found = [turn for turn in context.history.last(self._turns + 1) if turn.content]
         if found and (found[-1].role, found[-1].content) == (message.role, message.content):
             found.pop()
         return found[max(len(found) - self._turns, 0) :]
@@ -129,14 +123,9 @@ class Agent:
 def _line(entry: MemoryEntry) -> str:
     """What strangers wrote is quoted, so that it is not taken for orders."""
     role = entry.metadata.get("role")
-    who = ""
-    if isinstance(role, str):
-        who = f", {role}"
+    who = f", {role}" if isinstance(role, str) else ""
     strange = entry.trust in UNTRUSTED
-    if strange:
-        text = fence_text(entry.content, entry.trust)
-    else:
-        text = " ".join(entry.content.split())
+    text = fence_text(entry.content, entry.trust) if strange else " ".join(entry.content.split())
     return f"- [{entry.timestamp:%Y-%m-%d}{who}] {text}"
 
 

@@ -44,6 +44,4 @@ class FairLock:
 
 async def await_if_needed(answer: Any) -> Any:
     """What a function of the user gave, or what it promised."""
-    if inspect.isawaitable(answer):
-        return await answer
-    return answer
+    return await answer if inspect.isawaitable(answer) else answer

@@ -163,8 +163,5 @@ def check_page(limit: Any, offset: Any, roles: Any) -> tuple[int | None, int, li
     """The arguments of `get_history`, or a clear error; no roles are all roles."""
     check_limit(limit, "limit", least=0)
     check_whole(offset, "offset")
-    if isinstance(roles, str):
-        named = [roles]
-    else:
-        named = list(roles or ())
+    named = [roles] if isinstance(roles, str) else list(roles or ())
     return limit, offset, named or None

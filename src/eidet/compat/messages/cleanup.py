@@ -65,9 +65,6 @@ class AutoCleanupMemory(BaseMemoryStore):
             return len(old)
 
     def _old(self, now: Moment | None) -> list[Message]:
-        if now is None:
-            today = self.memory.parts.clock()
-        else:
-            today = moment(now, "now")
+        today = self.memory.parts.clock() if now is None else moment(now, "now")
         records = self.conversation.records(until=today - self.max_age.total_seconds())
         return [read(record) for record in records if not is_protected(record)]

@@ -23,10 +23,7 @@ class ScopedMemoryStore(BaseMemoryStore):
         self.scopes: dict[str, BaseMemoryStore] = {}
 
     def get_scope(self, scope_name: str) -> BaseMemoryStore:
-        if self.scope == "default":
-            path = scope_name
-        else:
-            path = f"{self.scope}/{scope_name}"
+        path = scope_name if self.scope == "default" else f"{self.scope}/{scope_name}"
         check_scope(path)
         with self.turn:
             if scope_name not in self.scopes:
@@ -47,10 +44,7 @@ class ScopedMemoryStore(BaseMemoryStore):
 
     async def clear(self, scope: str | None = None) -> None:
         """Clears one scope, or all that are in use."""
-        if scope is None:
-            chosen = list(self.scopes)
-        else:
-            chosen = [scope]
+        chosen = list(self.scopes) if scope is None else [scope]
         await asyncio.gather(*(self.get_scope(name).clear() for name in chosen))
 
     async def get_context_window(self, max_tokens: int = 4000, scope: str = "default") -> list[Message]:

@@ -103,10 +103,7 @@ class RedisMemoryStore(_OnServer):
         now, page = memory.parts.clock(), self.conversation.records(limit=PAGE)
         if now >= self._put_off + SPARE * seconds or (len(page) == PAGE and page[0].expires is None):
             page, self._put_off = self.conversation.records(), now
-        due = []
-        for r in page:
-            if (r.expires or 0.0) < now + seconds and not is_protected(r):
-                due.append(r)
+        due = [r for r in page if (r.expires or 0.0) < now + seconds and not is_protected(r)]
         end = now + (1 + SPARE) * seconds
         store = memory.parts.store  # a verb would make it a new version of what was said
         verbs.rewrite_form(store, [(record, record.but(expires=end)) for record in due], now=now)
@@ -175,10 +172,7 @@ class S3MemoryStore(ArchiveMemoryStore):
         archive: Archive | str | Path | None = None,
         **where: Unpack[Kept],
     ) -> None:
-        if bucket_name.startswith("s3:"):
-            url = bucket_name
-        else:
-            url = f"s3://{bucket_name}"
+        url = bucket_name if bucket_name.startswith("s3:") else f"s3://{bucket_name}"
         super().__init__(archive or (f"{url}?endpoint={endpoint}" if endpoint else url), **where)
         self.bucket_name = bucket_name
 

@@ -109,22 +109,13 @@ class EncryptedMemoryStore(Around):
 
     def pack(self, message: Message) -> Message:
         message_as_json(message)
-        if message.tool_calls:
-            calls = [{SEALED: self._encrypt(dump_json(message.tool_calls))}]
-        else:
-            calls = None
-        if message.content is None:
-            content = None
-        else:
-            content = self._encrypt(message.content)
+        calls = [{SEALED: self._encrypt(dump_json(message.tool_calls))}] if message.tool_calls else None
+        content = None if message.content is None else self._encrypt(message.content)
         return replace(message, content=content, tool_calls=calls)
 
     def unpack(self, message: Message) -> Message:
         calls = message.tool_calls
-        if message.content is None:
-            content = None
-        else:
-            content = self._decrypt(message.content)
+        content = None if message.content is None else self._decrypt(message.content)
         if calls and isinstance(calls[0], dict) and SEALED in calls[0]:
             calls = json.loads(self._decrypt(calls[0][SEALED]))
         return replace(message, content=content, tool_calls=calls)

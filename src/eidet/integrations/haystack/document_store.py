@@ -83,9 +83,7 @@ class EidetDocumentStore(DocumentFields):
                 if not known or policy is DuplicatePolicy.OVERWRITE:
                     fresh[document.id] = document
             self._store(fresh)
-        if policy is DuplicatePolicy.OVERWRITE:
-            return len(documents)
-        return len(fresh)
+        return len(documents) if policy is DuplicatePolicy.OVERWRITE else len(fresh)
 
     def delete_documents(self, document_ids: list[str]) -> None:
         """Deletes documents; ids that are not there are passed over."""
@@ -145,9 +143,10 @@ class EidetDocumentStore(DocumentFields):
     def _store(self, documents: Mapping[str, Document]) -> None:
         if self._times is None:
             self._times = RisingTimes(self.memory.parts.clock)
-        drafts = []
-        for document, at in zip(documents.values(), self._times.take(len(documents)), strict=True):
-            drafts.append(_draft_document(document, at, self.use_embeddings))
+        drafts = [
+            _draft_document(document, at, self.use_embeddings)
+            for document, at in zip(documents.values(), self._times.take(len(documents)), strict=True)
+        ]
         if drafts:
             self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
 
@@ -163,10 +162,11 @@ class EidetDocumentStore(DocumentFields):
 def _draft_document(document: Document, at: float, use_embeddings: bool) -> Draft:
     """Text and metadata where the memory looks for them; all else, and a blank text, in `data`."""
     about = document.to_dict(flatten=False)
-    data = {}
-    for name in ("embedding", "sparse_embedding", "blob", "score"):
-        if about[name] is not None:
-            data[name] = about[name]
+    data = {
+        name: about[name]
+        for name in ("embedding", "sparse_embedding", "blob", "score")
+        if about[name] is not None
+    }
     text = document.content
     if text is None or not text.strip():
         data["content"] = text

@@ -311,9 +311,7 @@ class AsyncMemory:
 
     def _choose(self, llm: Any) -> Memory:
         """The memory with another model, where one is given."""
-        if llm is None:
-            return self._sync
-        return Memory(replace(self.config, place=self.memory, llm=llm))
+        return self._sync if llm is None else Memory(replace(self.config, place=self.memory, llm=llm))
 
     async def __aenter__(self) -> Self:
         return self

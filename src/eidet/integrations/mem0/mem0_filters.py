@@ -53,9 +53,7 @@ def take_user(filters: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
         del rest["user_id"]
         return parse_id(user, "user_id", spaces=True), rest
     parts = rest.get("AND")
-    if isinstance(parts, list):
-        return _take_user_of(parts, rest)
-    return None, rest
+    return _take_user_of(parts, rest) if isinstance(parts, list) else (None, rest)
 
 
 def _take_user_of(parts: list[Any], filters: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:

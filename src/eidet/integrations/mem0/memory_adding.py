@@ -66,9 +66,7 @@ class MemoryAdding:
         """Remembers messages, all or none: as they are, or worded by the model where there is one."""
         if not turns:
             return []
-        extracted = None
-        if infer and self.llm is not None:
-            extracted = self._extract(self.llm, turns, writing)
+        extracted = self._extract(self.llm, turns, writing) if infer and self.llm is not None else None
         if extracted is None:  # nobody worded them: nothing of what was said may be lost
             times = self._take_times(len(turns), at)
             drafts = [writing.draft_message(turn, when) for turn, when in zip(turns, times, strict=True)]
