@@ -12,10 +12,9 @@ from ...models.llm import BadAnswer, Request, llm_of
 from ...text.tokens import TokenCounter, counter_of, cut
 from ...views.log_order import Edge
 from ...views.summaries import Summed, summary_id
-from ..checks import check_limit, check_whole
 from ..messages.message import Message, message_as_json, message_from, read
 from ..messages.session import MessageSession
-from ..opening import OwnsMemory, Place, refuse_held
+from ..opening import OwnsMemory, Place, check_limit, check_whole, refuse_held
 from .client import as_function
 
 KEPT: Final = 10

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...core.record import Kind, Record, Tier
 from ...core.where import Where
-from ..checks import check_limit, check_number
+from ..opening import check_limit, check_number
 from .errors import MemoryRetrievalException
 from .ranking import Importance
 from .reader import Look, Scored, by_score

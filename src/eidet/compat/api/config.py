@@ -15,8 +15,7 @@ from ...core.settings import Upkeep
 from ...memory import Memory
 from ...open import open_store
 from ...store.redis.address import address_of
-from ..checks import check_limit, check_number, check_positive, check_whole
-from ..opening import open_memory
+from ..opening import check_limit, check_number, check_positive, check_whole, open_memory
 from .errors import MemoryConfigException, log
 
 SECONDS_A_DAY: Final = 86_400.0

@@ -9,7 +9,7 @@ from typing import Final
 from ...core.record import Record
 from ...core.validate import Json
 from ...core.where import Where
-from ..checks import check_limit, check_number, check_whole
+from ..opening import check_limit, check_number, check_whole
 from .entries import check_id
 from .errors import MemoryRetrievalException
 from .reader import Look, Scored, both, by_score, state_as_text, state_with_values

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from ...core.record import Record
 from ...core.validate import Json
 from ...core.where import Box, Condition, Near, Where
-from ..checks import check_number, check_positive, check_whole
+from ..opening import check_number, check_positive, check_whole
 from .errors import MemoryRetrievalException
 from .reader import Look, Scored, both, by_score
 

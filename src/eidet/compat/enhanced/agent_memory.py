@@ -14,8 +14,7 @@ from ...trust.seal.service import Key
 from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
-from ..numbers import next_number
-from ..opening import OwnsMemory, Place, is_shared, open_memory
+from ..opening import OwnsMemory, Place, is_shared, next_number, open_memory
 from .legacy import OldCalls
 from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
 from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index

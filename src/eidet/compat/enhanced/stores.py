@@ -16,8 +16,7 @@ from ...core.settings import Settings
 from ...core.validate import clean_text
 from ...core.where import Where
 from ...trust.seal.service import Key
-from ..checks import check_positive
-from ..opening import OwnsMemory, Place
+from ..opening import OwnsMemory, Place, check_positive
 
 T = TypeVar("T")
 PLUGINS: Final = "eidet.memory_stores"

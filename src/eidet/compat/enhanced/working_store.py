@@ -11,7 +11,7 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
 from ...views import Conversation, message_of
-from ..numbers import next_number
+from ..opening import next_number
 from .stores import InMemoryStore
 
 

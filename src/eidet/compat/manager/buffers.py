@@ -12,9 +12,8 @@ from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import is_protected
 from ...views.housekeeping import put_away
-from ..numbers import next_number
-from .manager_config import MemoryConfig
-from .memory_entry import UNKNOWN, MemoryEntry, MemoryTypes, entry_of
+from ..opening import next_number
+from .memory_entry import UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes, entry_of
 
 REACH: Final = 5  # windows back that something important can still be near
 ALL: Final = 1_000_000

@@ -10,8 +10,7 @@ from typing import Any
 
 from ...core.errors import BadInput, EidetError, Misconfigured, NotFound
 from ...models.llm import LLM, Answer, Request, Turn, llm_of
-from .async_tools import await_if_needed
-from .base import BaseMemoryStore
+from .base import BaseMemoryStore, await_if_needed
 from .limits import InMemoryMemoryStore
 from .message import Message, message_from
 from .summary import NeedsContext

@@ -17,8 +17,7 @@ from ...models.embed import Embedder, Vectors, embedder_of
 from ...models.embed.adapt import adapt
 from ...models.embed.quantise import dequantise_all
 from ...recall.recipes import Recipe
-from ..checks import check_whole
-from ..opening import embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
+from ..opening import check_whole, embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
 from .base import BaseMemoryStore, Kept
 from .message import Message, read
 

@@ -11,9 +11,8 @@ from ...core.record import Trust
 from ...models.llm import LLM
 from ...text.tokens import counter_of
 from ...views.summaries import summary_id
-from ..checks import check_limit, check_whole
-from .async_tools import FairLock, await_if_needed
-from .base import BaseMemoryStore, Kept, check_page
+from ..opening import check_limit, check_whole
+from .base import BaseMemoryStore, FairLock, Kept, await_if_needed, check_page
 from .message import Message, fit_messages, read_time
 
 KEPT = 10

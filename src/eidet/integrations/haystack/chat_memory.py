@@ -15,8 +15,8 @@ from ...core.validate import dump_json
 from ...core.where import Condition, Where
 from ...memory import Memory
 from ..extras import RisingTimes, drop_known, finishing, make_missing, quote_label
+from .document_store import OpenedPlace, Place, check_list
 from .metadata_filters import recall_filtered
-from .opened_place import OpenedPlace, Place, check_list
 
 try:
     from haystack import default_from_dict, default_to_dict
