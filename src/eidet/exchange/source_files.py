@@ -217,7 +217,7 @@ def open_members(source: str) -> Iterator[SourceFiles]:
         yield SourceFiles(path, archive)
 
 
-class ForeignDatabase:
+class _ForeignDatabase:
     """The tables of another program's SQLite file."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -257,14 +257,14 @@ def is_sqlite(path: Path) -> bool:
 
 
 @contextmanager
-def open_database(path: Path) -> Iterator[ForeignDatabase]:
+def open_database(path: Path) -> Iterator[_ForeignDatabase]:
     """A SQLite file, for reading."""
     if not is_sqlite(path):
         raise BadInput(f"{path} is not a SQLite file")
     with _translate(path):
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
     with closing(connection):
-        yield ForeignDatabase(connection, path)
+        yield _ForeignDatabase(connection, path)
 
 
 @contextmanager

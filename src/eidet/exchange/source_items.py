@@ -69,7 +69,7 @@ class Notes:
             self.examples.append(LeftOut(where=where, why=why))
 
 
-class SourceReader(Protocol):
+class _SourceReader(Protocol):
     """Reads a source from its beginning, lazily and always in the same order.
 
     Each item has an id or a key that is the same whenever the source is read. `BadInput` where the source
@@ -84,7 +84,7 @@ class SourceFormat:
     """A format that can be imported."""
 
     about: str
-    read: SourceReader
+    read: _SourceReader
     scope: str  # the template of the scopes, unless the caller names another
 
 

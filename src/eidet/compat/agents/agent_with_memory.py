@@ -39,7 +39,7 @@ class Tool:
         return self.function(**arguments)
 
 
-def tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
+def _tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
     """Tools by their names, or a clear error where one is none."""
     named: dict[str, Any] = {}
     for tool in tools:
@@ -57,7 +57,7 @@ def tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
     return named
 
 
-async def result_of(tool: Any, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+async def _result_of(tool: Any, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
     """What a tool answered as text, and whether it failed: the model is told of errors, and may go on."""
     function = None if tool is None else _call_of(tool)
     if function is None:
@@ -67,9 +67,9 @@ async def result_of(tool: Any, name: str, arguments: Mapping[str, Any]) -> tuple
             answer = await function(**arguments)
         else:
             answer = await await_if_needed(await asyncio.to_thread(lambda: function(**arguments)))
-        return make_storable(as_text(answer)), False
+        return _make_storable(_as_text(answer)), False
     except Exception as error:  # noqa: BLE001  whatever a tool raises
-        return make_storable(f"{type(error).__name__}: {error}"), True
+        return _make_storable(f"{type(error).__name__}: {error}"), True
 
 
 def _call_of(tool: Any) -> Callable[..., Any] | None:
@@ -79,12 +79,12 @@ def _call_of(tool: Any) -> Callable[..., Any] | None:
     return tool if callable(tool) else None
 
 
-def make_storable(text: str) -> str:
+def _make_storable(text: str) -> str:
     """The text, with what UTF-8 cannot carry replaced: a tool or a model should not end a task by that."""
     return text.encode(errors="replace").decode()
 
 
-def as_text(answer: Any) -> str:
+def _as_text(answer: Any) -> str:
     """Texts as they are, other things as JSON, or else as Python shows them."""
     if isinstance(answer, str):
         return answer
@@ -142,7 +142,7 @@ class AgentWithMemory:
     ) -> None:
         check_whole(max_turns, "max_turns", least=1)
         self.tools: list[Any] = list(tools)
-        tools_by_name(self.tools)
+        _tools_by_name(self.tools)
         self.client: Any = client or open_client(api_key, base_url)
         self.model = model
         self.max_turns = max_turns
@@ -163,7 +163,7 @@ class AgentWithMemory:
             try:
                 answer = await self._work_on(task)
             except (Exception, asyncio.CancelledError) as error:
-                await self.memory.end_task(False, make_storable(f"{type(error).__name__}: {error}"))
+                await self.memory.end_task(False, _make_storable(f"{type(error).__name__}: {error}"))
                 raise
             await asyncio.to_thread(self._add_answer, answer)
             await self.memory.end_task(True, answer)
@@ -181,7 +181,7 @@ class AgentWithMemory:
     async def _work_on(self, task: str) -> str:
         context = await self.memory.get_relevant_context(task, max_episodes=FAILURES)
         system, messages = _prompt(context, await asyncio.to_thread(self._history))
-        reply, tools = "", tools_by_name(self.tools)
+        reply, tools = "", _tools_by_name(self.tools)
         for _ in range(self.max_turns):
             response = await self._ask_model(system, messages)
             text = _text(response)
@@ -211,8 +211,8 @@ class AgentWithMemory:
         """The message with the result of every tool that was called, and each step in the memory."""
         results = []
         for call in (block for block in response.content if block.type == "tool_use"):
-            text, failed = await result_of(tools.get(call.name), call.name, call.input)
-            action = make_storable(f"{call.name}({as_text(dict(call.input))})")
+            text, failed = await _result_of(tools.get(call.name), call.name, call.input)
+            action = _make_storable(f"{call.name}({_as_text(dict(call.input))})")
             thought = thought or f"I use {call.name}."
             await asyncio.to_thread(self.memory.record_step, thought, action, text)
             result = {"type": "tool_result", "tool_use_id": call.id, "content": text}
@@ -250,7 +250,7 @@ def _prompt(context: str, history: Sequence[Mapping[str, Any]]) -> tuple[str, li
 
 
 def _text(response: Any) -> str:
-    return make_storable("".join(block.text for block in response.content if block.type == "text"))
+    return _make_storable("".join(block.text for block in response.content if block.type == "text"))
 
 
 def _stop(response: Any) -> str:

@@ -89,7 +89,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
 
     def search(self, query: str, limit: int = 5) -> list[Message]:
         """The first messages with these words in them, in any case; also of those that were summed up."""
-        found = [message_from_core(message) for message in self.conversation.containing(query)]
+        found = [_message_from_core(message) for message in self.conversation.containing(query)]
         return found[: check_whole(limit, "limit")]
 
     def get_last_n(self, n: int) -> list[Message]:
@@ -165,7 +165,7 @@ def _beginnings(messages: Sequence[Message]) -> str:
     return f"{HEADING}\n{lines[:1000]}"
 
 
-def message_from_core(given: Any) -> Message:
+def _message_from_core(given: Any) -> Message:
     """A message of the memory as one of this door."""
     names = ("role", "content", "tool_call_id", "name")
     return Message(

@@ -85,11 +85,11 @@ class FactStore(OwnsMemory, MemoryStore):
 
     async def get(self, id: str) -> MemoryItem | None:
         found = await run(self.memory, self._facts.get, id)
-        return None if found is None else item_of(found)
+        return None if found is None else _item_of(found)
 
     async def search(self, query: str, limit: int = 5) -> list[MemoryItem]:
         hits = await run(self.memory, self._facts.search, query, limit)
-        return [item_of(hit.record) for hit in hits]
+        return [_item_of(hit.record) for hit in hits]
 
     async def delete(self, id: str) -> bool:
         return await run(self.memory, self._facts.forget, id)
@@ -107,7 +107,7 @@ class FactStore(OwnsMemory, MemoryStore):
         )
 
 
-def item_of(record: Record, more: Mapping[str, Any] | None = None) -> MemoryItem:
+def _item_of(record: Record, more: Mapping[str, Any] | None = None) -> MemoryItem:
     """A record as an item, with what else is known of it in its metadata."""
     whole = record.whole
     return MemoryItem(
@@ -121,7 +121,7 @@ def item_of(record: Record, more: Mapping[str, Any] | None = None) -> MemoryItem
     )
 
 
-def short_id(memory: Memory, scope: str) -> str:
+def _short_id(memory: Memory, scope: str) -> str:
     """Eight characters that no record of the scope has."""
     while True:
         id = str(uuid.uuid4())[:8]
@@ -309,7 +309,7 @@ class SemanticMemory:
 
     def _item(self, record: Record) -> MemoryItem:
         near = self._last.get(record.id)
-        return item_of(record, None if near is None else {"last_similarity": near})
+        return _item_of(record, None if near is None else {"last_similarity": near})
 
     def _add_fact(
         self, content: str, importance: float, metadata: Mapping[str, Any] | None, keep_duplicates: bool
@@ -318,7 +318,7 @@ class SemanticMemory:
             content,
             scope=self.scope,
             kind=Kind.FACT,
-            id=short_id(self.memory, self.scope),
+            id=_short_id(self.memory, self.scope),
             importance=importance,
             meta=metadata,
             keep_duplicates=keep_duplicates,

@@ -26,13 +26,13 @@ from .result_cache import key_of
 from .strategies import Attribute, Strategy, check_steps
 
 
-def state_at(look: Look, step: int) -> Record | None:
+def _state_at(look: Look, step: int) -> Record | None:
     """The newest state that was stored for a step."""
     found = look.find(Where(step_from=step, step_to=step, kinds=(Kind.STATE,)), order="-created", limit=1)
     return found[0] if found else None
 
 
-def changes_of(look: Look, name: str, start: int | None, end: int | None) -> list[dict[str, Any]]:
+def _changes_of(look: Look, name: str, start: int | None, end: int | None) -> list[dict[str, Any]]:
     """One entry for each change of an attribute (a dotted path) between states; the first is one."""
     if not isinstance(name, str) or not name:
         raise MemoryRetrievalException(f"attribute_name is a text, not {name!r}")
@@ -238,7 +238,7 @@ class Retrieval:
         look = self._reader.look()
         with self._reader.translate_errors("the snapshots were not read"):
             for step in steps:
-                if (record := state_at(look, step)) is not None:
+                if (record := _state_at(look, step)) is not None:
                     snapshots[step] = self._reader.entry(record)
         return snapshots
 
@@ -248,7 +248,7 @@ class Retrieval:
         """One entry for each change of an attribute (a dotted path) between states, in order of steps."""
         check_steps(start_step, end_step)
         with self._reader.translate_errors("the changes were not read"):
-            return changes_of(self._reader.look(), attribute_name, start_step, end_step)
+            return _changes_of(self._reader.look(), attribute_name, start_step, end_step)
 
     # Answers that are kept.
 

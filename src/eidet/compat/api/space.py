@@ -34,7 +34,7 @@ UNLIMITED = Upkeep(
 
 
 @dataclass(frozen=True, slots=True)
-class AgentTiers:
+class _AgentTiers:
     """The tiers of one agent as of a moment."""
 
     memory: Memory
@@ -127,7 +127,7 @@ def _add_up(one: Maintained, other: Maintained) -> Maintained:
     )
 
 
-def statistics(memory: Memory, scope: str, importance: Callable[[Record], float]) -> dict[str, Any]:
+def _statistics(memory: Memory, scope: str, importance: Callable[[Record], float]) -> dict[str, Any]:
     """Flat counts and the same by tier. Reads every memory of the agent."""
     memory.admin.flush()
     records = everything(memory, None, scope, "seq")
@@ -323,8 +323,8 @@ class MemorySpace(Retrieval):
         except MemoryMaintenanceException as error:
             log.warning("upkeep of agent %s failed; its memories are unchanged: %s", self.agent_id, error)
 
-    def _tiers(self) -> AgentTiers:
-        return AgentTiers(self._memory, self.scope, self.config, self._reader.clock())
+    def _tiers(self) -> _AgentTiers:
+        return _AgentTiers(self._memory, self.scope, self.config, self._reader.clock())
 
     def flush_to_ltm(self, include_stm: bool = True) -> dict[str, int]:
         """Moves everything into long-term memory; how many came out of stm and of im."""
@@ -344,7 +344,7 @@ class MemorySpace(Retrieval):
     def get_statistics(self) -> dict[str, Any]:
         """Counts in all and by tier, types, importance, and what the cache holds."""
         with self._reader.translate_errors("the statistics were not read"):
-            counts = statistics(self._memory, self.scope, self._reader.importance_of)
+            counts = _statistics(self._memory, self.scope, self._reader.importance_of)
         return {"agent_id": self.agent_id, **counts, "cache": self.cache_info()}
 
     # Hooks.

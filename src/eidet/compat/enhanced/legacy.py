@@ -99,13 +99,13 @@ class OldCalls:
             session=self.session_id,
             agent=self._agent,
         )
-        return call_of(stored)
+        return _call_of(stored)
 
     @property
     def tool_call_history(self) -> list[ToolCall]:
         """The uses of tools in this session, oldest first."""
         found = self.memory.find(self._tools, scope=self.scope, order="created", limit=ALL)
-        return [call_of(record) for record in sorted(found, key=lambda record: (record.created, record.id))]
+        return [_call_of(record) for record in sorted(found, key=lambda record: (record.created, record.id))]
 
     @property
     def _tools(self) -> Where:
@@ -145,7 +145,7 @@ class OldCalls:
         self._state.clear()
 
 
-def call_of(record: Record) -> ToolCall:
+def _call_of(record: Record) -> ToolCall:
     fields: Mapping[str, Any] = record.whole.data
     return ToolCall(**{name: fields[name] for name in ("tool_name", "parameters", "result", "success")},
                     timestamp=record.when)  # fmt: skip

@@ -33,7 +33,7 @@ def choose_window(records: Sequence[Record], size: int, threshold: float) -> lis
     return [older[at] for at in sorted(ranked[: size - newest])] + list(recent)
 
 
-def list_surplus(records: Sequence[Record], capacity: int, newest: str) -> list[str]:
+def _list_surplus(records: Sequence[Record], capacity: int, newest: str) -> list[str]:
     """The ids beyond a capacity: the least important first, of equals the oldest.
 
     Never the newest, nor what is pinned or under a legal hold.
@@ -79,7 +79,7 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
             agent=self._config.agent,
             scope=self._config.scope,
         )
-        if over := list_surplus(self.records(), self._config.working_capacity, stored.id):
+        if over := _list_surplus(self.records(), self._config.working_capacity, stored.id):
             put_away(self._memory, over, scope=self._config.scope)
 
     def clear(self) -> None:

@@ -34,7 +34,7 @@ class History:
 
     def last(self, count: int | None = None) -> list[Message]:
         """The newest `count`, oldest first."""
-        return [message_of_core(message) for message in self._memory.log.messages(count)]
+        return [_message_of_core(message) for message in self._memory.log.messages(count)]
 
     def __iter__(self) -> Iterator[Message]:
         return iter(self.messages)
@@ -72,7 +72,7 @@ class ConversationContext:
         self.memory.close()
 
 
-def message_of_core(message: CoreMessage) -> Message:
+def _message_of_core(message: CoreMessage) -> Message:
     when: Any = message.timestamp
     return Message(
         role=message.role, content=message.content, metadata=dict(message.metadata), timestamp=when

@@ -122,7 +122,7 @@ class ArchiveMemoryStore(BaseMemoryStore):
 
     def archive(self) -> Archive:
         """Where the messages are kept: sealed, if the memory of this store is."""
-        return archive_in(self.memory, self._given)
+        return _archive_in(self.memory, self._given)
 
     def append(self, messages: Sequence[Message]) -> None:
         drafts = [message_as_json(message) for message in messages]
@@ -177,7 +177,7 @@ class S3MemoryStore(ArchiveMemoryStore):
         self.bucket_name = bucket_name
 
 
-def archive_in(memory: Memory, place: Archive | str | Path) -> Archive:
+def _archive_in(memory: Memory, place: Archive | str | Path) -> Archive:
     """An archive for what a memory holds: sealed if the memory is, and found by what it forgets later."""
     store, archive = memory.parts.store, archive_of(place)
     sealed = archive_for(store, archive)
@@ -260,7 +260,7 @@ class AutoCleanupMemory(BaseMemoryStore):
         if chosen is None:
             return Beside(self, scope=self.scope, session_id=f"{self.session_id}:archive")
         if not isinstance(chosen, BaseMemoryStore):
-            sealed = archive_in(self.memory, chosen)
+            sealed = _archive_in(self.memory, chosen)
             chosen = ArchiveMemoryStore(sealed, scope=self.scope, session_id=self.session_id)
             self._archive_to = chosen
         return chosen

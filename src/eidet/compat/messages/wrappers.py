@@ -1,4 +1,4 @@
-"""Stores around stores: encrypted, audited, one per context. They compose with each other and with your own."""
+"""Stores around stores: encrypted, audited, one per context. They compose, also with stores of your own."""
 
 from __future__ import annotations
 

@@ -64,14 +64,14 @@ def recall_filtered(
         wanted *= 2
 
 
-def check_filters(filters: Filters | None) -> None:
+def _check_filters(filters: Filters | None) -> None:
     if filters and "operator" not in filters and "conditions" not in filters:
         raise ValueError("invalid filter: it needs an operator, and conditions or a field with a value")
 
 
 def narrow(where: Where, filters: Filters | None) -> Where:
     """A filter that the store can apply and that lets pass whatever Haystack's would; often a few more."""
-    check_filters(filters)
+    _check_filters(filters)
     implied = _imply(filters or {})
     return where if implied is None else where & implied
 

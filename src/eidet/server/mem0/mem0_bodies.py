@@ -19,13 +19,13 @@ Time = int | float | str
 MemoryKey = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-class ClientBody(BaseModel):
+class _ClientBody(BaseModel):
     """A body of mem0's client."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
 
 
-class AddBody(ClientBody):
+class AddBody(_ClientBody):
     """Messages to remember, and whose they are: by name, or in `filters`."""
 
     messages: str | dict[str, Any] | list[Any]
@@ -49,7 +49,7 @@ class AddBody(ClientBody):
         )
 
 
-class SelectionBody(ClientBody):
+class _SelectionBody(_ClientBody):
     """Which memories are meant."""
 
     filters: dict[str, Any] | None = None
@@ -63,7 +63,7 @@ class SelectionBody(ClientBody):
         return {"AND": [self.filters, {"categories": {"in": self.categories}}]}
 
 
-class ListBody(SelectionBody):
+class ListBody(_SelectionBody):
     """Which memories to list."""
 
     start_date: str | None = None
@@ -75,7 +75,7 @@ class ListBody(SelectionBody):
         return {"AND": [found, {"created_at": span}]} if span else found
 
 
-class SearchBody(SelectionBody):
+class SearchBody(_SelectionBody):
     """A question, and how to answer it."""
 
     query: Annotated[str, Field(max_length=QUERY_CHARS)]
@@ -91,7 +91,7 @@ class SearchBody(SelectionBody):
         return {"AND": [found, {"metadata": self.metadata}]} if self.metadata else found
 
 
-class UpdateBody(ClientBody):
+class UpdateBody(_ClientBody):
     """What a memory shall say from now on."""
 
     text: Annotated[str, Field(min_length=1)] | None = None
@@ -110,31 +110,31 @@ class UpdateBody(ClientBody):
         return MemoryChange(**given)
 
 
-class BatchUpdate(UpdateBody):
+class _BatchUpdate(UpdateBody):
     """One memory of many, and its change."""
 
     memory_id: MemoryKey
 
 
-class BatchUpdateBody(ClientBody):
+class BatchUpdateBody(_ClientBody):
     """Many changes."""
 
-    memories: Annotated[list[BatchUpdate], Field(min_length=1)]
+    memories: Annotated[list[_BatchUpdate], Field(min_length=1)]
 
 
-class NamedMemory(ClientBody):
+class _NamedMemory(_ClientBody):
     """One memory of many."""
 
     memory_id: MemoryKey
 
 
-class BatchDeleteBody(ClientBody):
+class BatchDeleteBody(_ClientBody):
     """Many memories to delete."""
 
-    memories: Annotated[list[NamedMemory], Field(min_length=1)]
+    memories: Annotated[list[_NamedMemory], Field(min_length=1)]
 
 
-class JudgementBody(ClientBody):
+class JudgementBody(_ClientBody):
     """Whether a memory was useful; null takes no side."""
 
     memory_id: MemoryKey
