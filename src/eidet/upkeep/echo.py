@@ -20,7 +20,8 @@ _LEADS: Final = """
     remember recall recalled remembered memory memories mentioned mention said say says told tell noted note
     know known according earlier previously before already last time user you assistant i we as from your my
     what here there is are was were have has had found following based see looks like context conversation
-    me summary answer sure yes okay ok right think believe per that also to the and thanks thank please hi hello
+    me summary answer sure yes okay ok right think believe per that also to the and thanks thank please hi
+    hello
     """
 _LEAD_INS: Final = frozenset(_LEADS.split())
 _Words = tuple[str, ...]

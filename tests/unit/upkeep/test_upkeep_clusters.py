@@ -7,7 +7,7 @@ import pytest
 
 from eidet.core.errors import BadInput
 from eidet.models.embed import Vectors
-from eidet.upkeep import clusters as module
+from eidet.upkeep import consolidate as module
 from eidet.upkeep.consolidate import clusters
 
 
