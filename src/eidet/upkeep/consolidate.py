@@ -240,8 +240,8 @@ def _statements(text: str) -> Iterator[str]:
 # Near-duplicates by their vectors.
 
 
-_EXACT: Final = 8_192  # vectors that are compared with every leader; more are parted first
-_STRIDE: Final = 512  # rows compared at once
+EXACT: Final = 8_192  # vectors that are compared with every leader; more are parted first
+STRIDE: Final = 512  # rows compared at once
 
 _Rows = NDArray[np.intp]
 
@@ -255,7 +255,7 @@ def clusters(ids: Sequence[str], vectors: Vectors, threshold: float = 0.9) -> li
     n rows of width d with k groups and single rows cost n * k * d up to 8,192 rows. Beyond that a row
     meets only the neighbours of its nearest two of sqrt(n) pivots: about n * sqrt(n) * d, never more
     than n * 16,384 * d; that missed 3 % of the pairs among 50,000 random vectors. Memory: the
-    vectors once more, and `_STRIDE` rows of cosines.
+    vectors once more, and `STRIDE` rows of cosines.
     """
     if len(ids) != len(vectors):
         raise BadInput(f"{len(ids):,} ids for {len(vectors):,} vectors: one each is needed")
@@ -273,10 +273,10 @@ def _lead(unit: Vectors, part: _Rows, threshold: float, leader: _Rows) -> None:
     rows = part[leader[part] == part]
     alone = ~np.isin(rows, leader[leader != np.arange(len(leader))])
     leaders = rows[:0]
-    for start in range(0, len(rows), _STRIDE):
-        block = slice(start, start + _STRIDE)
+    for start in range(0, len(rows), STRIDE):
+        block = slice(start, start + STRIDE)
         new = _new_leaders(unit, rows[block], alone[block], leaders, threshold, leader)
-        leaders = np.r_[leaders, new][-_EXACT:]
+        leaders = np.r_[leaders, new][-EXACT:]
 
 
 def _new_leaders(
@@ -300,13 +300,13 @@ def _new_leaders(
 
 def _parts(unit: Vectors, rows: _Rows) -> list[_Rows]:
     """All rows, or of many the neighbourhoods of sqrt(n) pivots; each row is in those of its nearest two."""
-    if len(rows) <= _EXACT:
+    if len(rows) <= EXACT:
         return [rows]
     pivots = rows[np.linspace(0, len(rows) - 1, isqrt(len(rows))).astype(np.intp)]
     nearest = np.empty((len(rows), 2), np.intp)
-    for start in range(0, len(rows), _STRIDE):
-        cosines = unit[rows[start : start + _STRIDE]] @ unit[pivots].T
-        nearest[start : start + _STRIDE] = np.argpartition(-cosines, 1, axis=1)[:, :2]
+    for start in range(0, len(rows), STRIDE):
+        cosines = unit[rows[start : start + STRIDE]] @ unit[pivots].T
+        nearest[start : start + STRIDE] = np.argpartition(-cosines, 1, axis=1)[:, :2]
     return [rows[(nearest == pivot).any(axis=1)] for pivot in range(len(pivots))]
 
 
