@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from ..store import Changes, Head
 
@@ -12,17 +12,6 @@ class Followable(Protocol):
     """Whatever tells what changed in it: a store."""
 
     def changes(self, scope: str, since: int, limit: int) -> Changes: ...
-
-
-ChangeListener = Callable[[str, int, Changes], None]  # a scope, since which seq, what changed
-
-
-@runtime_checkable
-class SharesChanges(Protocol):
-    """An index that shows what it reads of a store to somebody who would otherwise read the same again."""
-
-    def share_changes(self, listener: ChangeListener) -> None:
-        """The listener gets each page of changes before the index takes it in. One listener at a time."""
 
 
 class Stale(Exception):
