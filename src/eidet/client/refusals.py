@@ -15,7 +15,7 @@ OPEN_STORE: Final = "open the store itself with Memory(…), by its file or its 
 
 FACTS: Final[dict[str, str]] = {
     "read": "a model reads records beside the store, so " + OPEN_STORE,
-    "networkx": 'facts.export("graphml") gives a text that networkx reads',
+    "networkx": 'facts.export("json-ld") gives the same as text',
     "load": _run("import mcp FILE"),
 }
 UPKEEP: Final[dict[str, str]] = {

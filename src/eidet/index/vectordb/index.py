@@ -15,7 +15,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer
-from .. import Candidates, ChangeListener, Neighbours, Probe, Rows
+from .. import Candidates, Neighbours, Probe, Rows
 from ..embedded.cache import ScopeCache
 from ..embedded.lexicon import Lexicon
 from ..embedded.merge import merge_candidates
@@ -105,10 +105,6 @@ class VectorIndex:
         asker = Asker(database, self._how.whole)
         self._search = DatabaseSearch(self.cache, self.queries, self._ships, asker)
         self._worker = ScopeWorker("eidet-vectordb", self._try_to_send)
-
-    def share_changes(self, listener: ChangeListener) -> None:
-        """See `SharesChanges`."""
-        self.cache.share_changes(listener)
 
     # Searching.
 

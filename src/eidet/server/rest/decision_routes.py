@@ -53,7 +53,7 @@ class DecisionId(RequestBody):
 class FactsExportBody(FactTimes):
     """In which form facts leave."""
 
-    format: Literal["json-ld", "graphml", "mermaid", "mcp"] = "json-ld"
+    format: Literal["json-ld", "mcp"] = "json-ld"
     ever: bool = Field(False, description="Of all times.")
 
 
