@@ -166,7 +166,7 @@ def api(
 
     A key is shown once; the file keeps a hash of it.
     """
-    from ..server.keys_file import add_key, remove_key
+    from ..server.access import add_key, remove_key
 
     if name is None:
         list_callers(keys, json=json)
@@ -186,7 +186,7 @@ def split_words(said: list[str]) -> list[str]:
 
 
 def list_callers(keys: Path, *, json: bool) -> None:
-    from ..server.keys_file import list_keys
+    from ..server.access import list_keys
 
     for key in list_keys(keys):
         caller = key.caller

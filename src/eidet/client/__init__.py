@@ -1,7 +1,6 @@
 """The verbs of a memory that a server keeps: `Client` and `AsyncClient`.
 
     requests_of.py   each verb as the requests it makes and what it does with the answers
-    fact_requests.py   the same for `client.facts`
     remote_verbs.py  methods from requests        refusals.py   what to do instead of verbs that no server has
     client_namespaces.py   `client.facts`, `.upkeep`, `.trust`, `.keys`, `.admin`
     by_address.py    `Memory("http://…")` and `AsyncMemory("http://…")`
@@ -22,6 +21,7 @@ from ..aio import AsyncMemory
 from ..core.observers import observable
 from ..memory import Memory
 from ..net.hop import Threads
+from ..recall.pack import Context
 from . import refusals, requests_of
 from .client_namespaces import (
     AsyncClientAdmin,
@@ -37,6 +37,7 @@ from .client_namespaces import (
 )
 from .remote_verbs import Async, ServedVerbs, Sync, make_absence, serve
 from .sending import AsyncSender, Sender, Sending
+from .unpacking import unpack, unpack_forgotten, unpack_hits
 
 __all__ = ["AsyncClient", "Client", "connect"]
 
@@ -45,13 +46,13 @@ VERBS: Final = ServedVerbs(
     answered={
         "remember": requests_of.remember,
         "get": requests_of.get,
-        "recall": requests_of.recall,
-        "context": requests_of.context,
+        "recall": requests_of.ask("recall", unpack_hits),
+        "context": requests_of.ask("context", partial(unpack, Context)),
         "feedback": requests_of.feedback,
         "find": requests_of.find,
-        "count": requests_of.count,
+        "count": requests_of.ask("count", int),
         "revise": requests_of.revise,
-        "forget": requests_of.forget,
+        "forget": requests_of.ask("forget", unpack_forgotten),
         "history": requests_of.history,
         "scopes": requests_of.scopes,
         "export": requests_of.export,

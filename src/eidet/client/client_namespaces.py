@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from ..aio import AsyncAdmin, AsyncKeys, AsyncTrust, AsyncUpkeep
+from ..core.fact_verb_table import FACTS as FACT_VERBS
 from ..memory.admin import AdminNamespace
 from ..memory.async_facts import AsyncFacts
 from ..memory.facts import FactsNamespace
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
 from ..memory.upkeep import UpkeepNamespace
-from . import fact_requests, refusals, requests_of
+from . import refusals, requests_of
 from .remote_verbs import Async, ServedVerbs, Sync, make_absence, serve
+from .unpacking import unpack_preview
 
-FACTS: Final = ServedVerbs(answered=fact_requests.VERBS, refused=refusals.FACTS)
+FACTS: Final = ServedVerbs(
+    answered={name: requests_of.ask_facts(name) for name in FACT_VERBS}, refused=refusals.FACTS
+)
 UPKEEP: Final = ServedVerbs(
     answered={
         "pin": requests_of.mark("PUT", "pin"),
@@ -25,7 +29,10 @@ UPKEEP: Final = ServedVerbs(
     refused=refusals.UPKEEP,
 )
 TRUST: Final = ServedVerbs(
-    answered={"preview_forget": requests_of.preview_forget, "review": requests_of.review},
+    answered={
+        "preview_forget": requests_of.ask("forget", unpack_preview, preview=True),
+        "review": requests_of.review,
+    },
     refused=refusals.TRUST,
 )
 KEYS: Final = ServedVerbs(refused=refusals.KEYS)

@@ -20,10 +20,10 @@ from .mcp.mounting import add_mcp
 from .mem0 import add_mem0
 from .middleware import AccessMiddleware
 from .rest import add_rest
-from .rest.temporary_files import clean_folder
+from .rest.admin_routes import clean_folder
 from .server_settings import ServerSettings
 from .serving import Serving
-from .telemetry.metrics_route import add_telemetry, surround
+from .telemetry.request_telemetry import add_telemetry, surround
 
 ABOUT: Final = """A memory for AI agents. Every route works in one scope, `default` if none is named.
 

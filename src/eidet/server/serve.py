@@ -21,9 +21,9 @@ from ..core.settings import Settings
 from ..open import RAM
 from .app import create_app
 from .server_settings import ServerSettings
-from .telemetry.exporting import export_spans
 from .telemetry.log_lines import configure_lines
-from .telemetry.shared_metrics import share_metrics
+from .telemetry.memory_metrics import share_metrics
+from .telemetry.memory_spans import export_spans
 
 BACKLOG: Final = 2048
 STARTING_SECONDS: Final = 60  # until a worker that does not answer is started anew; a busy machine is slow

@@ -16,8 +16,7 @@ from ..core.errors import BadInput
 from ..core.scope import ALL, Scope
 from ..models.embed import Embedder, WarmableEmbedder
 from .access import Caller, KeyRing, Right
-from .errors import Problem, make_not_found
-from .readiness import Readiness
+from .errors import Problem, make_not_found, make_unavailable
 from .server_settings import ServerSettings
 
 LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
@@ -58,6 +57,32 @@ class Turns:
                 most = LOCAL_SEARCHES
             self._searches = asyncio.Semaphore(most)
         return self._searches
+
+
+_PROBE_SECONDS: Final = 1.5  # seconds; whoever probes usually waits for two
+
+
+class Readiness:
+    """Probes share one question to the store: while it hangs, the next probe waits for the same answer."""
+
+    def __init__(self) -> None:
+        self._asking: asyncio.Task[int] | None = None
+
+    async def check(self, memory: AsyncMemory) -> None:
+        """Returns if the memory answers; 503 if it fails, or does not answer in time."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.ensure_future(memory.count(scope="default", who="nobody in particular"))
+            self._asking.add_done_callback(_take_note)
+        try:
+            await asyncio.wait_for(asyncio.shield(self._asking), _PROBE_SECONDS)
+        except TimeoutError:
+            raise make_unavailable() from None
+
+
+def _take_note(asked: asyncio.Task[int]) -> None:
+    """An error that comes after the probe was answered is nobody's: do not let asyncio complain of it."""
+    if not asked.cancelled():
+        asked.exception()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from ...store.traits import path_of
 from ...trust.audit.reads import Auditing
 from ..access import Right
 from ..errors import make_not_found
-from ..progress_stream import stream_work
 from ..serving import (
     Administers,
     Exports,
@@ -37,6 +36,7 @@ from ..serving import (
 from . import facts_view, health_view, memories_view, overview_view, timeline_view, why_view
 from .entry_scan import EntryScan
 from .map_view import MapCache
+from .progress import stream_work
 from .record_json import record_as_json, records_as_json
 
 T = TypeVar("T")
@@ -242,10 +242,9 @@ async def verify_audit(grant: Administers) -> dict[str, Any]:
 @router.get("/dashboard/keys")
 async def list_keys(grant: Administers) -> dict[str, Any]:
     """Who may use this server: names, scopes and rights, never a secret. A key of some scopes sees itself."""
-    callers = []
-    for caller in grant.serving.keys.list_callers():
-        if not grant.caller.sees_all and caller.name != grant.caller.name:
-            continue
-        rights = sorted(right.value for right in caller.rights)
-        callers.append({"name": caller.name, "scopes": list(caller.scopes), "rights": rights})
+    callers = [
+        {"name": one.name, "scopes": list(one.scopes), "rights": sorted(right.value for right in one.rights)}
+        for one in grant.serving.keys.list_callers()
+        if grant.caller.sees_all or one.name == grant.caller.name
+    ]
     return {"required": grant.serving.keys.required, "callers": callers}

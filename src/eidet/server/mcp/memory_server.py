@@ -29,7 +29,7 @@ from pydantic import AnyUrl
 from ... import __version__
 from ...core.errors import BadInput
 from ..access import Right
-from ..telemetry.request_names import current_request, name_request
+from ..telemetry.log_lines import current_request, name_request
 from .agent_access import AgentAccess
 from .tool_errors import explain_call, explain_prompt, explain_read
 

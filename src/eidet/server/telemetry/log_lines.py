@@ -9,10 +9,11 @@ import json
 import logging
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final
-
-from .request_names import current_request
 
 FIELDS: Final = "eidet"  # the attribute of a log record that holds fields of ours: extra={"eidet": {…}}
 Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -123,3 +124,21 @@ def configure_lines(*, as_json: bool, content: bool = False) -> dict[str, Any]:
             "eidet": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
         },
     }
+
+
+_request: ContextVar[str | None] = ContextVar("eidet_request", default=None)
+
+
+def current_request() -> str | None:
+    """The id of the request that this task or thread works for."""
+    return _request.get()
+
+
+@contextmanager
+def name_request(id: str) -> Iterator[None]:
+    """All that is logged inside carries this id."""
+    token = _request.set(id)
+    try:
+        yield
+    finally:
+        _request.reset(token)

@@ -17,6 +17,7 @@ from ...trust.erase import Forgotten
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Histogram
+import tempfile
 
 SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"  # where several workers keep their numbers together
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -118,3 +119,17 @@ def name_status(error: EidetError) -> str:
             letters.append("_")
         letters.append(letter.lower())
     return "".join(letters)
+
+
+@contextmanager
+def share_metrics() -> Iterator[None]:
+    """Names a folder for the numbers of the workers that are started inside, unless there is one."""
+    if SHARED in os.environ:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="eidet-metrics-") as folder:
+        os.environ[SHARED] = folder
+        try:
+            yield
+        finally:
+            del os.environ[SHARED]
