@@ -88,7 +88,7 @@ EXIT_CODES: Final[dict[type[EidetError], int]] = {
 }
 
 
-class Commands(TyperGroup):
+class _Commands(TyperGroup):
     """The commands in the order of the table; errors end in one line and an exit code."""
 
     def get_params(self, ctx: Any) -> Any:
@@ -114,14 +114,14 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             raise  # typer ends quietly: whoever was reading has seen enough
         except OSError as error:
-            fail(Unavailable(describe_fault(error)), EXIT_CODES[Unavailable])
+            fail(Unavailable(_describe_fault(error)), EXIT_CODES[Unavailable])
 
 
 def exit_code(error: EidetError) -> int:
     return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 2)
 
 
-def describe_fault(error: OSError) -> str:
+def _describe_fault(error: OSError) -> str:
     """What the system says, without its number."""
     message = error.strerror or str(error)
     if error.filename is None:
@@ -157,7 +157,7 @@ def make_app(modules: Iterable[str]) -> typer.Typer:
     """The command line with the commands of some modules."""
     made = typer.Typer(
         name="eidet",
-        cls=Commands,
+        cls=_Commands,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -23,7 +23,7 @@ def find_configuration() -> Path | None:
 def read_configuration(file: Path, *, unasked: bool) -> dict[str, str]:
     """What a file says of `memory` and `embedder`; one that nobody named must be the caller's own."""
     if unasked:
-        check_own(file)
+        _check_own(file)
     return read_choices(file)
 
 
@@ -33,7 +33,7 @@ def choose_file(named: Path | None) -> Path | None:
         return named
     file = find_configuration()
     if file is not None:
-        check_own(file)
+        _check_own(file)
     return file
 
 
@@ -50,7 +50,7 @@ def read_settings_here() -> Settings:
     return read_settings(os.environ, choose_file(None))
 
 
-def check_own(file: Path) -> None:
+def _check_own(file: Path) -> None:
     """Raises `Misconfigured` for a file of somebody else, who could send memories elsewhere with it."""
     if os.name != "posix":
         return

@@ -64,7 +64,7 @@ def make_text(choices: Choices) -> str:
         f"language = {quote(choices.language)}",
         "",
         "# What turns texts into vectors; `eidet rebuild --reembed` changes it later.",
-        describe_embedder(choices.embedder),
+        _describe_embedder(choices.embedder),
         "",
         "# Personal data and secrets in texts: off (stored as they are), redact, mask, label or refuse.",
         f"guard = {quote(choices.guard)}",
@@ -73,7 +73,7 @@ def make_text(choices: Choices) -> str:
     return HEAD + "\n".join(lines) + "\n" + REST
 
 
-def describe_embedder(name: str | None) -> str:
+def _describe_embedder(name: str | None) -> str:
     if name is None:
         return '# embedder = "wordllama"'
     return f"embedder = {quote(name)}"

@@ -55,19 +55,19 @@ def init(
     Every command reads that file. Each question has an option; with --yes, nothing is asked. An
     existing file is never replaced unasked.
     """
-    check_target(file, yes=yes, overwrite=overwrite)
+    _check_target(file, yes=yes, overwrite=overwrite)
     choices = Choices(
-        memory=answer(at, USUAL.memory, "1/3  Where should memories live?", WHERE, check_memory, yes=yes),
+        memory=answer(at, USUAL.memory, "1/3  Where should memories live?", WHERE, _check_memory, yes=yes),
         language=answer(
             language,
             USUAL.language,
             "2/3  Which language are your texts in?",
             LANGUAGE,
-            check_language,
+            _check_language,
             yes=yes,
         ),
         guard=answer(
-            guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, check_guard, yes=yes
+            guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, _check_guard, yes=yes
         ),
         embedder=embedder,
     )
@@ -76,16 +76,16 @@ def init(
     if embedder is not None:
         check_embedder(embedder)
     write_private(file, make_text(choices))
-    tell_next(file, choices)
+    _tell_next(file, choices)
 
 
-def check_target(file: Path, *, yes: bool, overwrite: bool) -> None:
+def _check_target(file: Path, *, yes: bool, overwrite: bool) -> None:
     """Asks before an existing file is replaced; where nobody can be asked, refuses."""
     if overwrite or not file.exists():
         return
     if yes:
         raise BadInput(f"{file} exists already: --overwrite replaces it, --file writes another one")
-    if not ask_whether(f"{file} exists already. Replace it?"):
+    if not _ask_whether(f"{file} exists already. Replace it?"):
         typer.echo(f"kept {file}", err=True)
         raise typer.Exit(1)
 
@@ -121,7 +121,7 @@ def prompt(usual: str) -> str:
     return given.strip()
 
 
-def ask_whether(question: str) -> bool:
+def _ask_whether(question: str) -> bool:
     try:
         return typer.confirm(question, default=False, err=True)
     except typer.Abort as error:
@@ -135,19 +135,19 @@ def no_answer(error: typer.Abort) -> Exception:
     return BadInput(f"no answer on stdin: {ADVICE}")
 
 
-def check_memory(place: str) -> None:
+def _check_memory(place: str) -> None:
     """Refuses what other commands would refuse later, before anything is written; so do the next three."""
     if not place:
         raise BadInput("name a file or a URL for the memory")
 
 
-def check_language(language: str) -> None:
+def _check_language(language: str) -> None:
     from ..text import analyzer_of
 
     analyzer_of(language)
 
 
-def check_guard(guard: str) -> None:
+def _check_guard(guard: str) -> None:
     from ..core.settings import Settings
     from ..trust.privacy.fields import Guard
 
@@ -160,7 +160,7 @@ def check_embedder(embedder: str) -> None:
     embedder_of(embedder)
 
 
-def find_missing_extra(place: str) -> str | None:
+def _find_missing_extra(place: str) -> str | None:
     """The extra that the store of a URL needs and that is not installed."""
     scheme = place.partition("://")[0].partition("+")[0]
     if "://" not in place or scheme not in EXTRAS:
@@ -171,14 +171,14 @@ def find_missing_extra(place: str) -> str | None:
     return extra
 
 
-def tell_next(file: Path, choices: Choices) -> None:
+def _tell_next(file: Path, choices: Choices) -> None:
     from .serve_command import hide_login
 
     out = console()
     out.print(
         f"wrote {plain(str(file))}; the memory is {plain(hide_login(choices.memory))}\n", soft_wrap=True
     )
-    extra = find_missing_extra(choices.memory)
+    extra = _find_missing_extra(choices.memory)
     steps = grid("", "dim")
     if extra is not None:
         steps.add_row(f"pip install 'eidet[{extra}]'", "the driver of this store is not installed yet")
@@ -188,10 +188,10 @@ def tell_next(file: Path, choices: Choices) -> None:
     out.print(steps)
     if file != FILE:
         out.print(style_text((f"\nCommands read it with --config {file} or EIDET_CONFIG={file}.", "dim")))
-    hint_variables(choices)
+    _hint_variables(choices)
 
 
-def hint_variables(choices: Choices) -> None:
+def _hint_variables(choices: Choices) -> None:
     """A variable of the environment wins over the file: say so where it says something else."""
     variable = os.environ.get("EIDET_MEMORY")
     if variable and variable != choices.memory:

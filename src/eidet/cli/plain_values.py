@@ -14,29 +14,29 @@ from typer.core import TyperCommand
 T = TypeVar("T", bound=Iterable[object])
 
 
-class ValueConverter(Protocol):
-    """What converts the values of one option: Typer's own, or `PlainValues`."""
+class _ValueConverter(Protocol):
+    """What converts the values of one option: Typer's own, or `_PlainValues`."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any: ...
 
 
 @runtime_checkable
-class ConvertedOption(Protocol):
+class _ConvertedOption(Protocol):
     """An option of a Typer that makes its converter when the first value comes."""
 
     type_descriptor: Any
     multiple: bool
     nargs: int
-    get_runtime_param: Callable[[], ValueConverter]
+    get_runtime_param: Callable[[], _ValueConverter]
 
 
-class PlainValues:
+class _PlainValues:
     """Converts the values of one option, with Typer's converter only where there is something to convert."""
 
-    def __init__(self, make_converter: Callable[[], ValueConverter]) -> None:
+    def __init__(self, make_converter: Callable[[], _ValueConverter]) -> None:
         self._make_converter = make_converter
 
-    def __call__(self) -> PlainValues:
+    def __call__(self) -> _PlainValues:
         return self
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
@@ -58,6 +58,6 @@ class PlainCommand(TyperCommand):
 def take_plain_values(options: T) -> T:
     """Makes options take plain values as they are; with another Typer, they stay as they were."""
     for option in options:
-        if isinstance(option, ConvertedOption) and not isinstance(option.get_runtime_param, PlainValues):
-            option.get_runtime_param = PlainValues(option.get_runtime_param)
+        if isinstance(option, _ConvertedOption) and not isinstance(option.get_runtime_param, _PlainValues):
+            option.get_runtime_param = _PlainValues(option.get_runtime_param)
     return options

@@ -95,13 +95,13 @@ def tell_hits(hits: Hits) -> None:
     if not hits:
         console(stderr=True).print("nothing found")
     else:
-        out.print(hits_table(hits))
+        out.print(_hits_table(hits))
     if hits.trace is not None:
         out.print()
-        out.print(trace_table(hits.trace))
+        out.print(_trace_table(hits.trace))
 
 
-def hits_table(hits: Iterable[Hit]) -> Table:
+def _hits_table(hits: Iterable[Hit]) -> Table:
     made = table("score")
     made.add_column("when", width=MINUTE)
     add_reasons(made)
@@ -128,7 +128,7 @@ def with_reasons(record: Record, why: str) -> tuple[Text, ...]:
     return (show_record(record) + style_text((f"\n{why}", "cyan")),)
 
 
-def trace_table(trace: Trace) -> Table:
+def _trace_table(trace: Trace) -> Table:
     made = grid("bold", "")
     made.add_row("terms", ", ".join(trace.terms) or "none")
     made.add_row("scopes", plain(", ".join(trace.scopes)))
@@ -261,7 +261,7 @@ def tell_sessions(found: Sequence[SessionSummary], *, scopes: bool) -> None:
     console().print(made)
 
 
-def store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """How the server does that a memory is on, or each store of several, and what waits for one."""
     if "state" in stores:
         yield "server", stores["state"]
@@ -286,17 +286,17 @@ def tell_stats(stats: Mapping[str, Any]) -> None:
     made.add_row("size", size_text(stats["store_bytes"]))
     made.add_row("embedder", stats["embedder"])
     made.add_row("language", stats["language"])
-    for name, described in store_rows(stats.get("stores", {})):
+    for name, described in _store_rows(stats.get("stores", {})):
         made.add_row(name, described)
     console().print(made)
-    tell_retrieval(stats["retrieval"])
+    _tell_retrieval(stats["retrieval"])
     for name, counts in (("kind", stats["kinds"]), ("tier", stats["tiers"])):
         if counts:
             console().print()
-            console().print(shares_table(name, counts))
+            console().print(_shares_table(name, counts))
 
 
-def tell_retrieval(told: Mapping[str, Any]) -> None:
+def _tell_retrieval(told: Mapping[str, Any]) -> None:
     """How recalls went; nothing if there were none."""
     if not told["recalls"]:
         return
@@ -321,7 +321,7 @@ def _share(rate: Mapping[str, float] | None) -> tuple[str, str]:
     return f"{rate['value']:.1%}", f"{rate['low']:.1%} to {rate['high']:.1%}, of {rate['of']:,}"
 
 
-def shares_table(name: str, counts: Mapping[str, int]) -> Table:
+def _shares_table(name: str, counts: Mapping[str, int]) -> Table:
     made = table(name)
     made.add_column("records", justify="right")
     made.add_column("", style="cyan")

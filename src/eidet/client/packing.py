@@ -46,7 +46,7 @@ def pack_arguments(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
         if sent not in verb.arguments:
             check_left_out(**{name: value})
         elif value is not None:
-            body |= pack_value(sent, verb.arguments[sent], value)
+            body |= _pack_value(sent, verb.arguments[sent], value)
     return body
 
 
@@ -62,10 +62,10 @@ def pack_draft(draft: Draft) -> dict[str, Any]:
 
 def pack_detail(name: str, value: Any) -> dict[str, Any]:
     """One field of a draft; the text, the id and the key are texts."""
-    return pack_value(name, DETAILS.get(name, Argument(form=Form.TEXT)), value)
+    return _pack_value(name, DETAILS.get(name, Argument(form=Form.TEXT)), value)
 
 
-def pack_value(name: str, argument: Argument, value: Any) -> dict[str, Any]:
+def _pack_value(name: str, argument: Argument, value: Any) -> dict[str, Any]:
     """One field of a body; a span of time becomes seconds."""
     if isinstance(value, timedelta):
         return {"expires_in" if name == "expires" else name: value.total_seconds()}

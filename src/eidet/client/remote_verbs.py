@@ -50,9 +50,9 @@ def serve(verbs: ServedVerbs) -> Callable[[type[C]], type[C]]:
     """Overrides the verbs that a class inherits: each asks the server, or says what to do instead."""
 
     def fill(owner: type[C]) -> type[C]:
-        answer, refuse = ask, refuse_to_ask
+        answer, refuse = ask, _refuse_to_ask
         if issubclass(owner, Async):
-            answer, refuse = await_answer, await_refusal
+            answer, refuse = _await_answer, _await_refusal
         for name, requests in verbs.answered.items():
             setattr(owner, name, answer(getattr(owner, name), requests))
         for name, instead in verbs.refused.items():
@@ -71,7 +71,7 @@ def ask(like: Callable[..., Any], requests: Requests) -> Callable[..., Any]:
     return update_wrapper(run, like)
 
 
-def await_answer(like: Callable[..., Any], requests: Requests) -> Callable[..., Any]:
+def _await_answer(like: Callable[..., Any], requests: Requests) -> Callable[..., Any]:
     """The same for asyncio."""
 
     async def run(self: Async, /, *args: Any, **kwargs: Any) -> Any:
@@ -95,25 +95,25 @@ def bind_arguments(verb: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapp
     return given
 
 
-def refuse_to_ask(like: Callable[..., Any], instead: str) -> Callable[..., Any]:
+def _refuse_to_ask(like: Callable[..., Any], instead: str) -> Callable[..., Any]:
     """Makes a method for a verb that no server offers; its error says what to do instead."""
 
     def run(self: Sync, /, *_args: Any, **_kwargs: Any) -> Any:
-        raise make_refusal(self._sender.sending.url, like, instead)
+        raise _make_refusal(self._sender.sending.url, like, instead)
 
     return update_wrapper(run, like)
 
 
-def await_refusal(like: Callable[..., Any], instead: str) -> Callable[..., Any]:
+def _await_refusal(like: Callable[..., Any], instead: str) -> Callable[..., Any]:
     """The same for asyncio."""
 
     async def run(self: Async, /, *_args: Any, **_kwargs: Any) -> Any:
-        raise make_refusal(self._sender.sending.url, like, instead)
+        raise _make_refusal(self._sender.sending.url, like, instead)
 
     return update_wrapper(run, like)
 
 
-def make_refusal(url: str, verb: Callable[..., Any], instead: str) -> Misconfigured:
+def _make_refusal(url: str, verb: Callable[..., Any], instead: str) -> Misconfigured:
     return Misconfigured(f"the server {url} offers no {verb.__name__}(): {instead}")
 
 

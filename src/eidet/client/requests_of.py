@@ -142,7 +142,7 @@ def revise(given: Arguments) -> Steps[Record]:
         body |= {name: None} if value is None else pack_detail(name, value)
     answer = yield WireRequest(
         method="PATCH",
-        path=path_of_record(given["id"]),
+        path=_path_of_record(given["id"]),
         params=pack_scope(given["scope"]),
         body=body,
         headers=headers,
@@ -161,11 +161,11 @@ def _find_tag(given: Arguments) -> Steps[str]:
 
 
 def _read_record(given: Arguments, part: str = "") -> WireRequest:
-    path = f"{path_of_record(given['id'])}{part}"
+    path = f"{_path_of_record(given['id'])}{part}"
     return WireRequest(method="GET", path=path, params=pack_scope(given["scope"]))
 
 
-def path_of_record(id: str) -> str:
+def _path_of_record(id: str) -> str:
     """Dots are encoded, too: a path segment of dots alone would mean another path."""
     encoded = quote(clean_text(id, "an id"), safe="").replace(".", "%2E")
     return f"/v1/memories/{encoded}"
@@ -257,7 +257,7 @@ def mark(method: str, kind: str) -> Callable[[Arguments], Steps[Record]]:
 
     def steps(given: Arguments) -> Steps[Record]:
         check_left_out(by=given["by"])
-        path, params = f"{path_of_record(given['id'])}/{kind}", pack_scope(given["scope"])
+        path, params = f"{_path_of_record(given['id'])}/{kind}", pack_scope(given["scope"])
         marked: Record = unpack(Record, (yield WireRequest(method=method, path=path, params=params)))
         return marked
 

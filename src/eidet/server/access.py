@@ -5,7 +5,7 @@ name = "support"
 scopes = ["acme/support"]     # this scope and all below it; "**" is every scope
 rights = ["read", "write"]    # of read, write, forget, admin, agents
 hash = "sha256:…"             # written by `eidet keys api`; or `key = "…"` in plain, for trials
-requests_per_second = 100     # and the other limits of `Limits`
+requests_per_second = 100     # and the other limits of `_Limits`
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Right(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class _Limits:
     """How much one caller may ask for."""
 
     requests_per_second: float = 100.0
@@ -60,7 +60,7 @@ class Caller:
     name: str | None
     scopes: tuple[str, ...] = (ALL,)
     rights: frozenset[Right] = frozenset(Right)
-    limits: Limits = field(default_factory=Limits)
+    limits: _Limits = field(default_factory=_Limits)
 
     @property
     def sees_all(self) -> bool:
@@ -97,11 +97,11 @@ class Caller:
         return acting_as(actor)
 
 
-LOCAL: Final = Caller(name=None, limits=Limits(requests_per_second=math.inf))
+LOCAL: Final = Caller(name=None, limits=_Limits(requests_per_second=math.inf))
 
 
 @dataclass(frozen=True, slots=True)
-class ApiKey:
+class _ApiKey:
     """A key as the file has it: what it opens, and the hash of its secret."""
 
     digest: bytes = field(repr=False)
@@ -131,7 +131,7 @@ class KeyRing:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._mark: tuple[int, ...] | None = None
-        self._keys: tuple[ApiKey, ...] = ()
+        self._keys: tuple[_ApiKey, ...] = ()
         if path is not None:
             with suppress(OSError):  # `read_keys` says what is wrong
                 self._mark = _mark_of(path)  # before it is read: what changes meanwhile is read again
@@ -154,7 +154,7 @@ class KeyRing:
         """Every caller that the file names, for a page that shows them."""
         return [one.caller for one in self._current()]
 
-    def _current(self) -> tuple[ApiKey, ...]:
+    def _current(self) -> tuple[_ApiKey, ...]:
         if self._path is None:
             return ()
         try:
@@ -174,7 +174,7 @@ def _mark_of(path: Path) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def read_keys(path: Path) -> tuple[ApiKey, ...]:
+def read_keys(path: Path) -> tuple[_ApiKey, ...]:
     """The keys of a file; `Misconfigured` names the entry that is wrong, and never shows a secret."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -194,7 +194,7 @@ def read_keys(path: Path) -> tuple[ApiKey, ...]:
     return tuple(keys)
 
 
-def _check_names(keys: Sequence[ApiKey], path: Path) -> None:
+def _check_names(keys: Sequence[_ApiKey], path: Path) -> None:
     seen: set[str | None] = set()
     for key in keys:
         if key.caller.name in seen:
@@ -202,11 +202,11 @@ def _check_names(keys: Sequence[ApiKey], path: Path) -> None:
         seen.add(key.caller.name)
 
 
-_LIMITS: Final = frozenset(one.name for one in fields(Limits))
+_LIMITS: Final = frozenset(one.name for one in fields(_Limits))
 _KNOWN: Final = frozenset(("name", "scopes", "rights", "hash", "key")) | _LIMITS
 
 
-def _read_entry(entry: Any, where: str) -> ApiKey:
+def _read_entry(entry: Any, where: str) -> _ApiKey:
     if not isinstance(entry, dict):
         raise Misconfigured(f"{where} is not a table")
     if unknown := sorted(entry.keys() - _KNOWN):
@@ -216,11 +216,11 @@ def _read_entry(entry: Any, where: str) -> ApiKey:
         raise Misconfigured(f"{where} needs a name")
     caller = Caller(
         name=name,
-        scopes=read_scopes(_texts(entry, "scopes", where), where),
+        scopes=_read_scopes(_texts(entry, "scopes", where), where),
         rights=read_rights(_texts(entry, "rights", where), where),
         limits=_read_limits(entry, where),
     )
-    return ApiKey(_read_digest(entry, where), caller)
+    return _ApiKey(_read_digest(entry, where), caller)
 
 
 def _texts(entry: Mapping[str, Any], name: str, where: str) -> list[str]:
@@ -230,7 +230,7 @@ def _texts(entry: Mapping[str, Any], name: str, where: str) -> list[str]:
     return texts
 
 
-def read_scopes(said: Iterable[str], where: str) -> tuple[str, ...]:
+def _read_scopes(said: Iterable[str], where: str) -> tuple[str, ...]:
     """Each names a scope and all below it; `**` names all there are."""
     scopes = []
     for one in said:
@@ -256,14 +256,14 @@ def read_rights(said: Iterable[str], where: str) -> frozenset[Right]:
     return frozenset(rights)
 
 
-def _read_limits(entry: Mapping[str, Any], where: str) -> Limits:
+def _read_limits(entry: Mapping[str, Any], where: str) -> _Limits:
     given: dict[str, Any] = {}
     for name in _LIMITS & entry.keys():
         value = entry[name]
         if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
             raise Misconfigured(f"{where}: {name} must be a number above 0, not {value!r}")
         given[name] = value
-    return Limits(**given)
+    return _Limits(**given)
 
 
 def _read_digest(entry: Mapping[str, Any], where: str) -> bytes:
@@ -293,7 +293,7 @@ def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str])
         raise Refused(f"{path} has a key named {name!r}: revoke it first, or choose another name")
     key = make_key()
     entry = _write_entry(
-        name, read_scopes(scopes, "--scopes"), read_rights(rights, "--rights"), hash_key(key)
+        name, _read_scopes(scopes, "--scopes"), read_rights(rights, "--rights"), hash_key(key)
     )
     text = ""
     if path.exists():
@@ -302,7 +302,7 @@ def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str])
     return key
 
 
-def list_keys(path: Path) -> tuple[ApiKey, ...]:
+def list_keys(path: Path) -> tuple[_ApiKey, ...]:
     """The keys of a file; none if there is no file yet."""
     if not path.exists():
         return ()

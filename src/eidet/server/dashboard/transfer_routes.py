@@ -19,7 +19,7 @@ router = APIRouter(prefix="/v1/dashboard", include_in_schema=False)
 
 
 @router.post("/export")
-async def export_scope(grant: Exports) -> StreamingResponse:
+async def _export_scope(grant: Exports) -> StreamingResponse:
     """Progress line by line; the line with the result says how large the file is, which then follows."""
     file = await grant.memory.threads.run(make_file)
     return stream_lines(_tell_export(grant, file))
@@ -45,7 +45,7 @@ async def _tell_export(grant: Grant, file: Path) -> AsyncIterator[bytes]:
 
 
 @router.post("/load")
-async def load_scope(request: Request, grant: Administers) -> StreamingResponse:
+async def _load_scope(request: Request, grant: Administers) -> StreamingResponse:
     """Takes a whole export first, then tells how far loading is. Only records of the scope are loaded."""
     upload = await receive_upload(request, grant.serving)
     memory = grant.memory.core

@@ -54,7 +54,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
         token_verifier: TokenVerifier | None = None,
         count: CountCall | None = None,
     ) -> None:
-        with keep_logging():
+        with _keep_logging():
             super().__init__(
                 "eidet",
                 title="Eidet memory",
@@ -93,7 +93,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
         """Calls a tool; a `ToolError` says what was wrong and what to do."""
         status = "error"
         try:
-            with name_call(context):
+            with _name_call(context):
                 self._check_right(name)
                 self._check_arguments(name, arguments)
                 answer = await super().call_tool(name, arguments, context)
@@ -151,7 +151,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
             raise MCPError(INVALID_PARAMS, explain_prompt(error)) from error
 
 
-def name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextManager[None]:
+def _name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextManager[None]:
     """Over stdio there is no request that has an id of its own; the one of the call stands in its place."""
     if context is None or current_request() is not None:
         return nullcontext()
@@ -159,7 +159,7 @@ def name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextMa
 
 
 @contextmanager
-def keep_logging() -> Iterator[None]:
+def _keep_logging() -> Iterator[None]:
     """The SDK configures the root logger of the process; that is for whoever runs the process to do."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level

@@ -24,7 +24,7 @@ SUGGESTIONS: Final = 100  # what MCP allows a completion to hold
 
 
 @dataclass(frozen=True, slots=True)
-class SessionLine:
+class _SessionLine:
     """One session: when it was last active, how many turns were read of it, and the newest one."""
 
     session: str
@@ -52,8 +52,8 @@ class ScopeResources:
         if standing:
             lines += ["", "## Instructions and preferences"]
             lines += [f"- {tell_fact(fact)}" for fact in standing[:FACTS_TOLD]]
-        lines += list_section("Working on", working)
-        lines += list_section("Most important", facts)
+        lines += _list_section("Working on", working)
+        lines += _list_section("Most important", facts)
         return "\n".join(lines)
 
     async def sessions(self, scope: str | None = None) -> str:
@@ -63,7 +63,7 @@ class ScopeResources:
                 scope=place, kinds=["message", "interaction", "action", "episode"], limit=TURNS_READ
             )
         lines = [f"# Recent sessions in {place}", ""]
-        for one in group_sessions(turns)[:SESSIONS_TOLD]:
+        for one in _group_sessions(turns)[:SESSIONS_TOLD]:
             when = iso_time(one.newest.occurred)
             lines.append(f"- {one.session}: {one.turns} turns, last at {when}: {tell(one.newest)}")
         if len(lines) == 2:
@@ -131,7 +131,7 @@ def add_resources(server: MCPServer, resources: ScopeResources) -> None:
     server.completion()(resources.complete_scope)  # type: ignore[no-untyped-call]
 
 
-def list_section(heading: str, records: Sequence[Record]) -> list[str]:
+def _list_section(heading: str, records: Sequence[Record]) -> list[str]:
     if not records:
         return []
     lines = ["", f"## {heading}"]
@@ -140,7 +140,7 @@ def list_section(heading: str, records: Sequence[Record]) -> list[str]:
     return lines
 
 
-def group_sessions(turns: Sequence[Record]) -> list[SessionLine]:
+def _group_sessions(turns: Sequence[Record]) -> list[_SessionLine]:
     """The sessions of turns that come newest first, in the order of their newest turn."""
     newest: dict[str, Record] = {}
     counts: dict[str, int] = {}
@@ -150,5 +150,5 @@ def group_sessions(turns: Sequence[Record]) -> list[SessionLine]:
             counts[turn.session] = counts.get(turn.session, 0) + 1
     lines = []
     for session, record in newest.items():
-        lines.append(SessionLine(session, counts[session], record))
+        lines.append(_SessionLine(session, counts[session], record))
     return lines

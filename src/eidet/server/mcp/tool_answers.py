@@ -35,7 +35,7 @@ class RememberAnswer(BaseModel):
     refused: list[int] = Field(description="Places in the list that were forgotten for good before.")
 
 
-class RecalledItem(AgentMemory):
+class _RecalledItem(AgentMemory):
     """A memory that a question found."""
 
     score: float = Field(description="0 to 1: how likely it answers the question.")
@@ -43,7 +43,7 @@ class RecalledItem(AgentMemory):
 
 
 class RecallAnswer(BaseModel):
-    memories: list[RecalledItem] = Field(description="Best first.")
+    memories: list[_RecalledItem] = Field(description="Best first.")
 
 
 class ContextAnswer(BaseModel):
@@ -119,9 +119,9 @@ def make_items(records: Sequence[Record]) -> list[AgentMemory]:
     return [make_item(record) for record in records]
 
 
-def make_recalled(hit: Hit) -> RecalledItem:
+def make_recalled(hit: Hit) -> _RecalledItem:
     item = make_item(hit.record)
-    return RecalledItem(score=round(hit.score, 3), why=hit.why(), **item.model_dump())
+    return _RecalledItem(score=round(hit.score, 3), why=hit.why(), **item.model_dump())
 
 
 def make_entry(event: Event) -> HistoryEntry:

@@ -244,7 +244,7 @@ def clean_folder() -> None:
     remove_leftovers(Path(tempfile.gettempdir()), STEM, before=STARTED)
 
 
-class Upload:
+class _Upload:
     """The body of a request as a file. Where the system allows it, the file has no name from the start."""
 
     def __init__(self) -> None:
@@ -267,10 +267,10 @@ class Upload:
         self._named.unlink(missing_ok=True)
 
 
-async def receive_upload(request: Request, serving: Serving) -> Upload:
+async def receive_upload(request: Request, serving: Serving) -> _Upload:
     """The body of a request, which the caller removes."""
     run = serving.memory.threads.run
-    upload = await run(Upload)
+    upload = await run(_Upload)
     try:
         async for piece in request.stream():
             await run(lambda: upload.write(piece))  # noqa: B023  # awaited before the next piece comes

@@ -51,7 +51,7 @@ def _make_handler(name: str, verb: Verb) -> Handler:
 
     async def run(body: Any, grant: Grant) -> Response:
         given = read_given(body)
-        args, keywords = arrange(verb, method, given)
+        args, keywords = _arrange(verb, method, given)
         scope = grant.single if _decides(verb) else grant.scope
         found = await getattr(grant.memory.facts, name)(*args, **keywords, scope=scope)
         told = given["id"] if found is None else found
@@ -63,7 +63,7 @@ def _make_handler(name: str, verb: Verb) -> Handler:
     return run
 
 
-def arrange(verb: Verb, method: Any, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+def _arrange(verb: Verb, method: Any, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """The fields of a request as the arguments of a method: those by position, and those by name."""
     args, left = [], dict(given)
     for name, parameter in inspect.signature(method).parameters.items():

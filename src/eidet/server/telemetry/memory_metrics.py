@@ -63,7 +63,7 @@ class MemoryMetrics:
             yield
             status = "ok"
         except EidetError as error:
-            status = name_status(error)
+            status = _name_status(error)
             raise
         finally:
             self._seconds.labels(call.verb, status).observe(time.perf_counter() - started)
@@ -111,7 +111,7 @@ def count_records(answer: object) -> int:
     return 0
 
 
-def name_status(error: EidetError) -> str:
+def _name_status(error: EidetError) -> str:
     """`BadInput` is bad_input."""
     letters = []
     for at, letter in enumerate(type(error).__name__):

@@ -32,7 +32,7 @@ METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 OTHER: Final = "other"  # a path of nobody, or of a file: not a label, since there is no end of them
 
 
-class RequestTelemetry:
+class _RequestTelemetry:
     """ASGI middleware around all others: it also sees what `AccessMiddleware` turns away."""
 
     def __init__(self, app: AsgiApp, metrics: MemoryMetrics) -> None:
@@ -45,14 +45,14 @@ class RequestTelemetry:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = StatusWatch(send)
+        answer = _StatusWatch(send)
         if self._is_traced(scope):
             with self._open_span(scope, answer):
                 await self._serve(scope, receive, answer)
         else:
             await self._serve(scope, receive, answer)
 
-    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, answer: StatusWatch) -> None:
+    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, answer: _StatusWatch) -> None:
         started = time.perf_counter()
         try:
             await self._app(scope, receive, answer)
@@ -66,18 +66,18 @@ class RequestTelemetry:
         return any(name in self._trace_headers for name, _ in scope["headers"])
 
     @contextmanager
-    def _open_span(self, scope: MutableMapping[str, Any], answer: StatusWatch) -> Iterator[None]:
+    def _open_span(self, scope: MutableMapping[str, Any], answer: _StatusWatch) -> Iterator[None]:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         with self._tracer.start_as_current_span(
-            method_of(scope), context=extract(headers), kind=SpanKind.SERVER, record_exception=False
+            _method_of(scope), context=extract(headers), kind=SpanKind.SERVER, record_exception=False
         ) as span:
             try:
                 yield
             finally:
-                describe_request(span, scope, answer.status)
+                _describe_request(span, scope, answer.status)
 
     def _note(self, scope: MutableMapping[str, Any], status: int, seconds: float) -> None:
-        method, route = method_of(scope), route_of(scope)
+        method, route = _method_of(scope), _route_of(scope)
         self._metrics.count_request(method, route, status, seconds)
         if not LOG.isEnabledFor(logging.INFO):
             return
@@ -89,7 +89,7 @@ class RequestTelemetry:
         LOG.info("request", extra={FIELDS: fields})
 
 
-class StatusWatch:
+class _StatusWatch:
     """Sends an answer, and remembers its status; 499 if the client left before there was one."""
 
     def __init__(self, send: Send) -> None:
@@ -102,8 +102,8 @@ class StatusWatch:
         await self._send(message)
 
 
-def describe_request(span: Span, scope: MutableMapping[str, Any], status: int) -> None:
-    method, route = method_of(scope), route_of(scope)
+def _describe_request(span: Span, scope: MutableMapping[str, Any], status: int) -> None:
+    method, route = _method_of(scope), _route_of(scope)
     span.update_name(f"{method} {route}")
     span.set_attributes(
         {"http.request.method": method, "http.route": route, "http.response.status_code": status}
@@ -114,14 +114,14 @@ def describe_request(span: Span, scope: MutableMapping[str, Any], status: int) -
         span.set_status(StatusCode.ERROR)
 
 
-def method_of(scope: MutableMapping[str, Any]) -> str:
+def _method_of(scope: MutableMapping[str, Any]) -> str:
     """A method that HTTP knows; others are words of a stranger."""
     if scope["method"] in METHODS:
         return str(scope["method"])
     return "_OTHER"
 
 
-def route_of(scope: MutableMapping[str, Any]) -> str:
+def _route_of(scope: MutableMapping[str, Any]) -> str:
     """The template of the path, such as /v1/memories/{id}: a path itself can name anybody."""
     route = scope.get("route")
     if route is not None:
@@ -136,7 +136,7 @@ PAUSE_FACTOR = 20.0  # a look that took a second is not repeated for twenty
 TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class MemoryGauges:
+class _MemoryGauges:
     """What only a look at all records tells: how many there are, how large, how they do.
 
     On a large memory that takes long, so the answer is kept for a while.
@@ -158,7 +158,7 @@ class MemoryGauges:
 
 
 @asynccontextmanager
-async def watch_memory(metrics: MemoryMetrics, settings: ServerSettings) -> AsyncIterator[None]:
+async def _watch_memory(metrics: MemoryMetrics, settings: ServerSettings) -> AsyncIterator[None]:
     """Measures, traces and logs what the verbs do, for as long as the server runs."""
     with ExitStack() as stack:
         stack.enter_context(observe(metrics))
@@ -173,7 +173,7 @@ def add_telemetry(app: FastAPI, serving: Serving) -> None:
 
     Where keys are needed, metrics need one with the right `admin` in every scope.
     """
-    metrics, gauges = MemoryMetrics(), MemoryGauges(serving.memory)
+    metrics, gauges = MemoryMetrics(), _MemoryGauges(serving.memory)
 
     async def show_metrics(request: Request) -> Response:
         caller = caller_of(request)
@@ -182,11 +182,11 @@ def add_telemetry(app: FastAPI, serving: Serving) -> None:
             raise make_not_found()
         return Response(metrics.text() + await gauges.text(), headers={"Content-Type": TEXT_FORMAT})
 
-    serving.lifespans.append(partial(watch_memory, metrics, serving.settings))
+    serving.lifespans.append(partial(_watch_memory, metrics, serving.settings))
     app.add_api_route("/metrics", show_metrics, include_in_schema=False)
     app.state.metrics = metrics
 
 
 def surround(app: FastAPI) -> None:
     """Adds what sees every request; after all other middleware, so that it stands outside of it."""
-    app.add_middleware(RequestTelemetry, metrics=app.state.metrics)
+    app.add_middleware(_RequestTelemetry, metrics=app.state.metrics)
