@@ -23,9 +23,9 @@ from eidet.core.state import dump_state
 from eidet.core.validate import dump_json
 from eidet.core.where import Box, Condition, Near, Where
 from eidet.index.embedded.filters import mask
-from eidet.store.sql.column_names import RECORD_COLUMNS as NAMES
 from eidet.store.sql.filters import compile_where
 from eidet.store.sql.migrate import make_tables
+from eidet.store.sql.rows import COLUMNS as NAMES
 from eidet.store.sql.sqlite_json import SqliteJson, register
 
 POOLS: dict[str, Sequence[Any]] = {

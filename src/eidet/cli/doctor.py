@@ -26,8 +26,8 @@ from ..core.settings import read_choices, read_settings
 from ..memory import Memory
 from ..net.url import is_server
 from ..open import open_store
-from ..store.sql.column_names import REVISION
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers, sqlite_version
+from ..store.sql.migrate import REVISION
 from .doctor_checks import CheckResult, Findings, OpenMemory, check_inside, check_served, fault, ok, warning
 from .memory_options import USUAL, Which
 from .show import console, grid, size_text, style_text

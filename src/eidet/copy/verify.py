@@ -9,11 +9,11 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..core.record import Record
+from ..core.record_table import encode_fields
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..parts import Parts
 from ..store import Watch, verbs
-from ..store.export_file import as_json
 from ..store.rules import Entombed, check_entombed
 from ..store.traits import secret_keeper
 
@@ -56,7 +56,7 @@ class Compared:
 
 def print_of(record: Record, own: frozenset[str]) -> int:
     """A number for all that a record says and is, but for what its store (`own`: and that end) makes."""
-    fields = as_json(record)
+    fields = encode_fields(record)
     for name in (*_OF_THE_STORE, *own):
         fields.pop(name, None)
     packed = dump_json(fields, sort_keys=True).encode()
@@ -160,7 +160,7 @@ def _missing_uses(one: Record, other: Record) -> tuple[int, float] | None:
 def _why(record: Record, old: Record | None, own: frozenset[str]) -> str:
     if old is None:
         return "is missing in the target"
-    ours, theirs = as_json(record), as_json(old)
+    ours, theirs = encode_fields(record), encode_fields(old)
     skipped = {*_OF_THE_STORE, *own}
     names = []
     for name in sorted({*ours, *theirs} - skipped):

@@ -145,7 +145,7 @@ class Record:
         `vectors` adds the numbers of its vector, if its tier still shows them.
         """
         result = dict(zip(_TOLD, _read_told(self), strict=True))
-        for name in _TIMES:
+        for name in TIMES:
             result[name] = iso_time(result[name])
         result["meta"] = dict(self.meta)
         result["state"] = self.state.to_json()
@@ -221,11 +221,11 @@ def iso_time(at: float | None) -> str | None:
     return datetime.fromtimestamp(at, UTC).isoformat()
 
 
-_TIMES: Final = ("created", "occurred", "last_used", "expires")
-_INTERNAL: Final = frozenset(("vector", "terms", "original", "sealed"))
+TIMES: Final = ("created", "occurred", "last_used", "expires")
+HIDDEN: Final = frozenset(("vector", "terms", "original", "sealed"))
 MARK_BYTES: Final = 16
 _read_all: Final = attrgetter(*Record.__slots__)
-_TOLD: Final = tuple(name for name in Record.__slots__ if name not in _INTERNAL)
+_TOLD: Final = tuple(name for name in Record.__slots__ if name not in HIDDEN)
 _read_told: Final = attrgetter(*_TOLD)
 
 

@@ -7,10 +7,10 @@ vectors included.
 
 from __future__ import annotations
 
-import base64
 import json
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -18,20 +18,14 @@ from typing import Any, Final
 from ..core.errors import BadInput, Corrupt, Misconfigured, Unavailable
 from ..core.private_files import name_partial, remove_partial, write_anew
 from ..core.record import Record
-from ..core.state import NO_STATE
+from ..core.record_table import EXPORTED, NEEDED, decode_fields, encode_fields, parse_fields
 from ..core.validate import dump_json
-from .record_fields import read_fields, read_float, read_int, read_object, refuse_constant, restore_fields
 
 FORMAT: Final = 1
 SIGNED: Final = "signed"  # added to a manifest that was verified
 SEALED: Final = "sealed"  # the part of a manifest that tells how to open the records
 Sign = Callable[[str], str]  # the SHA-256 of all lines -> a MAC of it
-_BYTES: Final = ("vector", "terms", "original", "sealed")
-_FIELDS: Final = frozenset(field.name for field in fields(Record)) - {"seq"}
-_NEEDED: Final = ("id", "scope", "text")
-_JSON: Final = json.JSONDecoder(
-    object_pairs_hook=read_object, parse_constant=refuse_constant, parse_float=read_float, parse_int=read_int
-)
+_NAMES: Final = frozenset(field.name for field in EXPORTED)
 
 Check = Callable[[Record, Mapping[str, Any], str], None]  # a record, the manifest, the file and line
 
@@ -63,7 +57,7 @@ def write_export(
 def _lines(records: Iterable[Record], manifest: dict[str, Any]) -> Iterator[str]:
     yield dump_json({"eidet": "export", "format": FORMAT, **manifest}) + "\n"
     for record in records:
-        yield dump_json(as_json(record)) + "\n"
+        yield dump_json(encode_fields(record)) + "\n"
 
 
 def _end(count: int, digest: str, mac: str | None) -> str:
@@ -113,7 +107,7 @@ def read_export(path: Path) -> Iterator[Record]:
 
 def _restore(line: str, where: str) -> Record:
     try:
-        return Record(**restore_fields(json.loads(line)))
+        return decode_fields(json.loads(line))
     except (TypeError, ValueError, RecursionError) as error:
         raise Corrupt(f"{where} was changed while it was read ({error})") from error
 
@@ -168,22 +162,9 @@ def _parse_line(line: str, where: str) -> dict[str, Any]:
     return value
 
 
-def as_json(record: Record) -> dict[str, Any]:
-    """A record as JSON values; what has its default is left out."""
-    blank = Record(id="", scope="", text="")
-    row: dict[str, Any] = {"id": record.id, "scope": record.scope, "text": record.text}
-    for name in sorted(_FIELDS - row.keys() - {"state"}):
-        value = getattr(record, name)
-        if value != getattr(blank, name):
-            row[name] = base64.b64encode(value).decode() if name in _BYTES else value
-    if record.state is not NO_STATE:
-        row["state"] = record.state.to_json()
-    return row
-
-
 def record_from(line: str, where: str) -> Record:
     row = _parse_line(line, where)
-    if unknown := row.keys() - _FIELDS:
+    if unknown := row.keys() - _NAMES:
         raise Corrupt(f"{where} has unknown fields {sorted(unknown)}; nothing was loaded")
     try:
         return from_json(row)
@@ -192,8 +173,46 @@ def record_from(line: str, where: str) -> Record:
 
 
 def from_json(said: dict[str, Any]) -> Record:
-    """The record of `as_json`; BadInput or ValueError if a field has another type or range."""
-    for name in _NEEDED:
+    """The record of `encode_fields`; BadInput or ValueError if a field has another type or range."""
+    for name in NEEDED:
         if name not in said:
             raise BadInput(f"it has no {name}")
-    return Record(**read_fields(said))
+    return Record(**parse_fields(said))
+
+
+# Whoever wrote a file may be anybody: JSON that `remember` could not be given is refused.
+
+
+def _parse_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"the number {text:.40} is too large")
+    return value
+
+
+def _parse_int(text: str) -> int:
+    """Whole numbers of at most 4,096 bits, as `remember` takes them."""
+    if len(text) > 1300:
+        raise ValueError(f"a number has {len(text):,} digits")
+    return int(text)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _check_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuses an object with a key twice, of which a JSON parser would keep the last."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"an object has the key {twice!r:.80} twice")
+    return values
+
+
+_JSON: Final = json.JSONDecoder(
+    object_pairs_hook=_check_object,
+    parse_constant=_refuse_constant,
+    parse_float=_parse_float,
+    parse_int=_parse_int,
+)

@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Final
 
 from ..core.event import Event
 from ..core.record import Record
+from ..core.record_table import encode_fields
 from ..core.validate import Json
 from ..core.where import Where
 from . import Store, Transaction
-from .export_file import as_json, from_json
+from .export_file import from_json
 from .model import Derived, K, Table, Use, V
 from .passthrough import PassthroughTransaction
 
@@ -38,7 +39,7 @@ class LoggedTransaction(PassthroughTransaction):
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         stored = self.inner.insert(records)
-        self.steps.append(("insert", [(record.seq, as_json(record)) for record in stored]))
+        self.steps.append(("insert", [(record.seq, encode_fields(record)) for record in stored]))
         return stored
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
@@ -89,7 +90,7 @@ def drop_past(steps: Iterable[Step], store: Store) -> Iterator[Step]:
     `steps` are all those of its log. Of a record that is gone, only its id and its place in the order
     of changes stay, so that seqs and histories come out the same.
     """
-    living = {record.seq: as_json(record) for record in store.find(Where())}
+    living = {record.seq: encode_fields(record) for record in store.find(Where())}
     tables: dict[str, None] = {}
     for step in steps:
         match step:

@@ -18,9 +18,10 @@ from typing import Any, Final
 
 from ..core.errors import Corrupt, EidetError, Misconfigured, NotFound
 from ..core.record import Record, new_id
+from ..core.record_table import encode_fields
 from ..core.validate import dump_json
 from ..net.retry import RetryPolicy
-from ..store.export_file import FORMAT, as_json, record_from
+from ..store.export_file import FORMAT, record_from
 from .archive import ABOUT, about
 from .bucket import Bucket, BucketPlace, Taken
 
@@ -96,7 +97,7 @@ class S3Archive:
 
     def _write_lines(self, name: str, records: Sequence[Record], said: dict[str, Any]) -> dict[str, Any]:
         """The lines, under a name of their own; what a manifest says of them."""
-        lines = "".join(dump_json(as_json(record)) + "\n" for record in records)
+        lines = "".join(dump_json(encode_fields(record)) + "\n" for record in records)
         body = gzip.compress(lines.encode(), mtime=0)
         digest = sha256(body).hexdigest()
         key = f"{name}-{secrets.token_hex(8)}.jsonl.gz"

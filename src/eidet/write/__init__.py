@@ -14,25 +14,10 @@ The guard itself is `eidet.trust.privacy`; `WritePath.remember` is the list of a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..core.lazy_names import lazy_names
-
-if TYPE_CHECKING:
-    from .echoes import EchoGuard
-    from .ingest import Ingest, analyse_record, embed_units
-    from .shape import Given, drafts_of, text_said, texts_of
-    from .write_path import WritePath
-else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "echoes": ("EchoGuard",),
-            "ingest": ("Ingest", "analyse_record", "embed_units"),
-            "shape": ("Given", "drafts_of", "text_said", "texts_of"),
-            "write_path": ("WritePath",),
-        },
-    )
+from .echoes import EchoGuard
+from .ingest import Ingest, analyse_record, embed_units
+from .shape import Given, drafts_of, text_said, texts_of
+from .write_path import WritePath
 
 __all__ = [
     "EchoGuard",

@@ -16,10 +16,11 @@ from sqlalchemy.pool import StaticPool
 
 from eidet import Memory, Misconfigured, Where
 from eidet.core.record import Record
-from eidet.store.sql import column_names as columns
 from eidet.store.sql import migrate as migrations
 from eidet.store.sql.migrate import SCRIPTS, migrate, revision_of
+from eidet.store.sql.rows import NULLABLE
 from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
+from eidet.store.sql.value_tables import TABLES
 
 DUMPS = sorted((Path(__file__).parent / "schemas").glob("*.sql"))
 SCRIPT_NAMES = sorted(file.name.partition("_")[0] for file in (SCRIPTS / "versions").glob("*.py"))
@@ -82,7 +83,7 @@ def wanted_shape() -> dict[str, Any]:
 
 
 def test_the_code_asks_for_the_newest_migration() -> None:
-    assert SCRIPT_NAMES[-1] == columns.REVISION
+    assert SCRIPT_NAMES[-1] == migrations.REVISION
     assert len(set(SCRIPT_NAMES)) == len(SCRIPT_NAMES)
 
 
@@ -92,7 +93,7 @@ def test_there_is_a_file_of_every_schema() -> None:
 
 def test_migrated_tables_are_those_of_the_schema(raw: sqlite3.Connection) -> None:
     assert shape(raw) == wanted_shape()
-    assert revision_of(raw) == columns.REVISION
+    assert revision_of(raw) == migrations.REVISION
 
 
 def test_a_new_file_has_the_tables_that_the_migrations_make(raw: sqlite3.Connection, tmp_path: Path) -> None:
@@ -120,10 +121,10 @@ def test_a_new_file_whose_tables_cannot_be_made_stays_empty(
 
 
 def test_the_columns_are_those_of_a_new_file(raw: sqlite3.Connection) -> None:
-    for table, types in columns.TABLES.items():
+    for table, types in TABLES.items():
         found = raw.execute(f"PRAGMA table_info({table})").fetchall()
         assert [name for _, name, *_ in found] == list(types)
-    assert {row[1] for row in raw.execute("PRAGMA table_info(records)") if not row[3]} == columns.NULLABLE
+    assert {row[1] for row in raw.execute("PRAGMA table_info(records)") if not row[3]} == NULLABLE
 
 
 def test_the_types_of_columns_are_those_of_a_new_database(postgres_url: str) -> None:
@@ -132,7 +133,7 @@ def test_the_types_of_columns_are_those_of_a_new_database(postgres_url: str) -> 
         found: dict[str, dict[str, str]] = {}
         for table, name, type_name in connection.execute(asked):
             found.setdefault(table, {})[name] = type_name
-    assert {table: found[table] for table in columns.TABLES} == columns.TABLES
+    assert {table: found[table] for table in TABLES} == TABLES
 
 
 @pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: dump.stem)
@@ -164,7 +165,7 @@ def scripts_with(tmp_path: Path, end: str = "") -> Path:
     """The migrations of this version and one more, which ends with the line given."""
     scripts = tmp_path / "scripts 100%"
     shutil.copytree(SCRIPTS, scripts)
-    more = MORE.format(below=columns.REVISION, end=end)
+    more = MORE.format(below=migrations.REVISION, end=end)
     (scripts / "versions" / "9999_more.py").write_text(more)
     return scripts
 
@@ -177,7 +178,7 @@ def test_a_migration_copies_the_file_first_and_keeps_the_data(
     assert revision_of(raw) == "9999"
     assert raw.execute("SELECT text, mood FROM records").fetchall() == [("one", "fine"), ("two", "fine")]
     assert not raw.in_transaction
-    copy = Path(f"{path}.schema-{columns.REVISION}")
+    copy = Path(f"{path}.schema-{migrations.REVISION}")
     assert records(copy) == before
 
 
@@ -187,7 +188,7 @@ def test_a_migration_that_fails_changes_nothing(path: Path, raw: sqlite3.Connect
     with pytest.raises(RuntimeError, match="half way"):
         migrate(raw, path, scripts=scripts, target="9999")
     assert not raw.in_transaction
-    assert (revision_of(raw), shape(raw)) == (columns.REVISION, tables)
+    assert (revision_of(raw), shape(raw)) == (migrations.REVISION, tables)
     assert records(path) == before
 
 

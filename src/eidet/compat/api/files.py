@@ -23,9 +23,10 @@ from ...core.draft import Draft
 from ...core.errors import BadInput, Corrupt, Unavailable
 from ...core.private_files import write_private
 from ...core.record import Kind, Record, Tier
+from ...core.record_table import encode_fields
 from ...core.validate import dump_json
 from ...memory import Memory
-from ...store.export_file import SEALED, as_json, read_export, record_from, verify_export, write_export
+from ...store.export_file import SEALED, read_export, record_from, verify_export, write_export
 from ...trust.seal.exports import find_sealed
 from ...write.shape import shape_record
 from .entries import TIERS, contents_as_json, place_of
@@ -111,7 +112,7 @@ def _memory(record: Record, agent_id: str) -> dict[str, Any]:
         "step_number": record.step,
         "timestamp": record.occurred,
         "contents": contents_as_json(record.whole),
-        "record": as_json(record),
+        "record": encode_fields(record),
     }
 
 

@@ -15,39 +15,40 @@ from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
 from ...core.event import Event
-from ...core.record import Kind, Record, Tier, Trust
-from ...core.state import NO_STATE, State
+from ...core.record import Record
+from ...core.record_table import FIELD_OF, FIELDS
 from ...core.validate import dump_json
 
-VERSION: Final = 2
+VERSION: Final = 3
 HEAD: Final = struct.Struct(">BddIIIII")
-_PLAIN: Final = (  # as JSON has them, in this order
-    *("id", "text", "kind", "tier", "data", "who", "agent", "session", "step", "place", "importance"),
-    *("created", "occurred", "expires", "source", "meta", "level", "derived_from", "trust", "version"),
-)
-_TAIL: Final = ("terms", "vector", "original", "sealed")
-_SAID: Final = (*_PLAIN, "digest", "state")
-_read_plain: Final = attrgetter(*_PLAIN)
-_read_tail: Final = attrgetter(*_TAIL)
+_OUTSIDE: Final = ("scope", "seq", "uses", "last_used")  # in the head, or told by where the record lies
+_PLAIN: Final = tuple(field for field in FIELDS if field.shown and field.name not in _OUTSIDE)
+_TAIL: Final = tuple(map(FIELD_OF.__getitem__, ("terms", "vector", "original", "sealed")))  # as in commit.lua
+_read_plain: Final = attrgetter(*(field.name for field in _PLAIN))
+_read_tail: Final = attrgetter(*(field.name for field in _TAIL))
+_VECTOR: Final = [field.name for field in _TAIL].index("vector")
+_NO_TAIL: Final = tuple(None if field.optional else b"" for field in _TAIL)
 _in_order: Final = itemgetter(
-    *map((*_SAID, *_TAIL, "scope", "seq", "uses", "last_used").index, Record.__slots__)
+    *map([*(field.name for field in (*_PLAIN, *_TAIL)), *_OUTSIDE].index, Record.__slots__)
 )
-_KIND, _TIER, _PLACE, _MADE_OF, _TRUST, _DIGEST, _STATE = map(
-    _SAID.index, ("kind", "tier", "place", "derived_from", "trust", "digest", "state")
-)
-_KINDS: Final = {str(kind): kind for kind in Kind}
-_TIERS: Final = {str(tier): tier for tier in Tier}
-_TRUSTS: Final = {str(trust): trust for trust in Trust}
+_ENCODED: Final = tuple((at, f.encode) for at, f in enumerate(_PLAIN) if f.name == "state" and f.encode)
+_DECODED: Final = tuple((at, field.decode) for at, field in enumerate(_PLAIN) if field.decode is not None)
 
 
 def record_bytes(record: Record, digest: str | None = None) -> bytes:
     last = math.nan if record.last_used is None else record.last_used
-    state = None if record.state is NO_STATE else record.state.to_json()
-    content = dump_json((*_read_plain(record), digest or record.digest, state)).encode()
+    content = dump_json((*_list_plain(record), digest or record.digest)).encode()
     tail = _read_tail(record)
     sizes = (0 if part is None else len(part) + 1 for part in tail)
     head = HEAD.pack(VERSION, record.uses, last, len(content), *sizes)
     return b"".join((head, content, *(part for part in tail if part)))
+
+
+def _list_plain(record: Record) -> list[Any]:
+    values = list(_read_plain(record))
+    for at, encode in _ENCODED:
+        values[at] = encode(values[at])
+    return values
 
 
 class Light(NamedTuple):
@@ -71,27 +72,24 @@ def light_of(found: bytes, scope: str, seq: int) -> Light:
 def _read(found: bytes, scope: str, seq: int, *, whole: bool) -> Light:
     try:
         version, uses, last, size, *sizes = HEAD.unpack_from(found)
-        fields = _read_fields(version, found[HEAD.size : HEAD.size + size])
-        tail = _parts(found, HEAD.size + size, sizes) if whole else (b"", None, None, None)
+        *plain, digest = _decode_plain(version, found[HEAD.size : HEAD.size + size])
+        tail = _parts(found, HEAD.size + size, sizes) if whole else _NO_TAIL
         used = None if math.isnan(last) else last
-        record = Record.of(_in_order((*fields, *tail, scope, seq, int(uses), used)))
-        return Light(record, fields[_DIGEST], sizes[1] > 0)
+        record = Record.of(_in_order((*plain, *tail, scope, seq, int(uses), used)))
+        return Light(record, digest, sizes[_VECTOR] > 0)
     except (struct.error, ValueError, LookupError, TypeError) as error:
         raise Corrupt(
             f"record {seq} of scope {scope!r} is damaged or was not written by Eidet ({error})"
         ) from error
 
 
-def _read_fields(version: int, said: bytes) -> list[Any]:
+def _decode_plain(version: int, said: bytes) -> list[Any]:
     if version != VERSION:
         raise ValueError(f"its version is {version}")
-    fields: list[Any] = json.loads(said)
-    fields[_KIND], fields[_TIER] = _KINDS[fields[_KIND]], _TIERS[fields[_TIER]]
-    fields[_TRUST], fields[_MADE_OF] = _TRUSTS[fields[_TRUST]], tuple(fields[_MADE_OF])
-    if fields[_PLACE] is not None:
-        fields[_PLACE] = tuple(fields[_PLACE])
-    fields[_STATE] = NO_STATE if fields[_STATE] is None else State.from_json(fields[_STATE])
-    return fields
+    values: list[Any] = json.loads(said)
+    for at, decode in _DECODED:
+        values[at] = decode(values[at])
+    return values
 
 
 def _parts(found: bytes, start: int, sizes: Sequence[int]) -> Iterable[bytes | None]:

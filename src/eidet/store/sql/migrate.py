@@ -7,15 +7,15 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ...core.errors import Misconfigured
 from ...core.private_files import create_private
-from .column_names import REVISION
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+REVISION: Final = "0001"  # the schema of this version
 SCRIPTS = Path(__file__).parent / "migrations"
 TABLES = Path(__file__).parent / "sqlite_tables.sql"
 

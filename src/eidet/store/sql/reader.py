@@ -16,11 +16,9 @@ from ..answers import count_records
 from ..model import SETTINGS, K, Table, V
 from ..pushdown import Sieve, sieve
 from ..rules import check_order
-from .column_names import NULLABLE
-from .column_names import RECORD_COLUMNS as COLUMNS
 from .filters import compile_where
 from .ports import Ask, JsonSql, Row
-from .rows import bare_record_of, record_of, story_of
+from .rows import COLUMNS, NULLABLE, bare_record_of, record_of, story_of
 from .statements import ALL, ALONG_SCOPE, ALONG_TABLE, BARE, COUNTS, DISTINCT, STORED, Statements
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 

@@ -1,74 +1,90 @@
-"""Records as rows and back. The order of values is the order of the columns in `schema`."""
+"""Records as rows and back. The columns of `records` follow the table of fields."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 from ...core.errors import Corrupt
 from ...core.event import Event
-from ...core.record import Kind, Record, Tier, Trust, record_digest
-from ...core.state import NO_STATE, State, dump_state
+from ...core.record import Kind, Record, Tier, record_digest
+from ...core.record_table import AXES, FIELDS, RecordField
+from ...core.state import NO_STATE, State
 from ...core.validate import dump_json
-from .column_names import RECORD_COLUMNS as COLUMNS
 
+_SEQ, _PLACE = Record.__slots__.index("seq"), Record.__slots__.index("place")
+_STORED: Final = tuple(field for field in FIELDS if field.name not in ("seq", "place"))
+RECORD_COLUMNS: Final = {  # with their types in PostgreSQL
+    "seq": "int8",
+    **{field.name: field.column for field in _STORED},
+    **dict.fromkeys(AXES, "float8"),
+    "digest": "bytea",
+    "statement": "bytea",
+}
+EVENT_COLUMNS: Final = {
+    "seq": "int8",
+    "scope": "text",
+    "id": "text",
+    "what": "text",
+    "moment": "float8",
+    "actor": "text",
+    "version": "int4",
+    "gone": "int8",
+    "born": "float8",
+    "author": "text",
+    "earlier": "text",
+}
+_EMPTY: Final = (field.name for field in _STORED if field.optional or field.in_json)
+NULLABLE: Final = frozenset(("statement", *AXES, *_EMPTY))
+COLUMNS: Final = tuple(RECORD_COLUMNS)
 BARE_COLUMNS: Final = (
     *("seq", "id", "scope", "kind", "tier", "agent"),
     *("created", "uses", "last_used", "level", "version", "state"),
 )
+_FIRST_AXIS: Final = COLUMNS.index("x")
+_read_stored: Final = attrgetter(*(field.name for field in _STORED))
+_BLANK: Final = Record(id="", scope="", text="")
+
+
+def _dump(field: RecordField) -> Callable[[Any], Any] | None:
+    """How a value becomes that of its column; None: as it is."""
+    blank, encode = getattr(_BLANK, field.name), field.encode
+    if not field.in_json:
+        return None if field.is_bytes else encode
+    if encode is None:
+        return lambda value: None if value is blank or value == blank else dump_json(value)
+    return lambda value: None if value is blank else dump_json(encode(value))
+
+
+def _load(field: RecordField) -> Callable[[Any], Any] | None:
+    """The way back."""
+    blank, decode = getattr(_BLANK, field.name), field.decode
+    if not field.in_json:
+        return None if field.is_bytes else decode
+    if decode is not None:
+        return lambda column: blank if column is None else decode(json.loads(column))
+    if field.optional:
+        return lambda column: None if column is None else json.loads(column)
+    return lambda column: {} if column is None else json.loads(column)
+
+
+_DUMPS: Final = tuple((at, dump) for at, field in enumerate(_STORED) if (dump := _dump(field)) is not None)
+_LOADS: Final = tuple((at, load) for at, field in enumerate(_STORED) if (load := _load(field)) is not None)
 _KINDS: Final = {str(kind): kind for kind in Kind}
 _TIERS: Final = {str(tier): tier for tier in Tier}
-_TRUSTS: Final = {str(trust): trust for trust in Trust}
-_read_axes: Final = itemgetter(*map(COLUMNS.index, ("x", "y", "z")))
-_COLUMN_OF: Final = {"place": "x"}  # fields whose column has another name
-_read_fields: Final = itemgetter(*(COLUMNS.index(_COLUMN_OF.get(name, name)) for name in Record.__slots__))
-_KIND, _TIER, _TRUST, _PLACE, _DATA, _META, _STATE, _MADE_OF = map(
-    Record.__slots__.index, ("kind", "tier", "trust", "place", "data", "meta", "state", "derived_from")
-)
 
 
 def row_of(
     record: Record, seq: int, *, digest: bytes = b"", statement: bytes | None = None
 ) -> tuple[Any, ...]:
     """The columns of a record; `digest` is that of the record, if the caller has it already."""
-    x, y, z = (*record.place, None)[:3] if record.place else (None, None, None)
-    return (
-        seq,
-        record.id,
-        record.scope,
-        str(record.kind),
-        str(record.tier),
-        record.text,
-        None if record.data is None else dump_json(record.data),
-        record.who,
-        record.agent,
-        record.session,
-        record.step,
-        x,
-        y,
-        z,
-        record.importance,
-        record.created,
-        record.occurred,
-        record.uses,
-        record.last_used,
-        record.expires,
-        record.source,
-        dump_json(record.meta) if record.meta else None,
-        record.level,
-        dump_json(record.derived_from) if record.derived_from else None,
-        record.version,
-        digest or record_digest(record),
-        record.terms,
-        record.vector,
-        record.original,
-        str(record.trust),
-        record.sealed,
-        None if record.state is NO_STATE else dump_state(record.state),
-        statement,
-    )
+    values = list(_read_stored(record))
+    for at, dump in _DUMPS:
+        values[at] = dump(values[at])
+    axes = (*record.place, None)[:3] if record.place else (None, None, None)
+    return (seq, *values, *axes, digest or record_digest(record), statement)
 
 
 def record_of(row: Sequence[Any]) -> Record:
@@ -80,22 +96,38 @@ def record_of(row: Sequence[Any]) -> Record:
         ) from error
 
 
+def _record_of(row: Sequence[Any]) -> Record:
+    values = list(row[1:_FIRST_AXIS])
+    for at, load in _LOADS:
+        values[at] = load(values[at])
+    x, y, z = row[_FIRST_AXIS : _FIRST_AXIS + 3]
+    values.insert(_PLACE, None if x is None else (x, y) if z is None else (x, y, z))
+    values.insert(_SEQ, row[0])
+    return Record.of(values)
+
+
 def bare_record_of(row: Sequence[Any]) -> Record:
     """A record that tells which it is. It never fails: what is damaged can still be deleted."""
     seq, id, scope, kind, tier, agent, created, uses, last_used, level, version, state = row
-    kind, tier = _KINDS.get(kind, Kind.FACT), _TIERS.get(tier, Tier.SHORT)
-    kept = NO_STATE if state is None else _read_hold(state)
-    return Record.of(
-        (
-            *(id, scope, "", kind, tier, None, None, agent, None, None, None, 0.5, created, created),
-            *(uses, last_used, None, None, {}, kept, None, b"", level, None, (), Trust.USER, None),
-            version,
-            seq,
-        )
+    return _BLANK.but(
+        id=id,
+        scope=scope,
+        meta={},
+        kind=_KINDS.get(kind, Kind.FACT),
+        tier=_TIERS.get(tier, Tier.SHORT),
+        agent=agent,
+        created=created,
+        occurred=created,
+        uses=uses,
+        last_used=last_used,
+        level=level,
+        version=version,
+        seq=seq,
+        state=NO_STATE if state is None else _parse_hold(state),
     )
 
 
-def _read_hold(state: str) -> State:
+def _parse_hold(state: str) -> State:
     """A state that tells of a legal hold; of a damaged one nobody can tell."""
     if '"hold"' not in state:
         return NO_STATE
@@ -103,21 +135,6 @@ def _read_hold(state: str) -> State:
         return State.from_json(json.loads(state))
     except (KeyError, ValueError, TypeError):
         return NO_STATE
-
-
-def _record_of(row: Sequence[Any]) -> Record:
-    values = list(_read_fields(row))
-    values[_KIND] = _KINDS[values[_KIND]]
-    values[_TIER] = _TIERS[values[_TIER]]
-    values[_TRUST] = _TRUSTS[values[_TRUST]]
-    if values[_PLACE] is not None:
-        values[_PLACE] = tuple([axis for axis in _read_axes(row) if axis is not None])
-    if values[_DATA] is not None:
-        values[_DATA] = json.loads(values[_DATA])
-    values[_META] = {} if values[_META] is None else json.loads(values[_META])
-    values[_STATE] = NO_STATE if values[_STATE] is None else State.from_json(json.loads(values[_STATE]))
-    values[_MADE_OF] = () if values[_MADE_OF] is None else tuple(json.loads(values[_MADE_OF]))
-    return Record.of(values)
 
 
 def story_of(

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.record import Kind
-from .column_names import RECORD_COLUMNS
+from .rows import COLUMNS
 from .sqlite import MAGIC, PAGE_BYTES, SqliteStore
 from .stale_log import read_pages
 
 LEAF, INDEX_LEAF, INDEX_INNER = 0x0D, 0x0A, 0x02
 MOST_COLUMNS: Final = 40
-KIND: Final = RECORD_COLUMNS.index("kind")
+KIND: Final = COLUMNS.index("kind")
 _SIZES: Final = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 _KINDS: Final = frozenset(map(str, Kind))
 
@@ -57,7 +57,7 @@ def write_rows(new: Path, found: Salvage) -> None:
         raw.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", found.settings.items())
         stones = [(*key, moment) for key, moment in found.tombstones.items()]
         raw.executemany("INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?)", stones)
-        marks = ", ".join("?" * len(RECORD_COLUMNS))
+        marks = ", ".join("?" * len(COLUMNS))
         rows = [row for _, row in sorted(found.records.items(), reverse=True)]
         raw.executemany(f"INSERT OR IGNORE INTO records VALUES ({marks})", rows)  # noqa: S608 - only marks
         raw.commit()
@@ -92,7 +92,7 @@ def _page_size(path: Path) -> int:
 
 def _sort_in(found: Salvage, kind: int, rowid: int, row: Row) -> None:
     types = tuple(map(type, row))
-    if kind == LEAF and len(row) == len(RECORD_COLUMNS):
+    if kind == LEAF and len(row) == len(COLUMNS):
         if types[1:6] == (str,) * 5 and row[KIND] in _KINDS:
             found.records[rowid] = (rowid, *row[1:])
     elif kind == LEAF and types == (str, str):

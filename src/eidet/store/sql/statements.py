@@ -13,9 +13,7 @@ from typing import Any, Final
 from ...core.scope import Scope
 from .. import Entry
 from ..rules import UNIQUE_KINDS
-from .column_names import EVENT_COLUMNS
-from .column_names import RECORD_COLUMNS as COLUMNS
-from .rows import BARE_COLUMNS
+from .rows import BARE_COLUMNS, COLUMNS, EVENT_COLUMNS
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)

@@ -1,4 +1,7 @@
-"""Where the small values of the port are kept: each table of values is a table of the database."""
+"""The tables of a relational store. Each table of small values of the port is one of the database.
+
+The migrations make them, and `sqlite_tables.sql` does for a new file; tests keep all three equal.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,16 @@ from ...core.errors import Corrupt
 from ...core.scope import Scope
 from ...core.validate import dump_json
 from ..model import SETTINGS, STAGED, TALLIES, TOMBSTONES
+from .rows import EVENT_COLUMNS, RECORD_COLUMNS
+
+TABLES: Final[dict[str, dict[str, str]]] = {  # their columns with their types in PostgreSQL
+    "records": RECORD_COLUMNS,
+    "events": EVENT_COLUMNS,
+    "settings": {"name": "text", "value": "text"},
+    "tombstones": {"scope": "text", "mark": "bytea", "moment": "float8"},
+    "tallies": {"scope": "text", "day": "int4", "what": "text", "counts": "text"},
+    "vectors_next": {"seq": "int8", "vector": "bytea"},
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,106 +9,48 @@ reading.py    scan, counts, quality_counts, fingerprint, what depends on a store
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ...core.lazy_names import lazy_names
-
-if TYPE_CHECKING:
-    from .erasing import (
-        StoreReader,
-        count_ends,
-        ended_since,
-        erase,
-        find_derived,
-        find_derived_in,
-        find_same,
-        lift_tombstones,
-        list_revised,
-        tombstones_in,
-    )
-    from .reading import (
-        changes_telling,
-        compact,
-        count,
-        count_kinds,
-        count_scopes,
-        fingerprint,
-        measure_size,
-        prune_history,
-        quality_counts,
-        scan,
-        scrub_files,
-    )
-    from .stored_settings import get_setting, get_settings
-    from .values import (
-        add_counts,
-        add_uses,
-        clear_leases,
-        drop_marks,
-        read_counts,
-        read_lease,
-        read_staged,
-        replace_derived,
-        rewrite_history,
-        set_settings,
-        stage_vectors,
-        switch_vectors,
-        take_lease,
-    )
-    from .writing import delete_unchanged, delete_where, put, rewrite_form
-else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "erasing": (
-                "StoreReader",
-                "count_ends",
-                "ended_since",
-                "erase",
-                "find_derived",
-                "find_derived_in",
-                "find_same",
-                "lift_tombstones",
-                "list_revised",
-                "tombstones_in",
-            ),
-            "reading": (
-                "changes_telling",
-                "compact",
-                "count",
-                "count_kinds",
-                "count_scopes",
-                "fingerprint",
-                "measure_size",
-                "prune_history",
-                "quality_counts",
-                "scan",
-                "scrub_files",
-            ),
-            "stored_settings": ("get_setting", "get_settings"),
-            "values": (
-                "add_counts",
-                "add_uses",
-                "clear_leases",
-                "drop_marks",
-                "read_counts",
-                "read_lease",
-                "replace_derived",
-                "rewrite_history",
-                "set_settings",
-                "stage_vectors",
-                "read_staged",
-                "switch_vectors",
-                "take_lease",
-            ),
-            "writing": (
-                "delete_unchanged",
-                "delete_where",
-                "put",
-                "rewrite_form",
-            ),
-        },
-    )
+from .erasing import (
+    StoreReader,
+    count_ends,
+    ended_since,
+    erase,
+    find_derived,
+    find_derived_in,
+    find_same,
+    lift_tombstones,
+    list_revised,
+    tombstones_in,
+)
+from .reading import (
+    changes_telling,
+    compact,
+    count,
+    count_kinds,
+    count_scopes,
+    fingerprint,
+    measure_size,
+    prune_history,
+    quality_counts,
+    scan,
+    scrub_files,
+)
+from .stored_settings import get_setting, get_settings
+from .values import (
+    add_counts,
+    add_uses,
+    clear_leases,
+    drop_marks,
+    read_counts,
+    read_lease,
+    read_staged,
+    replace_derived,
+    rewrite_history,
+    set_settings,
+    stage_vectors,
+    switch_vectors,
+    take_lease,
+)
+from .writing import delete_unchanged, delete_where, put, rewrite_form
 
 __all__ = [
     "StoreReader",

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from eidet import Memory
-from eidet.store.sql.column_names import REVISION
+from eidet.store.sql.migrate import REVISION
 from eidet.store.sql.sqlite import APPLICATION_ID
 
 

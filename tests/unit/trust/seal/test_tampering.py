@@ -23,10 +23,8 @@ from eidet.core.where import Where
 from eidet.store import Store, Transaction, verbs
 from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
-from eidet.store.sql.column_names import EVENT_COLUMNS
-from eidet.store.sql.column_names import RECORD_COLUMNS as COLUMNS
 from eidet.store.sql.postgres import PostgresStore
-from eidet.store.sql.rows import row_of
+from eidet.store.sql.rows import COLUMNS, EVENT_COLUMNS, row_of
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal.damage import list_damage
 from eidet.trust.seal.service import LocalKeys

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 from ....core.condition import MISSING, Condition, compare
 from ....core.where import Where
 from ...pushdown import untold
-from ..column_names import RECORD_COLUMNS as COLUMNS
-from ..column_names import TABLES
 from ..filters import compile_where
 from ..ports import Row
 from ..reader import SqlReader
+from ..rows import COLUMNS
 from ..statements import KINDS, select_held
 from ..transaction import SqlTransaction
-from ..value_tables import VALUE_TABLES, ValueTable
+from ..value_tables import TABLES, VALUE_TABLES, ValueTable
 from .json_sql import PostgresJson
 from .text import array_of
 

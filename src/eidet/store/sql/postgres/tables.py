@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ....core.errors import Misconfigured
-from ..column_names import REVISION
-from ..migrate import upgrade
+from ..migrate import REVISION, upgrade
 from .address import PostgresAddress, connect_options
 from .errors import translate_errors
 from .text import read_one
