@@ -12,7 +12,7 @@ import typer
 from ..core.errors import BadInput
 from ..core.private_files import write_private
 from ..core.validate import dump_json
-from .configuration import read_choices_here
+from .memory_options import read_choices_here
 from .show import console, plain, progress_bar, style_text, table
 
 if TYPE_CHECKING:
