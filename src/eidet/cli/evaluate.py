@@ -182,18 +182,13 @@ def _figures_table(run: Run, report: Report) -> Table:
 
 
 def _names_to_show(report: Report) -> list[str]:
-    by_rank = []
-    for k in (1, 5):
-        if k in report.ks and k != report.k:
-            by_rank.append(f"R@{k}")
+    by_rank = [f"R@{k}" for k in (1, 5) if k in report.ks and k != report.k]
     return [*by_rank, f"R@{report.k}", f"nDCG@{report.k}", "MRR"]
 
 
 def _cells_of(figure: Figure, *, spread: bool) -> list[str]:
-    value = f"{figure.value:.3f}"
-    if spread:
-        return [value, f"{figure.low:.2f}–{figure.high:.2f}"]
-    return [value]
+    interval = [f"{figure.low:.2f}–{figure.high:.2f}"] if spread else []
+    return [f"{figure.value:.3f}", *interval]
 
 
 def _tell_rest(run: Run, report: Report) -> Iterator[Text]:
@@ -215,11 +210,8 @@ def _tell_rest(run: Run, report: Report) -> Iterator[Text]:
 def _names_of_trust(run: Run) -> list[str]:
     """What tells whether a good score means a right answer; left out where too few answers are wrong."""
     wrong = sum(not (answer.found and answer.found[0].gold) for answer in run.answers)
-    names = []
-    for name in TRUST:
-        if name in run.overall and (name == "AUROC" or wrong >= FEWEST_WRONG):
-            names.append(name)
-    return names
+    enough = [name for name in TRUST if name == "AUROC" or wrong >= FEWEST_WRONG]
+    return [name for name in enough if name in run.overall]
 
 
 def _differences_table(comparison: Comparison, report: Report) -> Table:
@@ -255,9 +247,7 @@ def _data_line(cases: Sequence[Case], report: Report) -> str:
 
 
 def _count(count: int, noun: str) -> str:
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count:,} {noun}s"
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _tell_worst(report: Report) -> Iterator[Text]:
@@ -271,9 +261,7 @@ def _tell_worst(report: Report) -> Iterator[Text]:
 
 def _tell_question(answer: QuestionAnswer, texts: Texts) -> Iterator[Text]:
     yield style_text(f"  {answer.question.text}", (f"  ({answer.scope}, {answer.question.id})", "dim"))
-    first = "nothing"
-    if answer.found:
-        first = _quote(answer.scope, answer.found[0].id, texts)
+    first = _quote(answer.scope, answer.found[0].id, texts) if answer.found else "nothing"
     yield style_text(("    came first  ", "dim"), first)
     for id in answer.question.gold[:2]:
         place = _find_place(answer, id)
@@ -290,7 +278,5 @@ def _quote(scope: str, id: str, texts: Texts) -> str:
 
 
 def _find_place(answer: QuestionAnswer, id: str) -> str:
-    for place, hit in enumerate(answer.found, 1):
-        if hit.id == id:
-            return f"came at {place}"
-    return "did not come"
+    places = [place for place, hit in enumerate(answer.found, 1) if hit.id == id]
+    return f"came at {places[0]}" if places else "did not come"

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
+from ..core.record_table import FIELDS, RecordField
 from ..core.session_summary import SessionSummary
-from ..core.state import dump_state
+from ..core.state import State, dump_state
 from ..core.validate import dump_json
 
 if TYPE_CHECKING:
@@ -83,10 +84,7 @@ def table(*columns: str) -> Table:
 
 def show_record(record: Record, most: int = LISTED) -> Text:
     """What a record says, by whom, and under it how to name it."""
-    if record.who:
-        who = f"{record.who}: "
-    else:
-        who = ""
+    who = f"{record.who}: " if record.who else ""
     return style_text((who, "bold"), shorten(record.text, most), (f"\n{record.id}", "dim"))
 
 
@@ -135,10 +133,7 @@ def _trace_table(trace: Trace) -> Table:
     made.add_row("searched", f"{trace.searched:,} records, {trace.filtered:,} of them filtered out")
     for arm, found in trace.arms.items():
         weight = trace.weights.get(arm, 0.0)
-        if found:
-            best = f", the best {found[0][1]:.2f}"
-        else:
-            best = ""
+        best = f", the best {found[0][1]:.2f}" if found else ""
         made.add_row(f"by {arm}", f"{len(found):,} found{best}, weight {weight:.2f}")
     spent = ", ".join(f"{stage} {millis:.2f}" for stage, millis in trace.millis.items())
     made.add_row("time", f"{sum(trace.millis.values()):.2f} ms ({spent})")
@@ -180,26 +175,24 @@ def tell_record(record: Record, most: int = SHOWN) -> None:
 
 
 def _fields(record: Record) -> Iterator[tuple[str, str]]:
-    times = ("created", "occurred", "last_used", "expires")
-    names = ("id", "scope", "kind", "tier", "trust", "text", "who", "agent", "session", "step", "source")
-    for name in names:
-        yield name, _value(getattr(record, name))
-    for name in times:
-        yield name.replace("_", " "), local_time(getattr(record, name)) or "-"
-    yield "place", ", ".join(f"{axis:g}" for axis in record.place) if record.place else "-"
-    yield "data", "-" if record.data is None else dump_json(record.data)
-    yield "meta", dump_json(record.meta) if record.meta else "-"
-    yield "state", dump_state(record.state) or "-"
-    yield "derived from", ", ".join(record.derived_from) or "-"
-    for name in ("importance", "uses", "level", "version", "seq", "digest"):
-        yield name, _value(getattr(record, name))
+    for one in FIELDS:
+        if one.shown:
+            yield one.name.replace("_", " "), _cell(one, getattr(record, one.name))
+    yield "digest", record.digest
     yield "vector", "none" if record.vector is None else f"{len(record.vector) // 4} numbers"
 
 
-def _value(value: object) -> str:
-    if value is None:
+def _cell(field: RecordField, value: Any) -> str:
+    """A value of a record for people; what is absent or empty is a dash."""
+    if isinstance(value, State):
+        return dump_state(value) or "-"
+    if value is None or value in ({}, ()):
         return "-"
-    return str(value)
+    if field.is_time:
+        return local_time(value)
+    if isinstance(value, tuple):
+        return ", ".join(str(one) for one in value)
+    return dump_json(value) if field.in_json else str(value)
 
 
 def tell_heading(title: str) -> None:
@@ -223,10 +216,7 @@ def tell_events(events: Sequence[Event]) -> None:
     made = table("when", "what", "version", "by")
     made.add_column("before", ratio=1)
     for event in events:
-        if event.before is None:
-            before = ""
-        else:
-            before = shorten(dump_json(event.before), LISTED)
+        before = "" if event.before is None else shorten(dump_json(event.before), LISTED)
         made.add_row(
             local_time(event.at), event.what, str(event.version), plain(event.by or ""), plain(before)
         )
@@ -268,9 +258,7 @@ def _store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return
     for name in ("short", "long"):
         if name in stores:
-            why = ""
-            if stores[name]["error"]:
-                why = f": {stores[name]['error']}"
+            why = f": {stores[name]['error']}" if stores[name]["error"] else ""
             yield f"{name} store", stores[name]["state"] + why
     if waiting := stores.get("outbox", {}).get("waiting"):
         yield "outbox", f"{waiting:,} waiting"
@@ -278,9 +266,7 @@ def _store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def tell_stats(stats: Mapping[str, Any]) -> None:
     made = grid("bold", "")
-    aside = ""
-    if stats.get("quarantined"):
-        aside = f" ({stats['quarantined']:,} in quarantine)"
+    aside = f" ({stats['quarantined']:,} in quarantine)" if stats.get("quarantined") else ""
     made.add_row("records", f"{stats['records']:,}{aside}")
     made.add_row("scopes", f"{stats['scopes']:,}")
     made.add_row("size", size_text(stats["store_bytes"]))
@@ -332,13 +318,13 @@ def _shares_table(name: str, counts: Mapping[str, int]) -> Table:
 
 
 def size_text(count: float) -> str:
-    for unit in ("bytes", "KB", "MB"):
-        if count < 1000:
-            if unit == "bytes":
-                return f"{count:.0f} {unit}"
-            return f"{count:.1f} {unit}"
+    if count < 1000:
+        return f"{count:.0f} bytes"
+    for unit in ("KB", "MB"):
         count /= 1000
-    return f"{count:.1f} GB"
+        if count < 1000:
+            return f"{count:.1f} {unit}"
+    return f"{count / 1000:.1f} GB"
 
 
 @contextmanager

@@ -16,7 +16,8 @@ import json
 import math
 import secrets
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -187,19 +188,11 @@ def read_keys(path: Path) -> tuple[_ApiKey, ...]:
         raise Misconfigured(
             f"{path}: a keys file holds [[key]] entries and nothing else, not {sorted(tables)}"
         )
-    keys = []
-    for number, entry in enumerate(entries, 1):
-        keys.append(_read_entry(entry, f"{path}, key {number}"))
-    _check_names(keys, path)
+    keys = [_read_entry(entry, f"{path}, key {number}") for number, entry in enumerate(entries, 1)]
+    for name, count in Counter(key.caller.name for key in keys).items():
+        if count > 1:
+            raise Misconfigured(f"{path}: two keys are named {name!r}")
     return tuple(keys)
-
-
-def _check_names(keys: Sequence[_ApiKey], path: Path) -> None:
-    seen: set[str | None] = set()
-    for key in keys:
-        if key.caller.name in seen:
-            raise Misconfigured(f"{path}: two keys are named {key.caller.name!r}")
-        seen.add(key.caller.name)
 
 
 _LIMITS: Final = frozenset(one.name for one in fields(_Limits))
@@ -248,12 +241,11 @@ def _read_scope(said: str) -> str:
 
 
 def read_rights(said: Iterable[str], where: str) -> frozenset[Right]:
-    rights = set()
-    for one in said:
+    named = list(said)
+    for one in named:
         if one not in set(Right):
             raise Misconfigured(f"{where}: unknown right {one!r}; there are {', '.join(Right)}")
-        rights.add(Right(one))
-    return frozenset(rights)
+    return frozenset(map(Right, named))
 
 
 def _read_limits(entry: Mapping[str, Any], where: str) -> _Limits:
@@ -295,9 +287,7 @@ def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str])
     entry = _write_entry(
         name, _read_scopes(scopes, "--scopes"), read_rights(rights, "--rights"), hash_key(key)
     )
-    text = ""
-    if path.exists():
-        text = path.read_text(encoding="utf-8").rstrip() + "\n\n"
+    text = path.read_text(encoding="utf-8").rstrip() + "\n\n" if path.exists() else ""
     _write(path, text + entry)
     return key
 
@@ -313,11 +303,8 @@ def remove_key(path: Path, name: str) -> None:
     """Takes the key with a name out; a running server refuses it from then on."""
     if not any(key.caller.name == name for key in list_keys(path)):
         raise NotFound(f"{path} has no key named {name!r}")
-    kept = []
-    for block in _split(path.read_text(encoding="utf-8")):
-        if not _is_named(block, name):
-            kept.append(block)
-    _write(path, "".join(kept))
+    blocks = _split(path.read_text(encoding="utf-8"))
+    _write(path, "".join(block for block in blocks if not _is_named(block, name)))
 
 
 def _write_entry(name: str, scopes: Iterable[str], rights: Iterable[str], hash: str) -> str:

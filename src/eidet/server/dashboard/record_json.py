@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any, Final
 
 from ...core.event import Event
 from ...core.hit import Hit
 from ...core.record import Record
+from ...core.record_table import FIELDS
 from ...core.validate import Json
 
 LIST_CHARS: Final = 400  # of a text in a list
 PAGE_CHARS: Final = 20_000  # of a text on a page of its own, unless all of it is asked for
 
-_APART: Final = frozenset(  # told otherwise, on a page of its own, or not at all
-    ("text", "data", "meta", "state", "derived_from", "vector", "terms", "original", "sealed")
-)
-_PLAIN: Final = tuple(one.name for one in fields(Record) if one.name not in _APART)
+_APART: Final = frozenset(("text", "data", "meta", "state", "derived_from"))  # of a page of its own
+_PLAIN: Final = tuple(one.name for one in FIELDS if one.shown and one.name not in _APART)
 
 
 def record_as_json(record: Record, chars: int = LIST_CHARS) -> dict[str, Any]:

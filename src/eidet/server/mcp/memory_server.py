@@ -80,12 +80,9 @@ class MemoryServer(MCPServer[dict[str, Any]]):
 
     async def list_tools(self) -> list[Tool]:
         """The tools that the caller may call."""
-        tools = []
-        for tool in await super().list_tools():
-            right = self._rights.get(tool.name)
-            if right is None or self._access.may(right):
-                tools.append(tool)
-        return tools
+        rights = self._rights
+        tools = await super().list_tools()
+        return [tool for tool in tools if tool.name not in rights or self._access.may(rights[tool.name])]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[dict[str, Any], Any] | None = None

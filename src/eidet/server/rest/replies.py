@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, create_model
 
 from ...core.event import Event
 from ...core.hit import Hit, Hits, Signal, Trace
-from ...core.record import Record, iso_time
+from ...core.record import TIMES, Record, iso_time
 from ...core.remembered import Rejected
 from ...core.session_summary import SessionSummary
 from ...core.state import State
@@ -24,9 +24,7 @@ from ...graph.fact import Fact
 from ...recall.pack import Context
 from ...trust.erase import Forgotten, Preview, Receipt
 
-_TIMES: Final = frozenset(
-    ("created", "occurred", "last_used", "expires", "valid_from", "valid_to", "known_from", "known_to")
-)
+_TIMES: Final = frozenset((*TIMES, "valid_from", "valid_to", "known_from", "known_to"))
 _TIMES_OF: Final[Mapping[type, frozenset[str]]] = {
     Event: frozenset(("at",)),
     SessionSummary: frozenset(("first", "last")),
