@@ -10,7 +10,7 @@ from ...core.hit import Hit, Hits
 from ...core.record import Record
 from ...core.state import State
 from ...core.validate import Json
-from ...recall.passages import SessionTurns
+from ...recall.nearby import Beside
 from . import Action, guard_text, restore_text
 from .fields import Guard
 from .pending import Pending
@@ -66,10 +66,10 @@ class Telling:
             return hits
         return [replace(hit, record=reveal_record(hit.record, self.guard)) for hit in hits]
 
-    def turns(self, turns: SessionTurns) -> SessionTurns:
+    def turns(self, turns: Beside) -> Beside:
         if self.guard is None:
             return turns
-        return replace(turns, beside={key: self.records(near) for key, near in turns.beside.items()})
+        return {key: self.records(near) for key, near in turns.items()}
 
 
 def describe_revealed(about: Told) -> dict[str, Any]:
