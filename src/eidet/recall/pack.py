@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from ..core.hit import Hit
 from ..core.record import Kind, Record
 from ..text.tokens import TokenCounter, cut
-from ..trust.privacy.quoting import is_untrusted
+from ..trust.privacy.quarantine import is_untrusted
 from .nearby import Beside, Key, key_of
 from .prompt_lines import (
     day_of,
@@ -137,7 +137,7 @@ def pack(
 
 
 def _list_wishes(hits: Sequence[Hit], turns: Beside) -> Iterator[_Wish]:
-    """Hits, best first; before a turn of few words the one it follows, after all hits the other neighbours."""
+    """Hits, best first, a turn of few words with those before it; after all hits the other neighbours."""
     for hit in hits:
         record, key = hit.record, key_of(hit.record)
         yield _Wish(key, record, WORKING if record.kind == Kind.WORKING else MEMORY)
@@ -308,7 +308,7 @@ class _Packer:
         return re.search(rf"(?<!\w){re.escape(part.bare)}(?!\w)", one.bare) is not None
 
     def _drop_repeats(self, chosen: _Chosen) -> _Chosen:
-        """Leaves out what a longer text that was chosen later says too, and neighbours of what is left out."""
+        """Leaves out what a longer text that was chosen later says too, and its neighbours."""
         heard = "\n".join(self._line(wish).bare for wish in chosen.values())
         for wish in list(chosen.values()):
             if heard.count(self._line(wish).bare) > 1 and self._is_told(wish, chosen.values()):

@@ -32,7 +32,6 @@ from eidet.store.abilities import (
     OF_TRANSACTIONS,
     FindsDerived,
     FindsHeld,
-    FindsTwins,
     KeepsSecrets,
     Leaps,
     LivesInFile,
@@ -66,7 +65,6 @@ BY_VERBS = {
     "list_derived",
     "list_revised",
     "put_new",
-    "same",
 }  # what the verbs do for two stores that are one
 OF_ONE = {"address", "note_in", "latest_seq", "leap", "name_own_index", "path", "sealed", "secret"}
 
@@ -80,7 +78,7 @@ def names_of_abilities() -> set[str]:
 
 
 PORT = names_of(Store) | names_of_abilities()
-TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsDerived, FindsHeld, FindsTwins, Leaps)))
+TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsDerived, FindsHeld, Leaps)))
 
 
 def decided(wrapper: type[PassthroughStore | PassthroughTransaction]) -> list[str]:

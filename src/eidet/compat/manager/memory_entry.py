@@ -12,7 +12,7 @@ from ...core.errors import BadInput
 from ...core.hit import Hit
 from ...core.record import Record
 from ...models.embed.quantise import first_rows
-from ...trust.privacy.quoting import trust_in
+from ...trust.privacy.quarantine import trust_in
 
 UNKNOWN: Final = "unknown"
 

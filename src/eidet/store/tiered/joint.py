@@ -21,7 +21,6 @@ from ...core.where import Where
 from .. import EPOCH, SETTINGS, STAGED, TOMBSTONES, Derived, Store, Table, Transaction, Use
 from ..abilities import GivesSeqsLate, Leaps
 from ..model import PROVISIONAL, K, V
-from ..verbs.duplicates import keep_current, list_twins
 from ..verbs.erasing import find_derived_in
 from ..verbs.lookups import read_records
 from .history import join_histories
@@ -161,12 +160,11 @@ class JointTransaction:
             self._parts.need_all("a record that may be there")
         return found
 
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        return self._sort(lambda transaction: transaction.same(scope, digests, every_kind=every_kind))
-
-    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
-        found = self._sort(lambda transaction: list_twins(transaction, record, digest))
-        yield keep_current(self, found)
+    def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
+        """Of copies, the one that counts: an older one may say something else."""
+        found = self._sort(lambda transaction: transaction.same(scope, keys))
+        current = self.read(scope, [record.id for record in found])
+        return [record for record, now in zip(found, current, strict=True) if now and now.seq == record.seq]
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         self._parts.need_all("what goes through all records")
