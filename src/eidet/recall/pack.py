@@ -256,6 +256,8 @@ class _Packer:
         """`[3] Ann: …`; without headings `[2026-05-08] Ann: …`."""
         record, line = wish.record, self._line(wish)
         said = quote_text(record, line.said) if line.quoted else line.said
+        if record.kind == Kind.EPISODE:  # which begins with its day
+            said = said.removeprefix(f"[{day_of(record)}] ")
         who = "" if line.quoted else speaker_of(record)
         return f"[{number if self.headings else day_of(record)}] " + (f"{who}: {said}" if who else said)
 
