@@ -25,9 +25,7 @@ def _letter_of(code: int) -> int:
     """A small letter for a letter, 0 for a digit, a blank for everything else."""
     if code < 128 and chr(code).isalpha():
         return ord(chr(code).lower())
-    if 48 <= code < 58:
-        return 48
-    return 32
+    return 48 if 48 <= code < 58 else 32
 
 
 _LETTERS = bytes(map(_letter_of, range(256)))

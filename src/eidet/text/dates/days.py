@@ -25,6 +25,13 @@ class Days(NamedTuple):
     yearless: bool = False
 
 
+Read = tuple[Days, int] | None  # what a reader answers: the days, and the place after the words that say them
+
+
+def placed(days: Days | None, after: int) -> Read:
+    return None if days is None else (days, after)
+
+
 def clip_day(ordinal: int) -> int:
     return min(max(ordinal, 1), LAST_DAY)
 
@@ -33,9 +40,7 @@ def ordinal_of(year: int, month: int, day: int) -> int:
     """Clipped to the calendar where the year is not in it; the day must exist."""
     if year < 1:
         return 1
-    if year <= 9999:
-        return date(year, month, day).toordinal()
-    return LAST_DAY
+    return date(year, month, day).toordinal() if year <= 9999 else LAST_DAY
 
 
 def month_length(year: int, month: int) -> int:
@@ -43,9 +48,7 @@ def month_length(year: int, month: int) -> int:
         if year % 4 == 0 and (year % 100 or year % 400 == 0):
             return 29
         return 28
-    if month in (4, 6, 9, 11):
-        return 30
-    return 31
+    return 30 if month in (4, 6, 9, 11) else 31
 
 
 def day(ordinal: int, confidence: float = 1.0) -> Days:

@@ -88,10 +88,7 @@ def _apart(found: list[Found]) -> Iterator[Found]:
 
 
 def _in_digits(low: str, grammar: Grammar | None) -> Iterator[Found]:
-    if grammar:
-        month_first = grammar.locale.month_first
-    else:
-        month_first = None
+    month_first = grammar.locale.month_first if grammar else None
     for match in _NUMERIC.finditer(low):
         if days := read_number(match[0], "", month_first):
             yield match.start(), match.end(), days
@@ -136,10 +133,7 @@ def grammar_of(language: str) -> Grammar | None:
         *_which(locale, readers),
     ]
     parts += [*_weekdays(locale, readers), *_years(locale, readers)]
-    if locale.spaced:
-        edges = (r"(?<!\w)", r"(?!\w)")
-    else:
-        edges = ("", "")
+    edges = (r"(?<!\w)", r"(?!\w)") if locale.spaced else ("", "")
     pattern = re.compile(f"{edges[0]}(?:{'|'.join(parts)}){edges[1]}")
     return Grammar(locale, pattern, readers, _vocabulary(locale))
 
@@ -159,10 +153,7 @@ def _vocabulary(locale: Locale) -> frozenset[str]:
         *chain.from_iterable(locale.counted.values()),
     ]
     words = [max(_WORD.findall(phrase), key=len, default="") for phrase in phrases]
-    if locale.more:
-        nouns = "|".join(locale.more.nouns.values()).split("|")
-    else:
-        nouns = []
+    nouns = "|".join(locale.more.nouns.values()).split("|") if locale.more else []
     return frozenset(word[:3] for word in [*words, *nouns] if word)
 
 
@@ -170,9 +161,7 @@ def _dates(locale: Locale, readers: Readers) -> Iterator[str]:
     names, short = _any(locale.months), _abbreviations(locale.months)
     of = r"(?:(?:de|di|del|of|d')\s{1,3})?"
     year = rf"(?:[.,]?\s{{1,3}}(?:(?:de|del|do|του)\s{{1,3}})?({_YEAR})(?!\d))?"
-    gap = r"\s?"
-    if locale.spaced:
-        gap = r"\s{1,3}"
+    gap = r"\s{1,3}" if locale.spaced else r"\s?"
 
     def read(match: re.Match[str], now: Now) -> Days | None:
         got = inner.fullmatch(match[0])
@@ -231,9 +220,7 @@ def _count_patterns(locale: Locale, readers: Readers) -> Iterator[str]:
             continue
         name = f"counted{place}"
         readers[name] = _counter(locale, number, sign, unit)
-        slot = "[0-9]{1,4}"
-        if words:
-            slot = f"(?:[0-9]{{1,4}}|{_silence_groups(words)})"
+        slot = f"(?:[0-9]{{1,4}}|{_silence_groups(words)})" if words else "[0-9]{1,4}"
         choices = "|".join(_any([phrase]).replace(re.escape(NUMBER), slot) for phrase in phrases)
         yield f"(?P<{name}>{choices})"
 
