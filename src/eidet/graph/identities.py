@@ -176,9 +176,7 @@ class Identities:
         for number in self.book.list_living(signature.name):
             counts[self.signatures[number].sort] += self.book.uses[number]
         people = counts[PERSON] + len(self.book.list_fulls(signature.name))
-        if people and people >= counts[THING]:
-            return PERSON
-        return THING
+        return PERSON if people and people >= counts[THING] else THING
 
     def _list_namesakes(self, word: str) -> Namesakes:
         known = self._namesakes.get(word)
@@ -252,6 +250,4 @@ def _join(groups: dict[Node, set[Node]], one: Node, other: Node) -> None:
 def _choose_root(group: Iterable[Node]) -> Node:
     """The user of the scope, else the first by name: the same whatever came first."""
     nodes = sorted(group)
-    if USER_NODE in nodes:
-        return USER_NODE
-    return nodes[0]
+    return USER_NODE if USER_NODE in nodes else nodes[0]

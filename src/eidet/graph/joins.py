@@ -123,9 +123,7 @@ class PatternJoin:
         if part is None:
             return None
         if part.startswith(VARIABLE):
-            if part in bindings:
-                return [bindings[part]]
-            return None
+            return [bindings[part]] if part in bindings else None
         if part not in self._meanings:
             self._meanings[part] = self._graph.identities.find(part)
         return self._meanings[part]
@@ -166,7 +164,7 @@ class PatternJoin:
         if self._infer:
             subjects = self._reasoner.list_subjects(relation)
         seen: set[Node] = set()
-        for subject in subjects:
+        for subject in subjects:  # one by one: who asks for few need not see all
             if subject not in seen:
                 seen.add(subject)
                 yield subject, relation

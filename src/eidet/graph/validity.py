@@ -7,6 +7,7 @@ decided stays open, and both sides are rivals. Nothing of this is stored.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
@@ -21,19 +22,8 @@ class Interval:
     """A time in which a value held, with all that says so."""
 
     __slots__ = (
-        "_members",
-        "closer",
-        "end",
-        "firmness",
-        "negated",
-        "object",
-        "opponents",
-        "rank",
-        "relation",
-        "said",
-        "start",
-        "subject",
-        "successor",
+        *("_members", "closer", "end", "firmness", "negated", "object", "opponents"),
+        *("rank", "relation", "said", "start", "subject", "successor"),
     )
 
     def __init__(self, value: Node, start: float | None, first: Assertion, *, negated: bool = False) -> None:
@@ -72,27 +62,20 @@ class Interval:
     def confidence(self) -> float:
         """Rises with each source that says the same."""
         if len(self.said) == 1:  # as nearly all
-            return 1.0 - (1.0 - weigh_assertion(self.said[0]))
+            return weigh_assertion(self.said[0])
         best: dict[int, float] = {}
         for assertion in self.said:
             seq = assertion.source.seq
             best[seq] = max(best.get(seq, 0.0), weigh_assertion(assertion))
-        doubt = 1.0
-        for weight in best.values():
-            doubt *= 1.0 - weight
-        return 1.0 - doubt
+        return 1.0 - math.prod(1.0 - weight for weight in best.values())
 
     @property
     def known_from(self) -> float:
-        if len(self.said) == 1:
-            return self.said[0].source.created
         return min(assertion.source.created for assertion in self.said)
 
     @property
     def known_to(self) -> float | None:
-        if self.closer is None:
-            return None
-        return max(self.closer.source.created, self.known_from)
+        return None if self.closer is None else max(self.closer.source.created, self.known_from)
 
     def holds_at(self, at: float) -> bool:
         return (self.start is None or self.start <= at) and (self.end is None or at < self.end)
@@ -130,14 +113,8 @@ class Effect(NamedTuple):
     def order(self) -> tuple[float, int, float, int, str, float]:
         """Does not depend on which record came first."""
         assertion = self.assertion
-        return (
-            self.at,
-            self.act,
-            assertion.source.occurred,
-            assertion.position,
-            self.value,
-            assertion.confidence,
-        )
+        said = (assertion.source.occurred, assertion.position, self.value, assertion.confidence)
+        return self.at, self.act, *said
 
 
 def list_effects(value: Node, assertion: Assertion) -> list[Effect]:
@@ -159,12 +136,10 @@ def list_effects(value: Node, assertion: Assertion) -> list[Effect]:
 
 def trace_validity(pairs: Iterable[tuple[Node, Assertion]], *, is_single: bool) -> list[Interval]:
     """The intervals of one subject and one relation, the earliest first. `said` has the object of each."""
-    effects: list[Effect] = []
-    for value, assertion in pairs:
-        effects += list_effects(value, assertion)
+    effects = [effect for value, assertion in pairs for effect in list_effects(value, assertion)]
     if len(effects) == 1:
         return _trace_one(effects[0])
-    effects.sort(key=_order)
+    effects.sort(key=lambda effect: effect.order)
     course = _Course(is_single=is_single)
     for effect in effects:
         course.take(effect)
@@ -178,10 +153,6 @@ def _trace_one(effect: Effect) -> list[Interval]:
         only.close(effect.at, effect.assertion)
         return [only]
     return [Interval(effect.value, effect.at, effect.assertion, negated=effect.act is EffectKind.DENY)]
-
-
-def _order(effect: Effect) -> tuple[float, int, float, int, str, float]:
-    return effect.order
 
 
 _Sources = dict[int, dict[Node, Interval]]  # by the seq of the record that first said it, and by value
