@@ -38,7 +38,7 @@ class FactMatch:
         return self.bindings[VARIABLE + variable.removeprefix(VARIABLE)]
 
 
-class Solution(NamedTuple):
+class _Solution(NamedTuple):
     """A solution inside a graph: nodes by variable, and an interval per pattern."""
 
     bindings: dict[str, Node]
@@ -68,7 +68,7 @@ class PatternJoin:
         self._reasoner = Reasoner(graph, moments.view)
         self._meanings: dict[str, list[Node]] = {}
 
-    def solve(self, patterns: Sequence[TriplePattern]) -> Iterator[Solution]:
+    def solve(self, patterns: Sequence[TriplePattern]) -> Iterator[_Solution]:
         """In no order; each solution once."""
         seen: set[tuple[object, ...]] = set()
         for bindings, chosen in self._join(dict(enumerate(patterns)), {}, {}):
@@ -76,7 +76,7 @@ class PatternJoin:
             mark = (*sorted(bindings.items()), *map(id, intervals))
             if mark not in seen:
                 seen.add(mark)
-                yield Solution(bindings, intervals)
+                yield _Solution(bindings, intervals)
 
     def _join(
         self, left: dict[int, TriplePattern], bindings: dict[str, Node], chosen: dict[int, Interval]

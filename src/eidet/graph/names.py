@@ -12,7 +12,6 @@ from ..text.facts.statement import VALUE, Mention, Reference
 
 USER: Final = "user"  # whoever speaks in a scope, where a record does not say who
 SPEAKERS: Final = frozenset(("", "user", "human", "me", "i", "myself", "we"))
-MACHINES: Final = frozenset(("assistant", "ai", "bot", "model", "system", "tool", "agent"))  # never the user
 PERSON: Final = "person"
 VAGUE: Final = "vague"  # a name that a text calls a thing for want of a better word: others may know more
 THING: Final = "thing"  # a place, an organisation, an event: whatever is no person and no value

@@ -12,21 +12,21 @@ from .validity import Interval
 _Ways = dict[Node, list[tuple[Interval, ...]]]  # the shortest ways to each node, as the facts along them
 
 
-class Leg(NamedTuple):
+class _Leg(NamedTuple):
     """One step of a way: a fact, and where it leads."""
 
     interval: Interval
     to: Node
 
 
-def list_legs(graph: ScopeGraph, node: Node, moments: Moments) -> Iterator[Leg]:
+def list_legs(graph: ScopeGraph, node: Node, moments: Moments) -> Iterator[_Leg]:
     """The steps from an entity, along facts that hold, in either direction. Values lead nowhere."""
     for interval in graph.list_intervals(node, moments.view):
         if _is_passable(interval, moments):
-            yield Leg(interval, interval.object)
+            yield _Leg(interval, interval.object)
     for interval in graph.list_intervals_naming(node, moments.view):
         if _is_passable(interval, moments):
-            yield Leg(interval, interval.subject)
+            yield _Leg(interval, interval.subject)
 
 
 def _is_passable(interval: Interval, moments: Moments) -> bool:

@@ -95,7 +95,7 @@ class Interval:
             self.firmness = max(self.firmness, assertion.confidence)
 
 
-class EffectKind(IntEnum):
+class _EffectKind(IntEnum):
     """What a statement does, in the order in which acts of one moment count."""
 
     END = 0
@@ -103,9 +103,9 @@ class EffectKind(IntEnum):
     ASSERT = 2
 
 
-class Effect(NamedTuple):
+class _Effect(NamedTuple):
     at: float
-    act: EffectKind
+    act: _EffectKind
     value: Node
     assertion: Assertion
 
@@ -117,20 +117,22 @@ class Effect(NamedTuple):
         return self.at, self.act, *said
 
 
-def list_effects(value: Node, assertion: Assertion) -> list[Effect]:
+def list_effects(value: Node, assertion: Assertion) -> list[_Effect]:
     """What a statement does when."""
     start, end = assertion.since, assertion.until
     if assertion.ended and end is None:
         end = assertion.source.occurred
     if end is not None and end <= assertion.source.occurred and start is None:
-        return [Effect(end, EffectKind.END, value, assertion)]
+        return [_Effect(end, _EffectKind.END, value, assertion)]
     if start is None:
         start = assertion.source.occurred
     if end is not None and end <= start:
         end = None
-    effects = [Effect(start, EffectKind.DENY if assertion.negated else EffectKind.ASSERT, value, assertion)]
+    effects = [
+        _Effect(start, _EffectKind.DENY if assertion.negated else _EffectKind.ASSERT, value, assertion)
+    ]
     if end is not None:
-        effects.append(Effect(end, EffectKind.END, value, assertion))
+        effects.append(_Effect(end, _EffectKind.END, value, assertion))
     return effects
 
 
@@ -146,13 +148,13 @@ def trace_validity(pairs: Iterable[tuple[Node, Assertion]], *, is_single: bool) 
     return course.finish()
 
 
-def _trace_one(effect: Effect) -> list[Interval]:
+def _trace_one(effect: _Effect) -> list[Interval]:
     """Most relations of most subjects are stated once."""
-    if effect.act is EffectKind.END:
+    if effect.act is _EffectKind.END:
         only = Interval(effect.value, None, effect.assertion)
         only.close(effect.at, effect.assertion)
         return [only]
-    return [Interval(effect.value, effect.at, effect.assertion, negated=effect.act is EffectKind.DENY)]
+    return [Interval(effect.value, effect.at, effect.assertion, negated=effect.act is _EffectKind.DENY)]
 
 
 _Sources = dict[int, dict[Node, Interval]]  # by the seq of the record that first said it, and by value
@@ -212,7 +214,7 @@ class _OpenValues:
             return True
         return is_single and not interval.negated and self._firm > 1
 
-    def list_decided(self, effect: Effect) -> list[Interval]:
+    def list_decided(self, effect: _Effect) -> list[Interval]:
         """What is asserted of other values, and ended by a firm effect."""
         rank, at, seq = effect.assertion.source.rank, effect.at, effect.assertion.source.seq
         found: list[Interval] = []
@@ -264,13 +266,13 @@ class _Course:
         self._unbegun: list[Interval] = []
         self.intervals: list[Interval] = []
 
-    def take(self, effect: Effect) -> None:
-        if effect.act is EffectKind.END:
+    def take(self, effect: _Effect) -> None:
+        if effect.act is _EffectKind.END:
             self._end(effect)
         else:
-            self._begin(effect, negated=effect.act is EffectKind.DENY)
+            self._begin(effect, negated=effect.act is _EffectKind.DENY)
 
-    def _begin(self, effect: Effect, *, negated: bool) -> None:
+    def _begin(self, effect: _Effect, *, negated: bool) -> None:
         there = self._open.get(effect.value, negated=negated)
         if there is not None:
             self._say_again(effect, there)
@@ -282,14 +284,14 @@ class _Course:
         if not negated:
             self._last[effect.value] = new
 
-    def _say_again(self, effect: Effect, there: Interval) -> None:
+    def _say_again(self, effect: _Effect, there: Interval) -> None:
         """What was a guess, or disputed, may be said for sure now."""
         was_firm, is_disputed = there.is_firm, self._open.has_rivals(there, is_single=self._is_single)
         self._open.add(there, effect.assertion)
         if is_disputed or (there.is_firm and not was_firm):
             self._displace(effect, there)
 
-    def _displace(self, effect: Effect, new: Interval) -> None:
+    def _displace(self, effect: _Effect, new: Interval) -> None:
         """Closes what cannot hold beside a new interval, as far as that is decided."""
         if effect.assertion.confidence < FIRM:
             return
@@ -301,7 +303,7 @@ class _Course:
             there.close(effect.at, effect.assertion, new)
             self._open.remove(there)
 
-    def _end(self, effect: Effect) -> None:
+    def _end(self, effect: _Effect) -> None:
         assertion = effect.assertion
         there = self._open.get(effect.value, negated=assertion.negated)
         if there is not None:
@@ -316,7 +318,7 @@ class _Course:
             return
         self._end_unbegun(effect)
 
-    def _end_unbegun(self, effect: Effect) -> None:
+    def _end_unbegun(self, effect: _Effect) -> None:
         """That something is over which nobody had said before."""
         new = Interval(effect.value, None, effect.assertion)
         new.close(effect.at, effect.assertion)
@@ -331,7 +333,7 @@ class _Course:
         return self._unbegun + self.intervals
 
 
-def _is_decided(effect: Effect, there: Interval) -> bool:
+def _is_decided(effect: _Effect, there: Interval) -> bool:
     """A later statement decides, unless it is trusted less; of one text, the later sentence."""
     if there.start == effect.at and there.first.source is not effect.assertion.source:
         return not there.is_firm

@@ -68,7 +68,7 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
         from .scanner import fold_text
 
         found = find_foreign(fold_text(text), now, code, past)
-        return tuple(make_date(text, start, end, days) for start, end, days in found)
+        return tuple(_make_date(text, start, end, days) for start, end, days in found)
     words, has_digits = read_letters(text)
     if TRIGGERS.isdisjoint(words) and not (has_digits and _has_digits_of_date(text)):
         return ()
@@ -142,10 +142,10 @@ def _english(tokens: Tokens) -> Iterator[Dated]:
             continue
         if found := expression(tokens, here):
             days, at = found
-            yield make_date(tokens.text, tokens.start(here), tokens.end(at - 1), days)
+            yield _make_date(tokens.text, tokens.start(here), tokens.end(at - 1), days)
 
 
-def make_date(text: str, start: int, end: int, days: Days) -> Dated:
+def _make_date(text: str, start: int, end: int, days: Days) -> Dated:
     return Dated(
         text=text[start:end],
         start=start,

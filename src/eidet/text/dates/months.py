@@ -56,9 +56,9 @@ def read_month(tokens: Tokens, at: int) -> Read:
     if words[after] == "." and words[at] not in MONTHS:
         after += 1
     first = after + (words[after] == "the")
-    pair = day_numbers(words, first)
+    pair = _day_numbers(words, first)
     if pair and (words[first][0].isdecimal() or _is_named(tokens, at)):
-        return read_dates(tokens, at, month, pair)
+        return _read_dates(tokens, at, month, pair)
     if known := year_after(tokens, after):
         return month_of(known[0], month), known[1]
     if not _is_month(tokens, at):
@@ -77,7 +77,7 @@ def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
 def read_day_first(tokens: Tokens, at: int) -> Read:
     """8 May 2023 · the 8th of May · 3 to 7 May · the twenty-first of May."""
     words = tokens.words
-    pair = day_numbers(words, at)
+    pair = _day_numbers(words, at)
     if not pair or not (words[at][0].isdecimal() or words[pair[2]] == "of"):
         return None
     after = pair[2]
@@ -87,7 +87,7 @@ def read_day_first(tokens: Tokens, at: int) -> Read:
         return None
     if words[named + 1] == "." and words[named] not in MONTHS and year_after(tokens, named + 2):
         named += 1
-    return read_dates(tokens, at, month, (pair[0], pair[1], named + 1))
+    return _read_dates(tokens, at, month, (pair[0], pair[1], named + 1))
 
 
 def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
@@ -98,7 +98,7 @@ def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
     return ordinal or named > at + 1 or tokens.capital(named) or year_after(tokens, named + 1) is not None
 
 
-def read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
+def _read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
     """A day or a run of days of a month, with the year that follows or the likely one."""
     first, last, after = pair
     year = tokens.year
@@ -115,7 +115,7 @@ def read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) 
     return placed(days, after)
 
 
-def day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
+def _day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
     """The first and last day of "8", "8th", "eighth", "3-7" or "3 to 7", and the place after."""
     if words[at][:1].isdecimal() and (match := _DAYS.fullmatch(words[at])):
         return int(match[1]), int(match[2]), at + 1
@@ -212,7 +212,7 @@ def _read_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
     month, number = (one, two) if one <= 12 else (two, one)
     if month > 12 or month < 1:
         return None
-    found = read_dates(tokens, at, month, (number, number, at + 1))
+    found = _read_dates(tokens, at, month, (number, number, at + 1))
     return found and (
         found[0]._replace(confidence=found[0].confidence * (0.7 if two <= 12 else 0.9)),
         found[1],

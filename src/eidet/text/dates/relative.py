@@ -218,7 +218,7 @@ def days_repeated_ago(tokens: Tokens, word: str, count: Count) -> Days | None:
         return _weekends(tokens.today, count)
     if single in SEASONS:
         last = year_away(lambda y: season_of(y, SEASONS[single]), tokens.today, -1)
-        return last and yearly_back(last, back)
+        return last and _yearly_back(last, back)
     return None
 
 
@@ -227,7 +227,7 @@ def _weekends(today: int, count: Count) -> Days:
     return first if first == last else span(first.first, last.last, 0.5)
 
 
-def yearly_back(days: Days, years: int) -> Days:
+def _yearly_back(days: Days, years: int) -> Days:
     """The same season some years before."""
     first = move_day(days.first, -years, "year")
     last = move_day(days.last + 1, -years, "year") - 1

@@ -90,9 +90,16 @@ class ObjectPhrases:
         first, known, next_word = self.low[at], self.known, self.low[after]
         if first in known.frames and after - at <= 4 and not first.endswith("ing"):
             return True
-        if first in known.adverbs or first in known.hedges:
+        if first in known.adverbs or first in known.hedges or self._looks_like_verb(at):
             return True
         return next_word in known.frames or next_word in known.effects or next_word in known.adverbs
+
+    def _looks_like_verb(self, at: int) -> bool:
+        """Keeps the window open · practises in the study."""
+        word, after = self.low[at], self.low[at + 1]
+        if not word.endswith("s") or word.endswith("ss") or self.words.capital(at):
+            return False
+        return after in ARTICLES or after in OWNERS or (after in self.known.ties and after != "of")
 
     def _object(self, at: int, kind: str) -> PhraseAt | None:
         if kind[0] == "=":  # the verb says all by itself
@@ -318,6 +325,8 @@ class ObjectPhrases:
 
     def _is_of_class(self, first: int, after: int, kind: str) -> bool:
         allowed = self.known.classes.get(kind)
+        if kind == "school" and after == first + 1 and not self.words.capital(first):
+            return False  # "goes to school" does not say to which
         if allowed is None or not allowed.isdisjoint(self.low[first:after]):
             return True
         return kind in _NAMED_KINDS and self.is_name(first)

@@ -138,14 +138,14 @@ def _parse_rows(rows: list[dict[str, Any]], known: KnownMentions) -> tuple[State
 
 def parse_statement(row: dict[str, Any], known: KnownMentions) -> Statement:
     """The statement of a row that `statement_data` made. The row is used up."""
-    row["subject"] = parse_mention(row["subject"], known)
-    row["object"] = parse_mention(row["object"], known)
+    row["subject"] = _parse_mention(row["subject"], known)
+    row["object"] = _parse_mention(row["object"], known)
     if "nature" in row:
         row["nature"] = Nature(row["nature"])
     return Statement(**row)
 
 
-def parse_mention(row: dict[str, Any], known: KnownMentions) -> Mention:
+def _parse_mention(row: dict[str, Any], known: KnownMentions) -> Mention:
     key = tuple(row.items())
     mention = known.get(key)
     if mention is None:
