@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from ..graph.mcp_memory import make_drafts, parse_mcp_lines
-from .json_source import find_source, open_text
+from .source_files import find_source, open_text
 from .source_items import Notes, ReadOptions, SourceItem
 
 FIELDS: Final = {

@@ -55,12 +55,12 @@ TRANSACTIONS = (AuditedTransaction, LoggedTransaction, SealedTransaction)
 OF_TIERS = {"archive", "fingerprint", "health", "list_files", "missing", "prune", "scan"} | {
     "scrub",
     "size",
-    "survey",
-    "switch_vectors",
     "tell_home",
     "trim",
 }
 BY_VERBS = {
+    "survey",
+    "switch_vectors",
     "list_telling",
     "list_derived",
     "list_revised",
