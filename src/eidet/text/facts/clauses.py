@@ -247,6 +247,8 @@ class SentenceReading:
 
     def _is_vague(self, frame: Frame, begin: int, objects: list[Mention]) -> bool:
         """Whether an object says nothing outside of its talk: "the way", "this app", "the colour"."""
+        if "own" in frame.marks and self.low[begin] not in OWNERS and self.low[begin] not in ARTICLES:
+            return True
         words = objects[0].name.lower().split()
         if not words or frame.object[0] == "=" or frame.object in ("years", "age", "height"):
             return False

@@ -306,7 +306,8 @@ class ObjectPhrases:
             after -= 1
         if after == first or not low[first][:1].isalnum() or not self._is_of_class(first, after, kind):
             return None
-        if after == first + 1 and low[first].endswith("ing") and low[after] in _POINTING:
+        is_doing = low[first].endswith("ing") or low[first - 1] == "to"
+        if after == first + 1 and is_doing and low[after] in _POINTING:
             return None  # "watching them" says nothing
         shown = VALUE if kind in _VALUES else _KINDS.get(kind, "thing")
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
