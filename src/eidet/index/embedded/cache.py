@@ -15,8 +15,8 @@ from ...core.errors import Corrupt, EidetError
 from ...core.scope import Scope
 from ...store import Changes, Head, Store, verbs
 from .. import ChangeListener
-from .arms import VectorArm
 from .shard import Shard
+from .vectors import VectorArm
 
 T = TypeVar("T")
 V = TypeVar("V", bound=VectorArm)
