@@ -17,7 +17,7 @@ from ...core.where import Where
 from ...store import Head, Store
 from ...store.model import entry_of
 from ...text import Analyzer
-from .. import Candidates, ChangeListener, Floats, Neighbours, Probe, Seqs
+from .. import Candidates, Floats, Neighbours, Probe, Seqs
 from ..embedded.cache import ScopeCache
 from ..embedded.lexicon import Lexicon
 from ..embedded.merge import merge_candidates
@@ -68,10 +68,6 @@ class VectorIndex:
         )
         self.queries: ShardQueries[RecentVectors] = ShardQueries(store, self.cache, lexicon, analyzer)
         self._worker = ScopeWorker("eidet-vectordb", self._try_to_send)
-
-    def share_changes(self, listener: ChangeListener) -> None:
-        """See `SharesChanges`."""
-        self.cache.share_changes(listener)
 
     # Searching.
 
