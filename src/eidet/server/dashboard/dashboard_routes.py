@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from ...core.scope import Scope
 from ...core.validate import moment
 from ...eval.cases import Question
-from ...eval.saving import save_question
+from ...eval.lines import save_question
 from ...exchange.record_exports import check_plain
 from ...memory import Memory
 from ...store.traits import path_of
