@@ -21,7 +21,7 @@ from ..core.arguments import one_or_all
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from ..memory import Memory
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 from .from_chatgpt import read_chatgpt
 from .from_chroma import read_chroma
 from .from_claude import read_claude

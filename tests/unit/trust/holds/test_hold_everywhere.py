@@ -40,7 +40,7 @@ OWN_WAYS = {
     "store/tiered/history.py": {"remove"},
     "store/tiered/joint.py": {"remove", "edit_history"},
     "store/tiered/moving.py": {"remove"},
-    "trust/audit/transaction.py": {"remove", "edit_history"},
+    "trust/audit/store.py": {"remove", "edit_history"},
     "trust/seal/transaction.py": {"remove", "edit_history"},
 }
 
