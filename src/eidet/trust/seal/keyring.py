@@ -23,9 +23,8 @@ from ...core.errors import Corrupt, Misconfigured, NotFound
 from ...core.validate import dump_json
 from ...store import SETTINGS, Store, Transaction
 from ...store.verbs.values import SetSettings
-from . import KeyService, Shredded, WrongKey
+from . import KEYS, SEAL, KeyService, Shredded, WrongKey
 from .boxes import SECRET_BYTES, ScopeKeys, pack_parts
-from .unsealed import KEYS, SEAL
 
 FORMAT: Final = 1
 KEPT: Final = 10_000  # scopes whose keys are held in RAM
