@@ -123,9 +123,7 @@ async def _call(work: Callable[[], Any]) -> Any:
 
 def _tell(record: Record) -> str:
     """A memory as a line; a text of strangers as a quotation that it cannot leave."""
-    if is_untrusted(record):
-        return quote_line(record, record.text)
-    return line_of(record)
+    return quote_line(record, record.text) if is_untrusted(record) else line_of(record)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from ..models.llm import LLM, Answer, Request
 from ..models.llm.consult import Outcome, consult_or_fall_back
 from ..text.facts import RELATIONS, Mention, Nature, Reference, Statement, read_facts, relation_of
 from ..text.facts.sentence_words import LONGEST, SentenceWords, split_words
-from ..text.facts.word_tables import tables_of
+from ..text.facts.vocabulary import load_vocabulary
 
 PURPOSE: Final = "facts"
 _MOST: Final = 64  # facts of one text
@@ -116,7 +116,7 @@ class _Checker:
             confidence=float(row.get("confidence", 1.0)),
             nature=_nature(relation),
             start=sentence.starts[1],
-            end=sentence.ends[sentence.last],
+            end=sentence.end(sentence.last),
         )
 
     def _subject(self, name: str) -> Mention | None:
@@ -132,7 +132,7 @@ class _Checker:
     def _sentence_of(self, name: str) -> SentenceWords | None:
         """The first sentence that has all words of an object."""
         for sentence in split_words(self.text):
-            if self._occurs(name, sentence.text[sentence.starts[1] : sentence.ends[sentence.last]]):
+            if self._occurs(name, sentence.sentence):
                 return sentence
         return None
 
@@ -141,8 +141,7 @@ class _Checker:
         return bool(wanted) and set(wanted) <= set(_WORD.findall(text.lower()))
 
     def _is_secret(self, sentence: SentenceWords) -> bool:
-        tables = tables_of(self.language) or tables_of("en")
-        return tables is not None and not tables.secrets.isdisjoint(sentence.low)
+        return not load_vocabulary().secrets.isdisjoint(sentence.low)
 
     def _moment(self, day: str) -> float | None:
         """Midnight of a day in ISO form; None for what is none."""

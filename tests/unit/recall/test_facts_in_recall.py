@@ -208,19 +208,3 @@ def test_many_preferences_do_not_hide_an_instruction() -> None:
             memory.remember({"role": "user", "content": f"I prefer brand{number} of tea."})
         told = memory.context("How tall is the door?").sections["instructions"]
         assert "metric" in told
-
-
-@pytest.mark.parametrize(
-    ("question", "place"),
-    [
-        ("Wo wohnt Ann?", "Porto"),
-        ("Wo wohnt Ann jetzt?", "Porto"),
-        ("Wo wohnte Ann im März?", "Lissabon"),
-    ],
-)
-def test_german_questions_are_answered_with_what_held(question: str, place: str) -> None:
-    with Memory(settings=Settings(language="de")) as memory:
-        memory.remember("Ann wohnt in Lissabon.", occurred="2026-01-10")
-        memory.remember("Ann ist nach Porto gezogen.", occurred="2026-06-03")
-        memory.remember("Die Bäckerei in Porto öffnet um sieben.", occurred="2026-07-01")
-        assert place in memory.recall(question, now=NOW)[0].text

@@ -27,9 +27,7 @@ from eidet.text.facts import (
     read_statements,
     relation_of,
 )
-from eidet.text.facts.fact_reader import may_have
-from eidet.text.facts.sentence_words import LONGEST, split_words
-from eidet.text.facts.word_tables import tables_of
+from eidet.text.facts.sentence_words import LONGEST
 
 SAID = datetime(2024, 6, 15, 12, tzinfo=UTC)
 LABELS = read_labels(Path(__file__).with_name("facts.jsonl"))
@@ -37,10 +35,10 @@ often = settings(derandomize=True, deadline=None, max_examples=examples(150))
 
 
 def read(text: str, language: str = "en") -> list[tuple[str, str, str]]:
-    found: list[tuple[str, str, str]] = []
-    for one in read_facts(text, said=SAID, language=language):
-        found.append((describe_mention(one.subject), one.relation, describe_mention(one.object)))
-    return found
+    return [
+        (describe_mention(one.subject), one.relation, describe_mention(one.object))
+        for one in read_facts(text, said=SAID, language=language)
+    ]
 
 
 def only(text: str) -> Statement:
@@ -58,8 +56,8 @@ def test_labelled_sentences_are_read_well(half: str) -> None:
     sentences = [one for one in LABELS if one.half == half]
     score = score_facts(sentences)
     assert len(sentences) >= 300
-    assert score.precision >= 0.92, score.wrong
-    assert score.recall >= 0.70, score.missed
+    assert score.precision >= 0.95, score.wrong
+    assert score.recall >= 0.90, score.missed
 
 
 def test_there_are_sixty_relations_and_each_inverse_is_one() -> None:
@@ -163,6 +161,70 @@ def test_a_standing_instruction_is_kept_as_it_was_said(text: str) -> None:
     assert statement.subject.reference is Reference.SPEAKER
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Whenever I mention a price, convert it to euros.",
+        "Ask before you delete anything.",
+        "Always ask before booking.",
+        "I'd rather you didn't use emojis.",
+        "I would prefer it if you kept it short.",
+        "Stop using bullet points.",
+        "Please stop apologising.",
+        "As a rule, reply in English.",
+        "As a rule of thumb, keep summaries under 100 words.",
+        "Don't call me before nine unless it's urgent.",
+    ],
+)
+def test_instructions_in_other_words_are_read(text: str) -> None:
+    assert [one.nature for one in read_facts(text, said=SAID)] == [Nature.INSTRUCTION]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Whenever I visit Porto, I call my sister.",
+        "I always answer emails at night.",
+        "Stop by on Friday.",
+        "As a rule, Ann works at home.",
+        'He said: "Always answer in French."',
+    ],
+)
+def test_what_is_no_order_is_no_instruction(text: str) -> None:
+    assert Nature.INSTRUCTION not in [one.nature for one in read_facts(text, said=SAID)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Ben said "I live in Madrid".',
+        "Ben said: “My sister Maria works at Acme. I love tea.”",
+        "'I work at Acme', he told me.",
+        "> I live in Madrid\nWhat do you make of that?",
+        '"My phone number is 555 123 4567," she wrote.',
+    ],
+)
+def test_who_says_i_in_quoted_speech_is_not_the_speaker(text: str) -> None:
+    assert [fact for fact in read(text) if fact[0] == "me"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann's phone number is 555 123 4567.",
+        "Ann's new phone number is 555 123 4567.",
+        "Ann's current phone number is 555 123 4567.",
+    ],
+)
+def test_a_new_number_is_a_value_of_the_same_relation(text: str) -> None:
+    assert read(text) == [("Ann", "phone", "555 123 4567")]
+    assert not only(text).ended
+
+
+def test_an_old_number_is_one_that_ended() -> None:
+    assert only("Ann's old phone number is 555 123 4567.").ended
+
+
 @pytest.mark.parametrize("text", ["I prefer aisle seats.", "I'd rather walk.", "My favourite tea is oolong."])
 def test_preferences_are_facts_of_their_own_kind(text: str) -> None:
     assert only(text).nature is Nature.PREFERENCE
@@ -201,72 +263,6 @@ def test_only_the_beginning_of_a_long_text_is_read() -> None:
 
 def test_a_language_without_tables_states_nothing() -> None:
     assert read("Ann lives in Porto.", language="fi") == []
-
-
-@pytest.mark.parametrize(
-    ("text", "facts"),
-    [
-        ("Ich wohne in Berlin.", [("me", "lives_in", "Berlin")]),
-        ("Seit 2019 wohne ich in Köln.", [("me", "lives_in", "Köln")]),
-        ("Anna ist nach Porto gezogen.", [("Anna", "lives_in", "Porto")]),
-        (
-            "Ich arbeite bei Siemens als Ingenieur.",
-            [("me", "works_at", "Siemens"), ("me", "works_as", "Ingenieur")],
-        ),
-        ("Mein Bruder heißt Max.", [("me", "sibling", "Max")]),
-        ("Meine Schwester Maria wohnt in Ulm.", [("me", "sibling", "Maria"), ("Maria", "lives_in", "Ulm")]),
-        ("Maria ist meine Schwester.", [("me", "sibling", "Maria")]),
-        ("Ich bin allergisch gegen Nüsse.", [("me", "allergic_to", "Nüsse")]),
-        ("Anna ist mit Tom verheiratet.", [("Anna", "married_to", "Tom")]),
-        ("Ich bin Lehrerin.", [("me", "works_as", "Lehrerin")]),
-        ("Ich esse kein Fleisch.", [("me", "does_not_eat", "Fleisch")]),
-        ("Ich mag keine Pilze.", [("me", "dislikes", "Pilze")]),
-        ("Ich spreche Deutsch und Englisch.", [("me", "speaks", "Deutsch"), ("me", "speaks", "Englisch")]),
-        ("Ich habe ein Auto gekauft.", [("me", "owns", "Auto")]),
-        ("Unser Hund heißt Bello.", [("me", "pet", "Bello")]),
-        ("Meine Telefonnummer ist 0171 2233445.", [("me", "phone", "0171 2233445")]),
-        ("Wo wohnst du?", []),
-        ("Wenn ich in Rom wohnte, wäre ich froh.", []),
-        ("Mein Passwort ist geheim.", []),
-    ],
-)
-def test_german_is_read_by_the_same_rules(text: str, facts: list[tuple[str, str, str]]) -> None:
-    assert read(text, language="de") == facts
-
-
-@pytest.mark.parametrize(
-    ("text", "month", "year", "ended"),
-    [
-        ("Im März zog Ann nach Rom.", 3, 2024, False),
-        ("Ann ist im Oktober nach Rom gezogen.", 10, 2023, False),
-        ("Seit November wohnt Ann in Rom.", 11, 2023, False),
-        ("Ann wohnte im September in Rom.", 9, 2023, True),
-    ],
-)
-def test_german_months_of_the_past_are_the_last_ones(text: str, month: int, year: int, ended: bool) -> None:
-    (statement,) = read_facts(text, said=SAID, language="de")
-    assert (statement.relation, statement.object.name, statement.ended) == ("lives_in", "Rom", ended)
-    assert statement.since == datetime(year, month, 1, tzinfo=UTC).timestamp()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ann wohnte früher in Bonn.",
-        "Früher wohnte Ann in Bonn.",
-        "Ann hat früher in Bonn gewohnt.",
-        "Ann wohnt nicht mehr in Bonn.",
-    ],
-)
-def test_what_held_before_is_read_in_german(text: str) -> None:
-    (statement,) = read_facts(text, said=SAID, language="de")
-    assert (statement.subject.name, statement.object.name, statement.ended) == ("Ann", "Bonn", True)
-
-
-def test_german_endings_are_told_apart() -> None:
-    for text in ("Ich wohne nicht mehr in Bonn.", "Früher wohnte ich in Bonn."):
-        (statement,) = read_facts(text, said=SAID, language="de")
-        assert (statement.object.name, statement.ended) == ("Bonn", True)
 
 
 mentions = st.builds(
@@ -325,12 +321,11 @@ VOCABULARY = sorted(
 @often
 @given(st.lists(st.sampled_from(VOCABULARY), max_size=40).map(" ".join) | st.text(max_size=200))
 def test_no_text_makes_it_raise_and_reading_is_pure(text: str) -> None:
-    for language in ("en", "de"):
-        first = read_facts(text, said=SAID, language=language)
-        assert first == read_facts(text, said=SAID, language=language)
-        for one in first:
-            assert 0 <= one.start <= one.end <= len(text)
-            assert 0 < one.confidence <= 1
+    first = read_facts(text, said=SAID)
+    assert first == read_facts(text, said=SAID)
+    for one in first:
+        assert 0 <= one.start <= one.end <= len(text)
+        assert 0 < one.confidence <= 1
 
 
 def test_bytes_of_texts_without_facts_stay_as_they_were() -> None:
@@ -364,41 +359,19 @@ def test_documents_are_not_read_for_facts() -> None:
         assert read_analysis(record.terms).statements == ()
 
 
-known_words = st.sampled_from([*sorted(tables_of("en").triggers), *sorted(tables_of("de").triggers)])  # type: ignore[union-attr]
-parts = st.one_of(
-    known_words, known_words.map(str.upper), st.sampled_from([*"'-_./ \n\u2019\u212aéx7", "n't"])
-)
-
-
-@given(st.lists(parts, max_size=8), st.sampled_from(["", " "]), st.sampled_from(["en", "de"]))
-@often
-def test_no_text_with_a_word_that_rules_know_is_ruled_out(
-    said: list[str], between: str, language: str
-) -> None:
-    tables, text = tables_of(language), between.join(said)
-    assert tables is not None
-    if list(split_words(text, tables.triggers)):
-        assert may_have(text, tables.triggers)
-    assert not may_have("the quick brown fox jumps over a lazy dog", frozenset({"mother-in-law", "101"}))
-
-
 @pytest.mark.parametrize(
-    ("text", "language", "expected"),
+    ("text", "expected"),
     [
-        ("I live in Porto, do you know a good dentist?", "en", [("speaker", "lives_in", "Porto")]),
-        ("I work at Acme, so how do I file this form?", "en", [("speaker", "works_at", "Acme")]),
-        ("Ich wohne in Porto, kannst du einen Zahnarzt nennen?", "de", [("speaker", "lives_in", "Porto")]),
-        ("Ann lives in Porto, doesn't she?", "en", []),  # asks whether it is so
-        ("You said Ann lives in Rome, is that right?", "en", []),
-        ("Do you know that Ann lives in Porto, or should I ask her?", "en", []),
-        ("If I move to Porto, what should I pack for it?", "en", []),
-        ("Ann lives in Porto?", "en", []),
+        ("I live in Porto, do you know a good dentist?", [("me", "lives_in", "Porto")]),
+        ("I work at Acme, so how do I file this form?", [("me", "works_at", "Acme")]),
+        ("Ann lives in Porto, doesn't she?", []),  # asks whether it is so
+        ("You said Ann lives in Rome, is that right?", []),
+        ("Do you know that Ann lives in Porto, or should I ask her?", []),
+        ("If I move to Porto, what should I pack for it?", []),
+        ("Ann lives in Porto?", []),
     ],
 )
 def test_what_a_sentence_tells_before_it_asks_is_read(
-    text: str, language: str, expected: list[tuple[str, str, str]]
+    text: str, expected: list[tuple[str, str, str]]
 ) -> None:
-    found = []
-    for one in read_facts(text, said=SAID, language=language):
-        found.append((one.subject.name or one.subject.reference.value, one.relation, one.object.name))
-    assert found == expected
+    assert read(text) == expected

@@ -1,15 +1,9 @@
 """Facts in texts: who is said to live where, work for whom, like what, and since when. Pure, no I/O.
 
 fact_reader.py       `read_facts`: from a text to its statements; begin here
+relations.json       the table of relations: how English says each, how many values it holds at a time
 statement.py         what a text states, as a value, and its bytes
-relations.py         the catalogue of relations: how many values each holds at a time, inverses, wording
-sentence_words.py    a text as sentences of words
-sentence_reading.py  one sentence while it is read
-mentions.py          who and what is spoken of
-moods.py             tense, negation, plans and doubt
-valid_times.py       since when and until when
-*_rules.py           the rules: verbs, "is", attributes, kin, events, instructions
-word_tables.py       what a language's tables hold; tables/ has the words of each language
+relations.py         the relations as values
 """
 
 from __future__ import annotations
@@ -27,12 +21,7 @@ else:
         __name__,
         {
             "fact_reader": ("read_facts",),
-            "relations": (
-                "RELATIONS",
-                "Relation",
-                "phrase_relation",
-                "relation_of",
-            ),
+            "relations": ("RELATIONS", "Relation", "phrase_relation", "relation_of"),
             "statement": (
                 "Mention",
                 "Nature",

@@ -1,177 +1,143 @@
-"""From a text to its statements: sentences, a look for words that matter, then the rules at each of them."""
+"""From a text to its statements: its sentences, and what the verbs, kin and events in each say."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Final
 
-from ..dates import Dated, dates_in, read_letters
-from .copula_rules import read_copula
-from .event_rules import read_event
-from .instruction_rules import read_instruction
-from .kin_rules import read_having, read_kin
-from .phrase_rules import PHRASE_WORDS, read_phrase
-from .sentence_reading import SentenceReading
+from ..dates import Dated, dates_in
+from .attributes import EMAIL, PHONE, read_having, read_is, read_kin
+from .clauses import SentenceReading
+from .events import read_event
+from .instructions import is_instruction
 from .sentence_words import LONGEST, SentenceWords, split_words
-from .statement import Statement
-from .verb_rules import read_verb
-from .word_tables import WordTables, tables_of
+from .statement import VALUE, Mention, Nature, Reference, Statement
+from .subject_phrases import FIRST_PERSON, PRONOUNS, SPEAKER
+from .vocabulary import Vocabulary, load_vocabulary
 
 Rule = Callable[[SentenceReading, int], object]
 
-FEWEST: Final = 4  # words that tell something, and a comma, before a question
-FEWEST_ASKED: Final = 3  # words of the question
-_TAGGED: Final = frozenset({"n't", "not", "that", "this", "it", "he", "she", "they"})
-_RELATIVE: Final = frozenset({"which", "who", "whose", "whom", "where", "wo", "was", "wer"})
-_LINKS: Final = frozenset({"so", "and", "but", "then", "und", "aber", "also"})
+LANGUAGE: Final = "en"  # the one that the tables have
 MOST: Final = 64  # statements of one text
-_RULES: Final[dict[int, Mapping[str, tuple[Rule, ...]]]] = {}  # by the id of a language's tables, which stay
+_FEWEST: Final = 4  # words that tell something, and a comma, before a question
+_FEWEST_ASKED: Final = 3  # words of the question
+_LONGEST_ORDER: Final = 300  # characters of an instruction
+_TAGGED: Final = frozenset(("n't", "not", "that", "this", "it", "he", "she", "they"))
+_RELATIVE: Final = frozenset(("which", "who", "whose", "whom", "where"))
+_LINKS: Final = frozenset(("so", "and", "but", "then"))
+_BE: Final = ("am", "is", "are", "'m", "'s", "'re", "was", "were")
+_HAVING: Final = ("have", "has", "had", "'ve", "adopted", "got", "own", "owns")
+_OBJECTIVE: Final = {"me": "", "him": "he", "her": "she", "them": "they", "it": "it"}
+_QUOTED: Final = re.compile(
+    r'"[^"\n]{2,2000}"|\u201c[^\u201d\n]{2,2000}\u201d|\u00ab[^\u00bb\n]{2,2000}\u00bb|\u201e[^\u201c\u201d\n]{2,2000}[\u201c\u201d]'
+    r"|\u2018[^\n\u2018]{2,2000}?\u2019(?!\w)|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){8,2000}'(?!\w)|^>[^\n]*",
+    re.MULTILINE,
+)
+_CONTACT: Final = re.compile(
+    rf"(?:reach|text|call|email|contact) me (?:at|on|under|via) (?:(?P<email>{EMAIL})|(?P<phone>{PHONE}))",
+    re.IGNORECASE,
+)
 
 
 def read_facts(
-    text: str, *, said: datetime, language: str = "en", dated: Sequence[Dated] | None = None
+    text: str, *, said: datetime, language: str = LANGUAGE, dated: Sequence[Dated] | None = None
 ) -> tuple[Statement, ...]:
     """What a text states, by rules, in the order of the text. Pure; nothing is raised for any text.
 
-    Only the first `LONGEST` characters are read. `dated` are the text's time expressions, if the caller has
-    read them already (`dates_in(text, said, past=False)`).
+    Only the first `LONGEST` characters are read, and only in English. `dated` are the text's time
+    expressions, if the caller has found them already (`dates_in(text, said, past=False)`).
     """
-    tables = tables_of(language)
-    if tables is None:
+    if language != LANGUAGE:
         return ()
-    text = text[:LONGEST]
-    if not may_have(text, tables.triggers):
-        return ()
+    text, known = text[:LONGEST], load_vocabulary()
+    quoted = [range(*found.span()) for found in _QUOTED.finditer(text)]
     found: list[Statement] = []
-    for words in split_words(text, tables.triggers):
-        if _is_telling(words, tables):
-            if dated is None:
-                dated = dates_in(text, said, language=language, past=False)
-            found.extend(_read_sentence(words, tables, dated, said))
-            if len(found) >= MOST:
-                break
-    return tuple(_unique(found)[:MOST])
+    for words in split_words(text):
+        if not _is_telling(words, known):
+            continue
+        if dated is None:
+            dated = dates_in(text, said, language=language, past=False)
+        first, last = words.starts[1], words.end(words.last)
+        within = [one for one in dated if first <= one.start < last]
+        found += _read_sentence(SentenceReading(words, known, within, said, quoted))
+        if len(found) >= MOST:
+            break
+    return _unique(found)
 
 
-def may_have(text: str, triggers: frozenset[str]) -> bool:
-    """False where no word of a text is one that rules know: a look at its letters, read for its dates too."""
-    if not text.isascii() or "'" in text:  # a clitic or an accent parts the letters of a word
-        return True
-    words, has_digits = read_letters(text)
-    return has_digits or not _list_letters(triggers).isdisjoint(words)
-
-
-@cache
-def _list_letters(triggers: frozenset[str]) -> frozenset[bytes]:
-    """One run of letters of each word, its longest: "mother" stands for mother-in-law."""
-    runs: set[bytes] = set()
-    for trigger in triggers:
-        words, _ = read_letters(trigger)
-        if words:  # a number has none, and a text with digits is not asked
-            runs.add(max(words, key=len))
-    return frozenset(runs)
-
-
-def _is_telling(words: SentenceWords, tables: WordTables) -> bool:
-    """Whether a sentence that has a word that rules know may state anything: no question, no secret."""
-    if words.mark == "?" and not _drop_question(words, tables):
+def _is_telling(words: SentenceWords, known: Vocabulary) -> bool:
+    """Whether a sentence may state anything: it has a word of the rules, no question, no secret."""
+    if _list_rules().keys().isdisjoint(words.low) and known.actions.isdisjoint(words.low):
         return False
-    if not tables.secrets.isdisjoint(words.low):
+    if not known.secrets.isdisjoint(words.low) or (words.mark == "?" and not _drop_question(words, known)):
         return False
-    return not _asks(words, tables)
+    first, second = words.low[1], words.low[2]
+    is_asked = second in FIRST_PERSON or second in PRONOUNS or second in ("you", "is", "are", "'s", "do")
+    return first not in known.asking or not is_asked
 
 
-def _drop_question(words: SentenceWords, tables: WordTables) -> bool:
+def _drop_question(words: SentenceWords, known: Vocabulary) -> bool:
     """Whether a sentence tells something before it asks: "I live in Porto, can you find me a dentist?".
 
     Then only what it tells is left of it.
     """
-    if words.low[1] in tables.asking:
+    if words.low[1] in known.asking:
         return False
-    for at in range(FEWEST, words.last - FEWEST_ASKED):
-        if words.low[at] == "," and _opens_question(words.low, at + 1, tables):
+    for at in range(_FEWEST, words.last - _FEWEST_ASKED):
+        if words.low[at] == "," and _opens_question(words.low, at + 1, known):
             words.keep(at - 1)
             return True
     return False
 
 
-def _opens_question(low: list[str], at: int, tables: WordTables) -> bool:
+def _opens_question(low: list[str], at: int, known: Vocabulary) -> bool:
     """Whether a question of its own begins at a word; "so" and "and" may stand before it.
 
     "Is that so?" and "doesn't she?" ask whether what was said is true.
     """
-    if low[at] in _LINKS:
-        at += 1
-    if low[at] not in tables.asking or low[at + 1] in _TAGGED:
+    at += low[at] in _LINKS
+    if low[at] not in known.asking or low[at + 1] in _TAGGED:
         return False
-    return low[at] not in _RELATIVE or low[at + 1] in tables.asking
+    return low[at] not in _RELATIVE or low[at + 1] in known.asking
 
 
-def _asks(words: SentenceWords, tables: WordTables) -> bool:
-    first, second = words.low[1], words.low[2]
-    if first not in tables.asking:
-        return False
-    return second in tables.speaker or second in tables.pronouns or second in ("you", "is", "are", "'s", "do")
-
-
-def _read_sentence(
-    words: SentenceWords, tables: WordTables, dated: Sequence[Dated], said: datetime
-) -> list[Statement]:
-    reading = SentenceReading(words, tables, _list_within(words, dated), said)
-    if read_instruction(reading):
+def _read_sentence(reading: SentenceReading) -> list[Statement]:
+    words = reading.words
+    if is_instruction(words.low, reading.known):
+        if not reading.is_quoted(1):
+            text = words.sentence[:_LONGEST_ORDER]
+            order = [Mention(name=text, kind=VALUE)]
+            reading.add([SPEAKER], "instruction", order, nature=Nature.INSTRUCTION)
         return reading.statements
+    low, rules, unreal = words.low, _list_rules(), reading.known.unreal
     try:
-        _read_words(reading, _unreal_from(words, tables))
+        for at in range(1, words.last + 1):
+            if low[at] in unreal:  # from here on, it supposes
+                break
+            for rule in rules.get(low[at], ()):
+                if rule(reading, at) is True:
+                    break
     except (LookupError, ValueError):  # no slip of a rule may lose the message that is being stored
         return []
     return reading.statements
 
 
-def _list_within(words: SentenceWords, dated: Sequence[Dated]) -> list[Dated]:
-    """The time expressions of a sentence."""
-    within: list[Dated] = []
-    for one in dated:
-        if words.starts[1] <= one.start < words.ends[words.last]:
-            within.append(one)
-    return within
-
-
-def _unreal_from(words: SentenceWords, tables: WordTables) -> int:
-    """The word from which on a sentence supposes something; beyond its end if it does not."""
-    if not tables.unreal.isdisjoint(words.low):
-        for at in range(1, words.last + 1):
-            if words.low[at] in tables.unreal:
-                return at
-    return words.last + 1
-
-
-def _read_words(reading: SentenceReading, end: int) -> None:
-    """Each rule at each word that calls it."""
-    low, rules = reading.words.low, _list_rules(reading.tables)
-    for at in range(1, end):
-        for rule in rules.get(low[at], ()):
-            rule(reading, at)
-
-
-def _list_rules(tables: WordTables) -> Mapping[str, tuple[Rule, ...]]:
-    """By word: the rules that it calls. Made once for each language."""
-    known = _RULES.get(id(tables))
-    if known is None:
-        known = _RULES[id(tables)] = _collect_rules(tables)
-    return known
-
-
-def _collect_rules(tables: WordTables) -> dict[str, tuple[Rule, ...]]:
+@cache
+def _list_rules() -> Mapping[str, tuple[Rule, ...]]:
+    """By word: the rules that it calls. One that returns True leaves nothing to the next."""
+    known = load_vocabulary()
     callers: tuple[tuple[Iterable[str], Rule], ...] = (
-        (tables.frames, read_verb),
-        (tables.copulas, read_copula),
-        (tables.having, read_having),
-        (tables.kin, read_kin),
-        (tables.pets, read_kin),
-        (tables.events, read_event),
-        (PHRASE_WORDS, read_phrase),
+        (_BE, read_is),
+        (_HAVING, read_having),
+        (known.frames, SentenceReading.read_verb),
+        (known.kin, read_kin),
+        (known.pets, read_kin),
+        (known.events, read_event),
+        (("call", "calls"), _read_nickname),
+        (("reach", "text", "call", "email", "contact"), _read_contact),
     )
     rules: dict[str, tuple[Rule, ...]] = {}
     for words, rule in callers:
@@ -180,19 +146,30 @@ def _collect_rules(tables: WordTables) -> dict[str, tuple[Rule, ...]]:
     return rules
 
 
-def _unique(found: list[Statement]) -> list[Statement]:
+def _read_nickname(reading: SentenceReading, at: int) -> None:
+    """Call me Dan · everyone calls him Red."""
+    target = _OBJECTIVE.get(reading.low[at + 1])
+    if target is None or (not target and reading.is_quoted(at)):
+        return
+    names, _ = reading.after.objects(at + 2, "name")
+    who = Mention(reference=Reference(target)) if target else SPEAKER
+    reading.add([who], "nickname", [Mention(name=name.name, kind=VALUE) for name in names[:1]])
+
+
+def _read_contact(reading: SentenceReading, at: int) -> None:
+    """Reach me at +44 … · email me at …"""
+    words = reading.words
+    found = _CONTACT.match(words.text, words.starts[at], words.end(words.last))
+    if found and found.lastgroup and not reading.is_quoted(at):
+        reading.add([SPEAKER], found.lastgroup, [Mention(name=found[found.lastgroup].strip(), kind=VALUE)])
+
+
+def _unique(found: list[Statement]) -> tuple[Statement, ...]:
     """Without what two rules read in one sentence; the surer one stays."""
     kept: dict[tuple[object, ...], Statement] = {}
     for one in found:
-        key = (
-            one.subject.name,
-            one.subject.reference,
-            one.subject.role,
-            one.relation,
-            one.object.name.lower(),
-            one.ended,
-            one.start,
-        )
+        who = (one.subject.name, one.subject.reference, one.subject.role)
+        key = (*who, one.relation, one.object.name.lower(), one.ended, one.start)
         if key not in kept or kept[key].confidence < one.confidence:
             kept[key] = one
-    return list(kept.values())
+    return tuple(kept.values())[:MOST]

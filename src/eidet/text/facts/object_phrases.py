@@ -1,55 +1,79 @@
-"""What follows a verb, read forward: places, people, things, activities, dates, and lists of them."""
+"""What a clause says of somebody, read forward from its verb: names, places, things, and lists of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+import re
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Final
 
-from .phrase_values import LONGEST_NAME, PhraseAt, is_age, is_doing, looks_like_code
+from ..dates.english_words import NUMBERS
 from .sentence_words import SentenceWords, is_quote
 from .statement import VALUE, Mention
-from .word_tables import WordTables
+from .subject_phrases import ARTICLES, LISTS, LONGEST_NAME, OWNERS, PhraseAt, is_name, looks_like_code
+from .vocabulary import Vocabulary
 
+NAMING: Final = frozenset(("called", "named", "nicknamed"))
+_POINTING: Final = frozenset(("them", "him", "her", "it", "you", "us", "me", "that"))
 _LONGEST_THING: Final = 8  # words
 _LONGEST_LIST: Final = 12
-_LONGEST_TITLE: Final = 12
+_LONGEST_AIM: Final = 10
 _KINDS: Final = {"place": "place", "org": "organisation", "school": "organisation", "group": "organisation"}
-_VALUES: Final = frozenset({"value", "job", "number", "language", "date", "text"})
+_VALUES: Final = frozenset(("value", "job", "number", "language", "date", "aim"))
+_NAMED_KINDS: Final = frozenset(("playable", "vehicle"))  # any name may be one
+_AGE: Final = rf"(1[01]\d|120|[1-9]\d?|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
+_SHAPES: Final = {  # kinds of object that a regular expression knows
+    "age": re.compile(
+        rf"{_AGE}(?= years\b|\s*(?:[^\w\s]|$|(?:and|but|in|on|last|this|today|yesterday)\b))", re.IGNORECASE
+    ),
+    "years": re.compile(
+        rf"{_AGE}(?= years old\b|(?<=\d) and\b|\s*(?:,|$|but\b|now\b|yrs\b|year-old\b))", re.IGNORECASE
+    ),
+    "height": re.compile(r"(\d[\d.,']*\s?\w+)(?= tall\b)"),
+    "street": re.compile(r"(\d+\w? [A-Z][^,;]{2,60})"),
+    "allergy": re.compile(r"(?:an? )?(\w+)(?= allerg(?:y|ies)\b)"),
+}
 
 
-class ObjectReader:
-    """Reads the noun phrases that begin at a word. `times` are where time expressions begin and end."""
+class ObjectPhrases:
+    """Reads the noun phrases that begin at a word. `times` are where times begin and end."""
 
-    __slots__ = ("tables", "times", "words")
+    __slots__ = ("known", "low", "times", "words")
 
-    def __init__(self, words: SentenceWords, tables: WordTables, times: Mapping[int, int]) -> None:
+    def __init__(self, words: SentenceWords, known: Vocabulary, times: Mapping[int, int]) -> None:
         self.words: SentenceWords = words
-        self.tables: WordTables = tables
+        self.low: list[str] = words.low
+        self.known: Vocabulary = known
         self.times: Mapping[int, int] = times
 
     def is_name(self, at: int) -> bool:
-        words = self.words
-        return words.capital(at) and words.low[at] not in self.tables.common and words.low[at] != "i"
+        return is_name(self.words, self.known, at)
+
+    def is_time(self, at: int) -> bool:
+        """Whether a time expression begins at a word."""
+        return bool(self.times) and at <= self.words.last and self.words.starts[at] in self.times
+
+    def ends_clause(self, at: int) -> bool:
+        """Whether a clause may end before a word: at a mark, a conjunction, a time."""
+        word = self.low[at]
+        if at > self.words.last or not word[0].isalnum() or word in self.known.stops:
+            return True
+        return word in ("since", "for", "in", "on", "and") or self.is_time(at)
 
     def objects(self, at: int, kind: str, listed: bool = False) -> tuple[list[Mention], int]:
         """The objects that begin at a word, one or a list, and the place after them; none: an empty list.
 
         `listed` tells that there are several, so that what follows an "and" is no other clause.
         """
-        found = self.read(at, kind)
+        found = self._object(at, kind)
         if found is None:
             return [], at
         mentions, after = [found.mention], found.after
-        while len(mentions) < _LONGEST_LIST:
-            step = self._list_step(after)
-            more = self.read(after + step, kind) if step else None
-            if more is None or (not listed and self._begins_clause(after + step, more)):
+        is_doing = found.mention.name.partition(" ")[0].endswith("ing")
+        while len(mentions) < _LONGEST_LIST and (step := self._list_step(after)):
+            more = self._object(after + step, kind)
+            if more is None or (not listed and self._begins_clause(after + step, more.after)):
                 break
-            if (
-                self.words.low[after + step].endswith("ing")
-                and " " in more.mention.name
-                and not is_doing(found)
-            ):
+            if self.low[after + step].endswith("ing") and " " in more.mention.name and not is_doing:
                 break
             mentions.append(more.mention)
             after = more.after
@@ -57,73 +81,74 @@ class ObjectReader:
 
     def _list_step(self, at: int) -> int:
         """How many words tie the next item of a list: ", and" are two."""
-        low = self.words.low
-        if low[at] == "," and low[at + 1] in self.tables.lists:
-            return 2
-        return int(low[at] == "," or low[at] in self.tables.lists)
+        if self.low[at] == ",":
+            return 2 if self.low[at + 1] in LISTS else 1
+        return int(self.low[at] in LISTS)
 
-    def _begins_clause(self, at: int, item: PhraseAt) -> bool:
+    def _begins_clause(self, at: int, after: int) -> bool:
         """Whether what looks like another item is a clause: "… and Leo works at Acme", "… and hate tea"."""
-        low, tables = self.words.low, self.tables
-        first = low[at]
-        if first in tables.frames and item.after - item.first <= 4 and not first.endswith("ing"):
+        first, known, next_word = self.low[at], self.known, self.low[after]
+        if first in known.frames and after - at <= 4 and not first.endswith("ing"):
             return True
-        after = low[item.after]
-        if first in tables.adverbs or first in tables.hedges:
+        if first in known.adverbs or first in known.hedges:
             return True
-        return after in tables.frames or after in tables.effects or after in tables.adverbs
+        return next_word in known.frames or next_word in known.effects or next_word in known.adverbs
 
-    def read(self, at: int, kind: str) -> PhraseAt | None:
-        if kind[0] == "=":
-            return self._constant(at, kind[1:])
+    def _object(self, at: int, kind: str) -> PhraseAt | None:
+        if kind[0] == "=":  # the verb says all by itself
+            return PhraseAt(Mention(name=kind[1:], kind=VALUE), at, at) if self.ends_clause(at) else None
         if at > self.words.last:
             return None
+        if kind.startswith("state:"):
+            return self._state(at, kind[6:])
+        if shape := _SHAPES.get(kind):
+            return self._shaped(at, shape)
+        if reader := self._READERS.get(kind):
+            return reader(self, at)
         if kind in ("place", "name"):
             return self._proper(at, kind)
-        if kind == "person":
-            return self._proper(at, kind) or self._role_at(at) or self._find_called(at)
-        if kind == "street":
-            return self._street(at)
-        if kind == "date":
-            return self._date(at)
-        if kind == "age":
-            return self._age(at)
-        if kind == "component" and self.words.low[at] not in self.tables.articles:
-            return self._proper(at, kind) or self._code(at)
         if kind == "org":
-            return self._proper(at, kind) or self._thing(at, kind, ties=False)
-        return self._thing(at, kind, ties=kind == "activity")
+            return self._proper(at, kind) or self._thing(at, kind)
+        return self._thing(at, kind)
 
-    def _code(self, at: int) -> PhraseAt | None:
-        """A word that is a name by its look: auth-service, node.js."""
-        if looks_like_code(self.words.low[at]):
-            return PhraseAt(Mention(name=self.words.raw(at), kind="thing"), at, at + 1)
+    def _component(self, at: int) -> PhraseAt | None:
+        """Redis · auth-service · the billing service."""
+        if self.low[at] in ARTICLES:
+            return self._thing(at, "component")
+        if named := self._proper(at, "component"):
+            return named
+        if looks_like_code(self.low[at]):
+            return PhraseAt(Mention(name=self.words.raws[at], kind="thing"), at, at + 1)
         return None
 
-    def _street(self, at: int) -> PhraseAt | None:
-        """5 Rua Augusta in Porto: a number, then a name, to the end of the clause."""
-        if not self.words.low[at][:1].isdigit() or not self.words.capital(at + 1):
+    def _shaped(self, at: int, shape: re.Pattern[str]) -> PhraseAt | None:
+        words = self.words
+        found = shape.match(words.text, words.starts[at], words.end(words.last))
+        if found is None:
             return None
-        after = min(at + _LONGEST_THING, self.words.last + 1)
-        return PhraseAt(Mention(name=self.words.cut(at, after), kind=VALUE), at, after)
+        after = at
+        while after <= words.last and words.starts[after] < found.end():
+            after += 1
+        return PhraseAt(Mention(name=found[1].strip(), kind=VALUE), at, after)
 
-    def _constant(self, at: int, value: str) -> PhraseAt | None:
-        """A verb without an object: it says all by itself, if its clause ends with it."""
-        if self.ends_clause(at):
-            return PhraseAt(Mention(name=value, kind=VALUE), at, at)
+    def _value(self, first: int, after: int) -> PhraseAt:
+        return PhraseAt(Mention(name=self.words.cut(first, after), kind=VALUE), first, after)
+
+    def _state(self, at: int, relation: str) -> PhraseAt | None:
+        """Vegetarian · lactose intolerant · a Buddhist: it stands alone."""
+        at += self.low[at] in ARTICLES
+        for size in (1, 2):
+            if self.known.states.get("_".join(self.low[at : at + size])) == relation:
+                if not self.ends_clause(at + size):
+                    return None
+                name = self.words.cut(at, at + size).lower()
+                return PhraseAt(Mention(name=name, kind=VALUE), at, at + size)
         return None
-
-    def ends_clause(self, at: int) -> bool:
-        """Whether a clause may end before a word: at a mark, a conjunction, a time."""
-        word = self.words.low[at]
-        if at > self.words.last or not word[0].isalnum() or word in self.tables.stops:
-            return True
-        return word in ("since", "for", "in", "on", "and") or self._is_time(at)
 
     def _date(self, at: int) -> PhraseAt | None:
         words = self.words
-        first = at + (words.low[at] in self.tables.articles)
-        end = self.times.get(words.starts[min(first, words.last)])
+        first = min(at + (self.low[at] in ARTICLES), words.last)
+        end = self.times.get(words.starts[first])
         if end is None:
             return None
         after = first
@@ -131,141 +156,179 @@ class ObjectReader:
             after += 1
         return PhraseAt(Mention(name=words.text[words.starts[first] : end], kind=VALUE), at, after)
 
-    def _age(self, at: int) -> PhraseAt | None:
-        word = self.words.low[at]
-        if not is_age(word) or not (self.ends_clause(at + 1) or self.words.low[at + 1] == "years"):
+    def _self(self, at: int) -> PhraseAt | None:
+        """I'm Nina."""
+        named = self._proper(at, "name")
+        if named is None or not (self.ends_clause(named.after) or self.low[named.after] == "from"):
             return None
-        return PhraseAt(Mention(name=word, kind=VALUE), at, at + 1)
+        return named
 
-    def _find_called(self, at: int) -> PhraseAt | None:
-        """A guy called Finn."""
-        if self.words.low[at] not in self.tables.articles:
+    def _profession(self, at: int) -> PhraseAt | None:
+        """A nurse · a senior software engineer."""
+        first = at + (self.low[at] in ARTICLES)
+        for head in range(first, min(first + 4, self.words.last + 1)):
+            word = self.low[head]
+            if word in self.known.jobs and self.known.praise.isdisjoint(self.low[first:head]):
+                after = head + 1
+                while self.low[after] in self.known.jobs:
+                    after += 1
+                return None if self.low[after] == "'s" else self._value(first, after)
+            if word in self.known.stops or word in self.known.ties or not word[0].isalnum():
+                return None
+        return None
+
+    def _owned(self, at: int, heads: frozenset[str], kind: str) -> PhraseAt | None:
+        """Mild asthma · two black cats: what "have" goes with, up to its head."""
+        while self.low[at] in ARTICLES:
+            at += 1
+        for head in range(at, min(at + 6, self.words.last + 1)):
+            word = self.low[head]
+            if word in heads:
+                is_other = self.low[head - 1] == "hot" or self._is_compound(head)
+                name = self.words.cut(at, head + 1)
+                return None if is_other else PhraseAt(Mention(name=name, kind=kind), at, head + 1)
+            if word in self.known.stops or word in self.known.ties or not word[0].isalnum():
+                return None
+        return None
+
+    def _condition(self, at: int) -> PhraseAt | None:
+        return self._owned(at, self.known.conditions, VALUE)
+
+    def _animal(self, at: int) -> PhraseAt | None:
+        return self._owned(at, self.known.pets, "thing")
+
+    def _person(self, at: int) -> PhraseAt | None:
+        return self._proper(at, "person") or self._role_at(at) or self._called(at)
+
+    def _is_compound(self, head: int) -> bool:
+        """Whether another noun follows: a "pet system" is no pet."""
+        after = self.low[head + 1]
+        if after == "'s":
+            return True
+        if self.ends_clause(head + 1) or self.is_name(head + 1):
+            return False
+        return after not in self.known.ties and after not in NAMING and after not in LISTS
+
+    def _aim(self, at: int) -> PhraseAt | None:
+        """Learn Italian · opening a café: what somebody wants to do, to the end of the clause."""
+        if self.low[at] not in self.known.aims and not (
+            self.low[at - 1] == "on" and self.low[at].endswith("ing")
+        ):
             return None
-        for place in range(at + 1, min(at + 5, self.words.last)):
-            if self.words.low[place] in self.tables.naming:
-                return self._proper(place + 1, "person")
+        after = at + 1
+        while after <= self.words.last and after < at + _LONGEST_AIM and not self.is_time(after):
+            word = self.low[after]
+            if not word[0].isalnum() or (word in self.known.stops and word not in ("my", "this")):
+                break
+            after += 1
+        while after > at + 1 and self.low[after - 1] in self.known.ties:
+            after -= 1
+        return self._value(at, after) if after > at + 1 else None
+
+    def _called(self, at: int) -> PhraseAt | None:
+        """A guy called Finn."""
+        if self.low[at] in ARTICLES:
+            for place in range(at + 1, min(at + 5, self.words.last)):
+                if self.low[place] in NAMING:
+                    return self._proper(place + 1, "person")
         return None
 
     def _proper(self, at: int, kind: str) -> PhraseAt | None:
-        if is_quote(self.words.low[at]):
+        if is_quote(self.low[at]):
             return self._title(at)
-        first = at + (self.words.low[at] in self.tables.articles)
-        if kind == "place" and first > at and self.words.low[at] != "the":
+        first = at + (self.low[at] in ARTICLES)
+        if kind == "place" and first > at and self.low[at] != "the":
             return None
         after = self._name_after(first)
         if after == first or (kind in ("place", "org") and self._is_part(after)):
             return None
-        if kind == "place" and self.words.low[after] == "," and self.is_name(after + 1):
+        if kind == "place" and self.low[after] == "," and self.is_name(after + 1):
             further = self._name_after(after + 1)
-            if not self._begins_clause(after + 1, PhraseAt(Mention(), after + 1, further)):
-                after = further
-        name = self.words.cut(first, after)
-        return PhraseAt(
-            Mention(name=name, kind=_KINDS.get(kind, kind if kind == "person" else "")), at, after
-        )
+            after = after if self._begins_clause(after + 1, further) else further
+        shown = _KINDS.get(kind, kind if kind == "person" else "")
+        return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
 
     def _title(self, at: int) -> PhraseAt | None:
         """ "Gone with the Wind": what stands in quotation marks."""
-        for end in range(at + 2, min(at + _LONGEST_TITLE, self.words.last + 1)):
-            if is_quote(self.words.low[end]):
+        for end in range(at + 2, min(at + _LONGEST_LIST, self.words.last + 1)):
+            if is_quote(self.low[end]):
                 return PhraseAt(Mention(name=self.words.cut(at + 1, end)), at, end + 1)
         return None
 
     def _is_part(self, at: int) -> bool:
         """Whether a noun goes on after a name: "the LGBTQ center" is not "LGBTQ"."""
-        word, tables = self.words.low[at], self.tables
-        if not word[:1].isalpha() or self._is_time(min(at, self.words.last)):
+        word, known = self.low[at], self.known
+        if not word[:1].isalpha() or self.is_time(at) or word in LISTS or word in ARTICLES:
             return False
-        known = word in tables.stops or word in tables.ties or word in tables.adverbs or word in tables.lists
-        return (
-            not known
-            and word not in tables.effects
-            and word not in tables.frames
-            and word not in tables.hedges
-        )
+        apart = (known.stops, known.ties, known.adverbs, known.effects, known.frames, known.hedges)
+        return not any(word in words for words in apart)
 
     def _name_after(self, first: int) -> int:
-        at, low = first, self.words.low
-        while at <= self.words.last and at - first < LONGEST_NAME and not self._is_time(at):
+        at, low = first, self.low
+        while at <= self.words.last and at - first < LONGEST_NAME and not self.is_time(at):
             if self.is_name(at) or (at > first and low[at].isdigit()):
                 at += 1
-            elif at > first and low[at] in self.tables.inner and self.is_name(at + 1):
+            elif at > first and low[at] in self.known.inner and self.is_name(at + 1):
                 at += 2
             else:
                 break
         return at
 
-    def _is_time(self, at: int) -> bool:
-        """Whether a time expression begins at a word."""
-        return bool(self.times) and self.words.starts[at] in self.times
-
     def _role_at(self, at: int) -> PhraseAt | None:
         """My sister · my older sister Maria."""
-        low = self.words.low
-        if low[at] not in self.tables.possessives:
+        if self.low[at] not in OWNERS:
             return None
         for end in (at + 1, at + 2, at + 3):
-            if low[end] in self.tables.kin:
-                role, owner = low[end], self.tables.possessives[low[at]]
+            if self.low[end] in self.known.kin:
                 after = self._name_after(end + 1)
                 name = self.words.cut(end + 1, after) if after > end + 1 else ""
-                return PhraseAt(Mention(name=name, kind="person", role=role, owner=owner), at, after)
+                owner = OWNERS[self.low[at]]
+                return PhraseAt(Mention(name=name, kind="person", role=self.low[end], owner=owner), at, after)
         return None
 
-    def _thing(self, at: int, kind: str, ties: bool) -> PhraseAt | None:
-        low, first = self.words.low, at
-        while low[first] in self.tables.articles or low[first] in self.tables.possessives:
+    def _thing(self, at: int, kind: str) -> PhraseAt | None:
+        """A noun phrase; an activity may have prepositions in it."""
+        low, first, is_activity = self.low, at, kind == "activity"
+        while low[first] in ARTICLES or low[first] in OWNERS:
             first += 1
-        first += low[first] == "to" and ties
-        after = first
-        while (
-            after <= self.words.last and after - first < _LONGEST_THING and self._goes_on(after, first, ties)
-        ):
+        first += low[first] == "to" and is_activity
+        after, most = first, min(first + _LONGEST_THING, self.words.last + 1)
+        while after < most and self._goes_on(after, first, is_activity):
             after += 1
-        while after > first and (
-            low[after - 1] in self.tables.ties or low[after - 1] in self.tables.articles
-        ):
+        while after > first and (low[after - 1] in self.known.ties or low[after - 1] in ARTICLES):
             after -= 1
-        if after == first or not low[first][:1].isalnum():
+        if after == first or not low[first][:1].isalnum() or not self._is_of_class(first, after, kind):
             return None
-        if not self._fits(first, after, kind) or (after == first + 1 and self._acts_on_pronoun(first)):
-            return None
+        if after == first + 1 and low[first].endswith("ing") and low[after] in _POINTING:
+            return None  # "watching them" says nothing
         shown = VALUE if kind in _VALUES else _KINDS.get(kind, "thing")
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
 
-    def _acts_on_pronoun(self, at: int) -> bool:
-        """Watching them: without its object it says nothing."""
-        low = self.words.low
-        return low[at].endswith("ing") and low[at + 1] in (
-            "them",
-            "him",
-            "her",
-            "it",
-            "you",
-            "us",
-            "me",
-            "that",
-        )
-
-    def _goes_on(self, at: int, first: int, ties: bool) -> bool:
-        low, tables = self.words.low, self.tables
-        word = low[at]
-        if self._is_time(at) or (tables.inverts and word in tables.frames):
+    def _goes_on(self, at: int, first: int, is_activity: bool) -> bool:
+        low, known, word = self.low, self.known, self.low[at]
+        if self.is_time(at):
             return False
-        if word in tables.stops:
-            if ties and at > first and word in ("my", "this", "these", "those"):
+        if word in known.stops:
+            if is_activity and at > first and word in ("my", "this", "these", "those"):
                 return True
-            return at > first and word == "'s" and low[at + 1].isalpha() and low[at + 1] not in tables.stops
-        if word in tables.ties and word != "of":
-            return ties and at > first
+            return at > first and word == "'s" and low[at + 1].isalpha() and low[at + 1] not in known.stops
+        if word in known.ties and word != "of":
+            return is_activity and at > first
         return word[0].isalnum()
 
-    def _fits(self, first: int, after: int, kind: str) -> bool:
-        """Whether the words are what an object of this kind must have."""
-        allowed = self.tables.classes.get(kind)
-        if allowed is None:
+    def _is_of_class(self, first: int, after: int, kind: str) -> bool:
+        allowed = self.known.classes.get(kind)
+        if allowed is None or not allowed.isdisjoint(self.low[first:after]):
             return True
-        for at in range(first, after):
-            if self.words.low[at] in allowed:
-                return True
-        return kind in self.tables.named_kinds and self.is_name(first)
+        return kind in _NAMED_KINDS and self.is_name(first)
+
+    _READERS: ClassVar[Mapping[str, Callable[[ObjectPhrases, int], PhraseAt | None]]] = {
+        "aim": _aim,
+        "animal": _animal,
+        "component": _component,
+        "condition": _condition,
+        "date": _date,
+        "person": _person,
+        "profession": _profession,
+        "self": _self,
+    }

@@ -2,149 +2,170 @@
 
 from __future__ import annotations
 
-from .phrase_values import LONGEST_NAME, PhraseAt, looks_like_code, with_role
+from typing import Final, NamedTuple
+
 from .sentence_words import SentenceWords
 from .statement import Mention, Reference
-from .word_tables import WordTables
+from .vocabulary import Vocabulary
+
+SPEAKER: Final = Mention(reference=Reference.SPEAKER, kind="person")
+ARTICLES: Final = frozenset(("a", "an", "the", "some", "any", "this", "another"))
+LISTS: Final = frozenset(("and", "or", "&", "nor"))
+OWNERS: Final = {"my": "", "our": "", "his": "he", "her": "she", "their": "they", "its": "it"}
+PRONOUNS: Final = frozenset(("he", "she", "they", "it"))
+FIRST_PERSON: Final = frozenset(("i", "we"))
+LONGEST_NAME: Final = 6  # words
+_COPULAS: Final = frozenset(("is", "are", "was", "were", "'s", "'m", "'re", "am"))
+_PARTIES: Final = frozenset(("user", "customer", "client", "patient"))  # whom notes speak of
 
 
-class SubjectReader:
-    """Reads the noun phrase that ends with a word."""
+class PhraseAt(NamedTuple):
+    """A mention and the words it takes: from `first` up to, not with, `after`."""
 
-    __slots__ = ("tables", "words")
+    mention: Mention
+    first: int
+    after: int
 
-    def __init__(self, words: SentenceWords, tables: WordTables) -> None:
+
+def mention_owner(owner: str) -> Mention:
+    """The owner of a role as a mention: "" is the speaker."""
+    if not owner:
+        return SPEAKER
+    return Mention(reference=Reference(owner)) if owner in PRONOUNS else Mention(name=owner)
+
+
+def name_owner(mention: Mention) -> str:
+    """A mention as the owner of a role."""
+    if mention.reference is Reference.NAME:
+        return mention.name
+    return "" if mention.reference is Reference.SPEAKER else mention.reference.value
+
+
+def is_name(words: SentenceWords, known: Vocabulary, at: int) -> bool:
+    """A word with a capital letter that is none of those that sentences begin with; "New York" is one."""
+    if not words.capital(at):
+        return False
+    return words.low[at] not in known.common or (words.low[at] == "new" and words.capital(at + 1))
+
+
+def looks_like_code(word: str) -> bool:
+    """A word that is a name by its look: auth-service, billing_api, node.js."""
+    return word[:1].isalpha() and ("-" in word or "_" in word or "." in word or word[-1:].isdigit())
+
+
+class SubjectPhrases:
+    """Reads the noun phrases of a sentence that end with a word."""
+
+    __slots__ = ("known", "low", "words")
+
+    def __init__(self, words: SentenceWords, known: Vocabulary) -> None:
         self.words: SentenceWords = words
-        self.tables: WordTables = tables
+        self.low: list[str] = words.low
+        self.known: Vocabulary = known
 
     def subjects(self, end: int, things: bool = False) -> tuple[list[Mention], int]:
-        """Those that a noun phrase ending with word `end` names, and where it begins; none: an empty list."""
+        """Those that a phrase ending with word `end` names, and where it begins; none: an empty list."""
         found = self._before(end, things)
         if found is None:
             return [], end
         mentions, first = [found.mention], found.first
-        while self.words.low[first - 1] in self.tables.lists or self._is_list_comma(first - 1):
+        while self.low[first - 1] in LISTS or (self.low[first - 1] == "," == self.low[first - 3]):
             more = self._before(first - 2, things)
-            if more is None or self.words.low[more.first - 1] in self.tables.copulas:
+            if more is None or self.low[more.first - 1] in _COPULAS:
                 break
             mentions.insert(0, more.mention)
             first = more.first
         return mentions, first
 
-    def _is_list_comma(self, at: int) -> bool:
-        """A comma between two names of a list that an "and" ends."""
-        return at > 1 and self.words.low[at] == "," and self.words.low[at - 2] == ","
-
     def _before(self, end: int, things: bool) -> PhraseAt | None:
-        words = self.words
         if end < 1:
             return None
-        word = words.low[end]
+        word, known = self.low[end], self.known
         if word in ("who", "which", "that"):
-            return self._before(end - 1 - (words.low[end - 1] == ","), things)
+            return self._before(end - 1 - (self.low[end - 1] == ","), things)
         if word in (",", ")"):
             return self._aside(end)
-        return self._pronoun(end) or self._noun_before(end, things)
-
-    def _pronoun(self, end: int) -> PhraseAt | None:
-        word, tables = self.words.low[end], self.tables
-        if word in tables.speaker:
-            return PhraseAt(Mention(reference=Reference.SPEAKER, kind="person"), end, end + 1)
-        if word in tables.pronouns:
-            return PhraseAt(Mention(reference=Reference(tables.pronouns[word])), end, end + 1)
-        return None
-
-    def _noun_before(self, end: int, things: bool) -> PhraseAt | None:
-        word, tables = self.words.low[end], self.tables
-        if word in tables.parties and (end == 1 or self.words.low[end - 1] in tables.articles):
+        if word in FIRST_PERSON:
+            return PhraseAt(SPEAKER, end, end + 1)
+        if word in PRONOUNS:
+            return PhraseAt(Mention(reference=Reference(word)), end, end + 1)
+        if word in _PARTIES and (end == 1 or self.low[end - 1] in ARTICLES):
             return PhraseAt(Mention(name=word, kind="person"), max(end - 1, 1), end + 1)
-        if self.is_name(end):
+        if self._is_name(end):
             named = self._name_before(end)
-            if self.words.low[named.first - 1] in tables.ties:
-                return None
-            return named
-        if word in tables.kin or word in tables.pets:
+            return None if self.low[named.first - 1] in known.ties else named
+        if word in known.kin or word in known.pets:
             return self._role_before(end)
-        if things:
-            return self._thing_before(end)
-        return None
+        return self._thing_before(end) if things else None
+
+    def _is_name(self, at: int) -> bool:
+        return is_name(self.words, self.known, at)
 
     def _aside(self, end: int) -> PhraseAt | None:
-        """Ann, my sister, … · Ann (my sister) …: who stands before the aside, with the role in it."""
-        if self.is_name(end - 1):
-            return self._name_in_aside(end)
-        role = self._role_before(end - 1)
-        if role is None or self.words.low[role.first - 1] not in (",", "("):
+        """Ann, my sister, … · Ann (my sister) … · my mother, Rosa, …: the name with its role."""
+        inner = self._name_before(end - 1) if self._is_name(end - 1) else self._role_before(end - 1)
+        if inner is None or self.low[inner.first - 1] not in (",", "("):
             return None
-        name = self._before(role.first - 2, things=False)
-        if name is None or not name.mention.name:
+        outer = self._before(inner.first - 2, things=False)
+        if outer is None:
             return None
-        return PhraseAt(with_role(name.mention.name, role.mention), name.first, end + 1)
-
-    def _name_in_aside(self, end: int) -> PhraseAt | None:
-        """My mother, Rosa, …"""
-        name = self._name_before(end - 1)
-        if self.words.low[name.first - 1] not in (",", "("):
+        name, role = (outer, inner) if inner.mention.role and not inner.mention.name else (inner, outer)
+        if not name.mention.name or not role.mention.role or role.mention.name:
             return None
-        role = self._role_before(name.first - 2)
-        if role is None:
-            return None
-        return PhraseAt(with_role(name.mention.name, role.mention), role.first, end + 1)
+        return PhraseAt(_with_role(name.mention.name, role.mention), outer.first, end + 1)
 
     def _name_before(self, end: int) -> PhraseAt:
         first = end
-        while end - first < LONGEST_NAME and self.is_name(first - 1):
+        while end - first < LONGEST_NAME and self._is_name(first - 1):
             first -= 1
-        name = self.words.cut(first, end + 1)
-        role = self._role_before(first - 1)
+        name, role = self.words.cut(first, end + 1), self._role_before(first - 1)
         if role is None:
             return PhraseAt(Mention(name=name), first, end + 1)
-        return PhraseAt(with_role(name, role.mention), role.first, end + 1)
+        return PhraseAt(_with_role(name, role.mention), role.first, end + 1)
 
     def _role_before(self, end: int) -> PhraseAt | None:
         """My sister · Ann's older sister · her dog."""
-        word = self.words.low[end]
-        if (word not in self.tables.kin and word not in self.tables.pets) or (
-            self.words.capital(end) and not self.tables.inverts
-        ):
+        word = self.low[end]
+        is_pet = word in self.known.pets
+        if self.words.capital(end) or not (is_pet or word in self.known.kin):
             return None
         owner = self.owner_before(end - 1)
         if owner is None:
             return None
-        kind = "person"
-        if word in self.tables.pets:
-            kind = "thing"
-        return PhraseAt(Mention(kind=kind, role=word, owner=owner[0]), owner[1], end + 1)
+        mention = Mention(kind="thing" if is_pet else "person", role=word, owner=owner[0])
+        return PhraseAt(mention, owner[1], end + 1)
 
     def owner_before(self, end: int) -> tuple[str, int] | None:
-        """Whose it is, across at most two adjectives: the name, "" for the speaker, or a pronoun."""
-        low, at = self.words.low, end
-        for _ in range(3):
-            if low[at] in self.tables.possessives:
-                return self.tables.possessives[low[at]], at
-            if low[at] == "'s" and self.is_name(at - 1):
+        """Whose the next word is, across at most two adjectives, and where that begins.
+
+        The owner is a name, "" for the speaker, or a pronoun.
+        """
+        for at in range(end, max(end - 3, 0), -1):
+            word = self.low[at]
+            if word in OWNERS:
+                return OWNERS[word], at
+            if word == "'s" and self._is_name(at - 1):
                 named = self._name_before(at - 1)
                 return named.mention.name, named.first
-            if not low[at].isalpha() or low[at] in self.tables.stops or low[at] in self.tables.ties:
+            if not word.replace("-", "").isalpha() or word in self.known.stops or word in self.known.ties:
                 return None
-            at -= 1
         return None
 
     def _thing_before(self, end: int) -> PhraseAt | None:
         """The billing service · our staging cluster · auth-service."""
-        low, at = self.words.low, end
+        low, at = self.low, end
         if looks_like_code(low[end]):
-            first = end - (low[end - 1] in self.tables.articles)
-            return PhraseAt(Mention(name=self.words.raw(end), kind="thing"), first, end + 1)
-        while end - at < 4 and low[at].replace("-", "").isalnum() and low[at] not in self.tables.stops:
-            before = low[at - 1]
-            if low[at] in self.tables.vague:
+            first = end - (low[end - 1] in ARTICLES)
+            return PhraseAt(Mention(name=self.words.raws[end], kind="thing"), first, end + 1)
+        while end - at < 4 and low[at].replace("-", "").isalnum() and low[at] not in self.known.stops:
+            if low[at] in self.known.vague:
                 return None
-            if before in self.tables.articles or before in self.tables.possessives:
+            if low[at - 1] in ARTICLES or low[at - 1] in OWNERS:
                 return PhraseAt(Mention(name=self.words.cut(at, end + 1), kind="thing"), at - 1, end + 1)
             at -= 1
         return None
 
-    def is_name(self, at: int) -> bool:
-        words = self.words
-        return words.capital(at) and words.low[at] not in self.tables.common and words.low[at] != "i"
+
+def _with_role(name: str, role: Mention) -> Mention:
+    """Maria, and "my sister": the sister Maria."""
+    return Mention(name=name, kind=role.kind, role=role.role, owner=role.owner)

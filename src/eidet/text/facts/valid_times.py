@@ -12,10 +12,13 @@ from ..dates.days import clip_day, move_day
 from ..dates.durations import read_count
 from ..dates.english_words import UNITS
 from .sentence_words import SentenceWords
-from .word_tables import PAST, WordTables
 
-_UNIT_DAYS: Final = frozenset({"day", "week", "month", "year"})
+_UNIT_DAYS: Final = frozenset(("day", "week", "month", "year"))
 _LONG_AGO: Final = {"decade": ("year", 10), "fortnight": ("week", 2)}
+_SINCE: Final = frozenset(("since", "from", "starting", "as", "beginning"))
+_UNTIL: Final = frozenset(("until", "till", "to", "through"))
+_TIED: Final = frozenset(("since", "from", "until", "till"))
+_ABOUT: Final = frozenset(("the", "past", "last", "over", "about", "almost", "nearly", "around"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,54 +38,29 @@ class Validity:
 NO_TIME: Final = Validity()
 
 
-def read_span(
-    words: SentenceWords, dated: Sequence[Dated], tables: WordTables, said: datetime, low: int, high: int
-) -> Validity:
-    """The time that goes with a clause: what stands in the text between two places."""
-    span = Validity()
+def find_validity(words: SentenceWords, dated: Sequence[Dated], said: datetime) -> Validity:
+    """The time that goes with a sentence."""
+    span = NO_TIME
     for found in dated:
-        if low <= found.start < high:
-            before, meant = _word_before(words, found), found
-            if tables.inverts and (before == "seit" or _is_past(words, tables)):
-                meant = _move_back(found, said)
-            span = _add_time(span, meant, before, tables, said)
-    if span.since is None and (began := _read_duration(words, said, low, high)) is not None:
+        span = _add_time(span, found, _word_before(words, found), said)
+    if span.since is None and (began := _find_duration(words, said)) is not None:
         return replace(span, since=began, lasting=True)
     return span
 
 
-def _is_past(words: SentenceWords, tables: WordTables) -> bool:
-    """Whether a sentence has a verb in the past: "im März" is then the last one."""
-    forms: set[str] = set()
-    for word in words.low:
-        for frame in tables.frames.get(word, ()):
-            forms.add(frame.form)
-    return PAST in forms
-
-
-def _move_back(found: Dated, said: datetime) -> Dated:
-    """A time without a year that is still to come, a year earlier."""
-    if not found.yearless or found.first <= said.toordinal():
-        return found
-    first = move_day(found.first, -1, "year")
-    return replace(found, first=first, last=first + found.last - found.first)
-
-
-def _add_time(span: Validity, found: Dated, before: str, tables: WordTables, said: datetime) -> Validity:
-    """One more time of a clause. "Until 2023" counts to the end of the year, as "to 2023" does."""
-    first, after = moment(found.first, said), moment(found.last + 1, said)
-    if before in tables.since:
-        if tables.until.isdisjoint(found.text.lower().split()):
+def _add_time(span: Validity, found: Dated, before: str, said: datetime) -> Validity:
+    """One more time of a sentence. "Until 2023" counts to the end of the year, as "to 2023" does."""
+    first, after = _moment(found.first, said), _moment(found.last + 1, said)
+    if before in _SINCE:
+        if _UNTIL.isdisjoint(found.text.lower().split()):
             return replace(span, since=first, lasting=True)
         return replace(span, since=first, until=after)
-    if before in tables.until:
+    if before in _UNTIL:
         return replace(span, until=after)
-    if span.since is None:
-        return Validity(since=first, until=after, point=True)
-    return span
+    return Validity(since=first, until=after, point=True) if span.since is None else span
 
 
-def moment(ordinal: int, said: datetime) -> float:
+def _moment(ordinal: int, said: datetime) -> float:
     """Midnight of a day in the zone in which the text was said."""
     day = datetime.combine(date.fromordinal(clip_day(ordinal)), time.min, said.tzinfo)
     try:
@@ -95,26 +73,14 @@ def _word_before(words: SentenceWords, found: Dated) -> str:
     first = found.text.partition(" ")[0].lower()
     if first in _TIED:
         return first
-    for at in range(1, words.last + 1):
-        if words.starts[at] >= found.start:
-            return words.low[at - 1]
-    return ""
+    places = (at for at in range(1, words.last + 1) if words.starts[at] >= found.start)
+    return words.low[next(places, 1) - 1]
 
 
-_TIED: Final = frozenset({"since", "from", "until", "till", "seit", "bis", "ab", "von"})
-_ABOUT: Final = frozenset(
-    ["the", "past", "last", "over", "about", "almost", "nearly", "around", "more", "than"]
-)
-
-
-def _read_duration(words: SentenceWords, said: datetime, low: int, high: int) -> float | None:
+def _find_duration(words: SentenceWords, said: datetime) -> float | None:
     """ "… for three years": since then."""
-    for at in range(1, words.last):
-        if words.low[at] == "for" and low <= words.starts[at] < high:
-            began = _count_back(words, at + 1, said)
-            if began is not None:
-                return began
-    return None
+    began = (_count_back(words, at + 1, said) for at in range(1, words.last) if words.low[at] == "for")
+    return next((one for one in began if one is not None), None)
 
 
 def _count_back(words: SentenceWords, at: int, said: datetime) -> float | None:
@@ -128,4 +94,4 @@ def _count_back(words: SentenceWords, at: int, said: datetime) -> float | None:
     if unit not in _UNIT_DAYS:
         return None
     middle = (count.low + count.high) // 2 * times
-    return moment(move_day(said.toordinal(), -middle, unit), said)
+    return _moment(move_day(said.toordinal(), -middle, unit), said)

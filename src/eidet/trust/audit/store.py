@@ -46,7 +46,7 @@ QUIET: Final = (AddUses, AddCounts, TakeLease, ClearLeases, StageVectors)  # the
 class AuditedTransaction(PassthroughTransaction):
     """Notes what a job does, each step before it is done; `numbers` are those of its entries."""
 
-    passes: ClassVar[str] = "read same find history values list_derived find_held find_twins"
+    passes: ClassVar[str] = "read same find history values list_derived find_held"
     lacks: ClassVar[str] = "leap"  # whoever counts over several stores asks the store itself then
 
     def __init__(
@@ -116,7 +116,7 @@ class AuditedStore(PassthroughStore):
     """
 
     passes: ClassVar[str] = (
-        "identity writable read find match count_by head changes history values same list_derived survey "
+        "identity writable read find match count_by head changes history values list_derived survey "
         "trim size missing list_files tell_home note_in path leap latest_seq secret health name_own_index "
         "address archive sealed fingerprint scan list_revised list_telling"
     )

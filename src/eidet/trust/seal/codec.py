@@ -1,11 +1,11 @@
 """Records as a sealed store keeps them, and back.
 
-    sealed     mark (16), then a box of all that the record says: text, data, meta, state, original
+    sealed     mark (28), then a box of all that the record says: text, data, meta, state, original
     vector, terms    boxes
     agent, session, who, source    tokens, the same for the same label
     text, data, meta, state, original    nothing
 
-The mark stands for the content, so that the same is not stored twice. Every box is bound to the mark
+The mark stands for the exact key, so that the same is not stored twice. Every box is bound to the mark
 and to all readable columns but those that the store itself counts: seq, uses and last_used.
 """
 
@@ -21,10 +21,11 @@ from typing import Any, Final
 
 from ...core.errors import Corrupt
 from ...core.event import Event
-from ...core.record import MARK_BYTES, Record, content_digest
+from ...core.record import EXACT_KEY_BYTES, Record
 from ...core.record_table import FIELD_OF, FIELDS, RecordField, Sealing
 from ...core.validate import Json, dump_json
 from ...store import Derived, Entry
+from ...store.record_keys import key_of
 from .boxes import TAG_BYTES, ScopeKeys, number_of
 
 LABELS: Final = tuple(n for n in Entry._fields if n in FIELD_OF and FIELD_OF[n].sealing is Sealing.LABEL)
@@ -39,9 +40,8 @@ _OWNER: Final = slice(4, 4 + TAG_BYTES)  # of a box
 
 def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> Record:
     """The record as it is kept, sealed by the newest key or the one with that number."""
-    whole = record.whole
-    mark = keys.mark(content_digest(whole.text, whole.data))
-    form = seal_labels(record, keys)
+    mark = keys.mark(key_of(record))
+    form = _seal_labels(record, keys)
     owner = keys.owner(_columns_of_record(form, mark))
     content = dump_json([_encode(field, getattr(record, field.name)) for field in _CONTENT]).encode()
     vector = None if record.vector is None else keys.seal("vector", owner, record.vector, number)
@@ -57,7 +57,7 @@ def _encode(field: RecordField, value: Any) -> Json:
     return value if field.encode is None else field.encode(value)
 
 
-def seal_labels(record: Record, keys: ScopeKeys) -> Record:
+def _seal_labels(record: Record, keys: ScopeKeys) -> Record:
     """A record with its labels as they are kept."""
     labels = zip(LABELS, _labels_of(record), strict=True)
     return record.but(**{name: None if said is None else keys.label(name, said) for name, said in labels})
@@ -90,7 +90,7 @@ def owner_of(form: Record, keys: ScopeKeys) -> bytes:
     if any(getattr(form, name) != value for name, value in _EMPTY.items()):
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} has content that is not sealed")
     try:
-        return keys.owner(_columns_of_record(form, form.sealed[:MARK_BYTES]))
+        return keys.owner(_columns_of_record(form, form.sealed[:EXACT_KEY_BYTES]))
     except (TypeError, ValueError):  # a column that held a number holds something else
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} was changed outside of Eidet") from None
 
@@ -109,7 +109,7 @@ def open_content(form: Record, keys: ScopeKeys) -> Record:
 
 
 def _open_content(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]:
-    said = json.loads(keys.open("content", (form.sealed or b"")[MARK_BYTES:], owner))
+    said = json.loads(keys.open("content", (form.sealed or b"")[EXACT_KEY_BYTES:], owner))
     values: dict[str, Any] = {"sealed": None}
     for field, value in zip(_CONTENT, said, strict=True):
         values[field.name] = value if field.decode is None else field.decode(value)
@@ -145,7 +145,7 @@ def seal_derived(row: Derived, form: Record, keys: ScopeKeys) -> Derived:
 
 def numbers_in(form: Record) -> set[int]:
     """Of the keys that sealed any part of a record."""
-    boxes = [form.terms, (form.sealed or b"")[MARK_BYTES:]]
+    boxes = [form.terms, (form.sealed or b"")[EXACT_KEY_BYTES:]]
     if form.vector is not None:
         boxes.append(form.vector)
     return {number_of(box) for box in boxes}

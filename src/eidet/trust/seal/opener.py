@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from ...core.errors import Corrupt
 from ...core.event import Event
-from ...core.record import Record, record_digest
+from ...core.record import Record
 from ...core.where import Where
 from ...store import SETTINGS, STAGED, TALLIES, Store, Table, Transaction
 from ...store.model import K, V
@@ -75,9 +75,9 @@ class Opener:
         """Records that a store found by their marks."""
         found = []
         for form in forms:
-            if record_digest(form) not in marks:
+            if not (form.sealed or b"").startswith(tuple(marks)):
                 raise Corrupt(
-                    f"the store found record {form.id!r} of scope {form.scope!r} by a digest that is not its "
+                    f"the store found record {form.id!r} of scope {form.scope!r} by a key that is not its "
                     "own: it was changed outside of Eidet"
                 )
             found.append(self.open(form))

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ....core.record import Record, record_digest
+from ....core.record import Record
 from ....core.settings import Settings
 from ....core.where import Where
 from ....net.retry import RetryPolicy
 from ... import Changes, Head, Transaction
 from ...model import STAGED, TOMBSTONES, NewRecord
-from ...rules import UNIQUE_KINDS
 from ..relational import RelationalStore
 from ..rows import row_of
 from .address import address_of
@@ -100,9 +99,8 @@ class PostgresStore(RelationalStore):
             [scope for scope, _ in marks],
             [mark for _, mark in marks],
             new.watch is not None and not self._has_tombstones,
-            new.unique and new.record.kind in UNIQUE_KINDS,
             new.record.scope,
-            record_digest(new.record),
+            list(new.repeats),
             new.now,
         ]
 
@@ -123,11 +121,6 @@ class PostgresStore(RelationalStore):
         self.leap(after)
         self._doubted = max(after, self._doubted)
         self._reigns = reigns
-
-    @property
-    def reigns(self) -> int:
-        """Goes up with a failover: what was read of the database before may not be there any more."""
-        return self._driver.reigns
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         changes = self.changes_here(scope, since, limit)

@@ -149,8 +149,8 @@ def insert_if_free() -> str:
     """One statement that gives a new record its seq, unless anything has to be looked at first.
 
     It needs the write lock. Parameters: the row without its seq, the epoch or None, the scopes and the marks
-    that must not be tombstones, whether there must not be any at all, whether contents are unique, scope and
-    digest of it, and now.
+    that must not be tombstones, whether there must not be any at all, the scope, the
+    keys it may repeat, and now.
     """
     types = list(TABLES["records"].values())
     values = ", ".join(f"%s::{type}" for type in types[1:])
@@ -162,7 +162,7 @@ def insert_if_free() -> str:
         "coalesce(%s::text, (SELECT value FROM settings WHERE name = 'epoch')) "
         "AND NOT EXISTS (SELECT 1 FROM tombstones WHERE scope = ANY(%s::text[]) AND mark = ANY(%s::bytea[])) "
         "AND NOT (%s AND EXISTS (SELECT 1 FROM tombstones)) "
-        f"AND NOT (%s AND EXISTS (SELECT 1 FROM records r WHERE r.scope = %s AND r.digest = %s "
-        f"AND r.kind IN ({KINDS}) AND (r.expires IS NULL OR r.expires > %s))) "
+        "AND NOT EXISTS (SELECT 1 FROM records r WHERE r.scope || '' = %s AND r.exact_key = ANY(%s::bytea[]) "
+        f"AND r.kind IN ({KINDS}) AND (r.expires IS NULL OR r.expires > %s)) "
         "ON CONFLICT (scope, id) DO NOTHING RETURNING seq"
     )

@@ -1,0 +1,332 @@
+"""What "is" says of attributes, kin and favourites: "my phone number is …", "Tom is my boss"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .clauses import SentenceReading
+from .moods import Mood, detect_mood, says_no_more
+from .object_phrases import NAMING
+from .relations import ATTRIBUTE, FAVOURITE
+from .statement import VALUE, Mention, Nature, Reference
+from .subject_phrases import ARTICLES, LISTS, OWNERS, mention_owner, name_owner
+from .vocabulary import PRESENT
+
+PHONE: Final = r"\+?\(?\d[\d ().\-/]{5,20}\d"
+EMAIL: Final = r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}"
+_PATTERNS: Final = {
+    "phone": re.compile(PHONE),
+    "email": re.compile(EMAIL),
+    "website": re.compile(r"(?:https?://)?[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}(?:/[\w./-]{0,200})?"),
+    "age": re.compile(r"\d{1,3}\b"),
+}
+_NUMBER: Final = re.compile(r"[v$€£]?\s?\d[\w.,:/-]*(?:\s[A-Za-z%]+)?")
+_LONGEST_TEXT: Final = 120  # characters of a value
+_FAVOURITES: Final = frozenset(("favourite", "favorite", "fav", "fave"))
+_OF: Final = frozenset(("of", "for"))
+_NEW: Final = frozenset(("new", "current", "latest", "updated", "own"))
+_OLD: Final = frozenset(("old", "former", "previous"))
+_UNREAL: Final = frozenset(("unreal", "will", "may", "not", "none", "planned"))
+_GREETINGS: Final = frozenset(("hey", "hi", "hello", "thanks", "dear"))
+_FREE: Final = frozenset(  # attributes whose value may be any words
+    ("status", "works_as", "hobby", "studies", "nationality", "religion", "pronouns", "budget", "time_zone")
+)
+
+
+def read_is(reading: SentenceReading, at: int) -> bool:
+    """What a form of "be" says of an attribute, a favourite or kin; False if it is another kind of clause."""
+    mood = detect_mood(reading.words, at, reading.known, PRESENT)
+    if _UNREAL & mood.effects or reading.low[at] == "been":
+        return False
+    past = reading.low[at] in ("was", "were")
+    if reading.low[at] != "'s" and _read_attribute(reading, at, mood.subject_end, past):
+        return True
+    begin, denied = at + 1, False
+    while reading.low[begin] in reading.known.adverbs or reading.low[begin] in ("not", "n't", "no", "longer"):
+        denied = denied or reading.low[begin] in ("not", "n't", "no")
+        begin += 1
+    return _read_favourite_of(reading, mood, begin, past) or _read_kin_of(
+        reading, at, mood, begin, denied, past
+    )
+
+
+# --- my phone number is …
+
+
+def _read_attribute(reading: SentenceReading, copula: int, end: int, past: bool) -> bool:
+    """Whether the words before a copula are an attribute of somebody, and so were dealt with here."""
+    low, known = reading.low, reading.known
+    held = _find_owner(reading, end) or _find_owner_after(reading, end)
+    if held is None or (reading.is_quoted(copula) and held[0].reference is Reference.SPEAKER):
+        return held is not None
+    owner, name = held
+    first = end - len(name) + 1
+    if (
+        first < end
+        and (low[first] in known.kin or low[first] in known.pets)
+        and reading.after.is_name(first + 1)
+    ):
+        return False  # "my daughter Ivy" is somebody
+    begin = copula + 1
+    while low[begin] in known.adverbs:
+        begin += 1
+    if low[begin] in ("not", "n't", "called", "named"):
+        return False
+    begin += low[begin] == "in" and name[-1] in ("home", "hometown")
+    return _say(reading, owner, name, begin, past)
+
+
+def _find_owner(reading: SentenceReading, end: int) -> tuple[Mention, list[str]] | None:
+    """My phone number · Ann's favourite colour: the owner and the words of the attribute."""
+    low, known, at = reading.low, reading.known, end
+    while at > max(end - 5, 0) and low[at] not in OWNERS and low[at] != "'s":
+        if not low[at][0].isalpha() or low[at] in known.stops or low[at] in known.effects:
+            return None
+        at -= 1
+    if at == end or at <= 0 or (low[at] not in OWNERS and low[at] != "'s"):
+        return None
+    name = low[at + 1 : end + 1]
+    if low[at] in OWNERS:
+        before = low[at - 1]
+        if before[:1].isalnum() and before not in known.stops and before not in known.may_precede:
+            return None
+        return mention_owner(OWNERS[low[at]]), name
+    subjects, _ = reading.before.subjects(at - 1, things=True)
+    return (subjects[0], name) if len(subjects) == 1 else None
+
+
+def _find_owner_after(reading: SentenceReading, end: int) -> tuple[Mention, list[str]] | None:
+    """The owner of the billing service · the deadline for Apollo."""
+    low, nouns = reading.low, reading.known.nouns
+    for at in range(max(end - 6, 2), end):
+        if low[at + 1] not in _OF or not (
+            (low[at] in nouns and low[at - 1] in ARTICLES)
+            or (f"{low[at - 1]} {low[at]}" in nouns and low[at - 2] in ARTICLES)
+        ):
+            continue
+        objects, after = reading.after.objects(at + 2, "thing")
+        if len(objects) == 1 and after == end + 1:
+            return objects[0], [low[at]]
+    return None
+
+
+def _say(reading: SentenceReading, owner: Mention, name: list[str], begin: int, past: bool) -> bool:
+    known = reading.known
+    if name[0] in _FAVOURITES:
+        return _say_favourite(reading, owner, name[1:], begin, past)
+    if name[-1] in known.kin or name[-1] in known.pets:
+        return _say_kin(reading, owner, name[-1], begin, past)
+    if owner.role and not owner.name and name[-1] == "name":
+        return _say_kin(reading, mention_owner(owner.owner), owner.role, begin, past)
+    if len(name) > 1 and (name[0] in _NEW or name[0] in _OLD):
+        past = past or name[0] in _OLD
+        name = name[1:]
+    relation = _find_relation(reading, name)
+    value = _find_value(reading, relation, begin)
+    if value is None or (relation.endswith(ATTRIBUTE) and not _is_plain_name(name, reading)):
+        return False
+    reading.add([owner], relation, [value], ended=past, confidence=reading.confidence_at(begin))
+    reading.subject = [owner]
+    return True
+
+
+def _find_relation(reading: SentenceReading, name: list[str]) -> str:
+    """The relation of an attribute, or one of its own: a jersey number is no phone number."""
+    sizes = [len(name)] if name[-1] == "number" else range(min(len(name), 3), 0, -1)
+    found = (reading.known.nouns.get(" ".join(name[-size:])) for size in sizes)
+    return next(filter(None, found), "_".join(name) + ATTRIBUTE)
+
+
+def _is_plain_name(name: list[str], reading: SentenceReading) -> bool:
+    if name[-1] in reading.known.vague or name[-1] in reading.known.ties or name[-1] == "family":
+        return False
+    return not any(word in ARTICLES or word in LISTS for word in name)
+
+
+def _find_value(reading: SentenceReading, relation: str, begin: int) -> Mention | None:
+    """What follows, if it is a value of the relation."""
+    words = reading.words
+    if begin > words.last:
+        return None
+    rest = words.text[words.starts[begin] : words.end(words.last)]
+    if pattern := _PATTERNS.get(relation):
+        found = pattern.match(rest)
+        return Mention(name=found[0].strip(), kind=VALUE) if found else None
+    if relation in ("birthday", "deadline"):
+        start = words.starts[begin]
+        dates = (one.text for one in reading.dated if start <= one.start <= start + 12)
+        return next((Mention(name=text, kind=VALUE) for text in dates), None)
+    if relation in ("address", "goal"):
+        return Mention(name=rest[:_LONGEST_TEXT].removeprefix("to ").strip(), kind=VALUE)
+    if relation == "works_as" and reading.known.jobs.isdisjoint(words.low[begin : begin + 5]):
+        return None
+    return _find_open_value(reading, relation, begin, rest)
+
+
+def _find_open_value(reading: SentenceReading, relation: str, begin: int, rest: str) -> Mention | None:
+    """A name or a number for any attribute; other words for those that have some."""
+    objects, _ = reading.after.objects(begin, "name")
+    if objects:
+        kind = {"owner": "person", "from": "place", "lives_in": "place"}.get(relation, VALUE)
+        return Mention(name=objects[0].name, kind=kind)
+    if number := _NUMBER.match(rest):
+        words = number[0].split()
+        is_unit = len(words) > 1 and words[-1].lower() not in reading.known.stops
+        return Mention(name=number[0] if is_unit else words[0].rstrip(".,"), kind=VALUE)
+    if relation in _FREE:
+        free, _ = reading.after.objects(begin, "value")
+        return free[0] if free else None
+    return None
+
+
+# --- favourites
+
+
+def _say_favourite(reading: SentenceReading, owner: Mention, name: list[str], begin: int, past: bool) -> bool:
+    """My favourite colour is blue."""
+    objects, _ = reading.after.objects(begin, "activity")
+    if not name or past or not objects or objects[0].name.lower() in reading.known.vague:
+        return False
+    sure = reading.confidence_at(begin)
+    relation = FAVOURITE + "_".join(name)
+    reading.add([owner], relation, objects[:3], confidence=sure, nature=Nature.PREFERENCE)
+    return True
+
+
+def _read_favourite_of(reading: SentenceReading, mood: Mood, at: int, past: bool) -> bool:
+    """Lasagna is my favourite dish."""
+    low = reading.low
+    if low[at] not in OWNERS or low[at + 1] not in _FAVOURITES:
+        return False
+    things, _ = reading.after.objects(at + 2, "thing")
+    subjects = reading.subjects_before(mood.subject_end, things=True)
+    if (
+        past
+        or len(things) != 1
+        or not subjects
+        or not subjects[0].name
+        or things[0].name in reading.known.vague
+    ):
+        return False
+    relation, sure = FAVOURITE + things[0].name.lower().replace(" ", "_"), reading.confidence_at(at)
+    owner = [mention_owner(OWNERS[low[at]])]
+    reading.add(owner, relation, subjects, confidence=sure, nature=Nature.PREFERENCE)
+    return True
+
+
+# --- kin
+
+
+def _say_kin(reading: SentenceReading, owner: Mention, role: str, begin: int, past: bool) -> bool:
+    """My sister is Maria. "My sister is a nurse" is no attribute."""
+    begin += reading.low[begin] in NAMING
+    if reading.low[begin] in reading.known.states:
+        return False
+    names, _ = reading.after.objects(begin, "name")
+    _add_kin(reading, owner, role, names, begin, ended=past)
+    return bool(names)
+
+
+def _add_kin(
+    reading: SentenceReading, owner: Mention, role: str, names: list[Mention], at: int, ended: bool = False
+) -> None:
+    relation = reading.known.kin.get(role, "pet")
+    kind, named = "thing" if relation == "pet" else "person", name_owner(owner)
+    people = [Mention(name=one.name, kind=kind, role=role, owner=named) for one in names]
+    if not (owner.reference is Reference.SPEAKER and reading.is_quoted(at)):
+        reading.add([owner], relation, people, ended=ended, confidence=max(reading.confidence_at(at), 0.7))
+
+
+def _read_kin_of(
+    reading: SentenceReading, copula: int, mood: Mood, at: int, denied: bool, past: bool
+) -> bool:
+    """Tom is my boss · Maria is Ann's sister · Ines is a friend of mine."""
+    low, known = reading.low, reading.known
+    for end in range(at, min(at + 6, reading.words.last + 1)):
+        role = low[end]
+        if role not in known.kin and role not in known.pets:
+            continue
+        owner = reading.before.owner_before(end - 1)
+        is_mine = low[at] in ARTICLES and low[end + 1 : end + 3] in (["of", "mine"], ["of", "ours"])
+        if is_mine:
+            owner = ("", at)
+        if owner is None or owner[1] != at:
+            continue
+        if not is_mine and not (low[end + 1] in known.ties or reading.after.ends_clause(end + 1)):
+            return False
+        subjects = reading.subjects_before(mood.subject_end)
+        if not subjects or not all(one.name or one.reference is not Reference.NAME for one in subjects):
+            return False
+        ended = past or "ended" in mood or low[copula + 1 : copula + 3] == ["no", "longer"]
+        ended = ended or (denied and says_no_more(reading.words, copula))
+        relation, kind = known.kin.get(role, "pet"), "person" if role in known.kin else "thing"
+        people = [
+            Mention(name=one.name, reference=one.reference, kind=kind, role=role, owner=owner[0])
+            for one in subjects
+        ]
+        if owner[0] or not reading.is_quoted(copula):
+            sure = min(mood.confidence, reading.confidence_at(copula))
+            reading.add(
+                [mention_owner(owner[0])],
+                relation,
+                people,
+                ended=ended,
+                negated=denied and not ended,
+                confidence=sure,
+            )
+        return True
+    return False
+
+
+def read_kin(reading: SentenceReading, at: int) -> None:
+    """What a word such as "sister" or "dog" says by itself: "my sister Maria", "Ann's husband, Tom,"."""
+    owner = reading.before.owner_before(at - 1)
+    if owner is None or reading.words.capital(at):
+        return
+    names = _names_after(reading, at) or _name_before(reading, owner[1], at)
+    _add_kin(reading, mention_owner(owner[0]), reading.low[at], names, at)
+
+
+def read_having(reading: SentenceReading, at: int) -> bool:
+    """I have a sister called Maria · we've got two cats, Milo and Otis · Tom adopted a kitten called Nemo."""
+    low, known = reading.low, reading.known
+    mood = detect_mood(reading.words, at, known, PRESENT)
+    if (_UNREAL | {"past"}) & mood.effects:
+        return False
+    begin = at + 1 + (low[at + 1] == "got")
+    for head in range(begin, min(begin + 6, reading.words.last + 1)):
+        if low[head] in known.kin or low[head] in known.pets:
+            names = _names_after(reading, head)
+            subjects = reading.subjects_before(mood.subject_end) if names else []
+            if len(subjects) == 1 and low[head - 1] != "hot":
+                _add_kin(reading, subjects[0], low[head], names, head, ended=low[at] == "had")
+            return bool(names)
+        if low[head] in known.stops or low[head] in known.ties or not low[head][0].isalnum():
+            return False
+    return False
+
+
+def _names_after(reading: SentenceReading, at: int) -> list[Mention]:
+    """Sister Maria · sister, Maria, · sister (Maria) · cats named Milo and Otis."""
+    low, begin = reading.low, at + 1
+    plural = low[at].endswith("s") or low[at] == "children"
+    if low[begin] in (",", "("):
+        begin += 1 + (low[begin + 1] in NAMING)
+        names, after = reading.after.objects(begin, "name")
+        is_aside = low[after] in (",", ")") or after > reading.words.last
+        return names if names and (is_aside or (plural and len(names) > 1)) else []
+    begin += low[begin] in ("is", "'s", "are", "was") and low[begin + 1] in NAMING
+    begin += low[begin] in NAMING
+    names, _ = reading.after.objects(begin, "name", listed=plural)
+    return names if plural else names[:1]
+
+
+def _name_before(reading: SentenceReading, first: int, at: int) -> list[Mention]:
+    """Maria, my sister, … · Maria (my sister) …"""
+    low = reading.low
+    if low[first - 1] not in (",", "(") or not (low[at + 1] in (",", ")", "") or at == reading.words.last):
+        return []
+    names, begin = reading.before.subjects(first - 2)
+    is_one = len(names) == 1 and names[0].name and low[begin - 1] not in _GREETINGS
+    return names if is_one else []

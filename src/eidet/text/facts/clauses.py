@@ -1,0 +1,340 @@
+"""One sentence while its facts are read: its verbs and what they say of whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import product
+from typing import Final, NamedTuple
+
+from ..dates import Dated
+from .moods import Mood, Outcome, detect_mood, judge, says_no_more
+from .object_phrases import ObjectPhrases
+from .sentence_words import SentenceWords
+from .statement import VALUE, Mention, Nature, Reference, Statement
+from .subject_phrases import ARTICLES, FIRST_PERSON, LISTS, OWNERS, SPEAKER, SubjectPhrases
+from .valid_times import NO_TIME, Validity, find_validity
+from .vocabulary import PAST, PRESENT, Frame, Vocabulary
+
+MOST: Final = 12  # statements of one sentence
+_PLANNED_SURENESS: Final = 0.6
+_COMING_SURENESS: Final = 0.9
+_OMITTED_SURENESS: Final = 0.7
+_PEOPLE: Final = frozenset((Reference.SPEAKER, Reference.HE, Reference.SHE, Reference.THEY))
+_PLURAL: Final = frozenset((Reference.SPEAKER, Reference.THEY))
+_THESE: Final = frozenset(("this", "that", "these", "those"))
+_OPPOSITE: Final = {"likes": "dislikes", "prefers": "dislikes", "fan_of": "dislikes", "dislikes": ""}
+_DENIALS: Final = frozenset(("not", "n't", "never", "no"))
+_BEFORE_TIES: Final = (
+    ARTICLES | OWNERS.keys() | frozenset(["big", "huge", "new", "proud", "active", "great", "long-time"])
+)
+_AWAY: Final = frozenset(("back", "over", "out", "remotely", "abroad", "full-time", "part-time"))
+_OF_THINGS: Final = frozenset(("thing", "only_thing"))
+
+
+class Clause(NamedTuple):
+    """A verb with its subjects, read once for all of its frames."""
+
+    verb: int
+    mood: Mood
+    subjects: list[Mention]
+    confidence: float
+
+
+class SentenceReading:
+    """Collects what one sentence states."""
+
+    __slots__ = (
+        "after",
+        "before",
+        "dated",
+        "known",
+        "low",
+        "quoted",
+        "said",
+        "span",
+        "statements",
+        "subject",
+        "words",
+    )
+
+    def __init__(
+        self,
+        words: SentenceWords,
+        known: Vocabulary,
+        dated: Sequence[Dated],
+        said: datetime,
+        quoted: Sequence[range] = (),
+    ) -> None:
+        self.words: SentenceWords = words
+        self.low: list[str] = words.low
+        self.known: Vocabulary = known
+        self.dated: Sequence[Dated] = dated
+        self.said: datetime = said
+        self.quoted: Sequence[range] = quoted
+        self.statements: list[Statement] = []
+        self.subject: list[Mention] = []  # of the last clause, for "… and works at Acme"
+        self.before: SubjectPhrases = SubjectPhrases(words, known)
+        self.after: ObjectPhrases = ObjectPhrases(words, known, {one.start: one.end for one in dated})
+        self.span: Validity = find_validity(words, dated, said)
+
+    def is_quoted(self, at: int) -> bool:
+        """Whether a word stands between quotation marks: somebody else's words."""
+        return bool(self.quoted) and any(self.words.starts[at] in span for span in self.quoted)
+
+    def confidence_at(self, at: int) -> float:
+        """How sure the text is at a word: hedges before it, quotation marks around it, who reports it."""
+        sure = 1.0
+        for place in range(1, at):
+            word = self.low[place]
+            if word in self.known.hedges:
+                sure = min(sure, self.known.hedges[word])
+            elif word in self.known.reporting and self.low[place - 1] not in FIRST_PERSON:
+                sure = min(sure, 0.7)
+        return round(sure / 2, 3) if self.is_quoted(at) else sure
+
+    def add(
+        self,
+        subjects: Sequence[Mention],
+        relation: str,
+        objects: Sequence[Mention],
+        *,
+        span: Validity = NO_TIME,
+        ended: bool = False,
+        negated: bool = False,
+        confidence: float = 1.0,
+        nature: Nature = Nature.FACT,
+    ) -> None:
+        """One statement for each subject and object."""
+        start, end = self.words.starts[1], self.words.end(self.words.last)
+        for subject, item in product(subjects, objects):
+            if len(self.statements) < MOST and subject != item:
+                self.statements.append(
+                    Statement(
+                        subject=subject,
+                        relation=relation,
+                        object=item,
+                        since=span.since,
+                        until=span.until,
+                        ended=ended,
+                        negated=negated,
+                        confidence=confidence,
+                        nature=nature,
+                        start=start,
+                        end=end,
+                    )
+                )
+
+    # --- who does it
+
+    def subjects_before(self, end: int, things: bool = False) -> list[Mention]:
+        """The phrase that ends with a word, or whom the sentence spoke of before."""
+        found, _ = self.before.subjects(end, things)
+        if not found and (end == 0 or self.low[end] in LISTS or self.low[end] in (",", "but", "then", "-")):
+            found = self.subject or self._first_subject(end)
+        self.subject = found
+        return found
+
+    def _first_subject(self, end: int) -> list[Mention]:
+        """The nearest "I", "she" … before a word, else the name that the sentence begins with."""
+        for at in range(end, 0, -1):
+            if self.low[at] == "you":
+                return []
+            if self.low[at] in FIRST_PERSON or self.low[at] in ("he", "she", "they"):
+                return self.before.subjects(at)[0]
+        for at in range(1, min(end, 6)):
+            after = self.low[at + 1]
+            if after != "," and after not in self.known.stops and not self.after.is_name(at + 1):
+                found, first = self.before.subjects(at)
+                if found and first == 1:
+                    return found
+        return []
+
+    # --- verbs
+
+    def read_verb(self, verb: int) -> None:
+        """What the verb at a word says, if it has an object that fits."""
+        by_tie = self.known.frames[self.low[verb]]
+        at, denied = self._skip(verb)
+        match = self._match(by_tie, at)
+        if match is None:
+            return
+        clause = self._read_clause(verb, match[0], denied)
+        used: list[Frame] = []
+        while clause and match and len(used) < 3:
+            frame, objects, after = match
+            self._say(clause, frame, objects, after)
+            used.append(frame)
+            match = self._match(by_tie, after, used)
+
+    def _skip(self, verb: int) -> tuple[int, bool]:
+        """Past adverbs, and "not" after a form of "be"; whether there was one."""
+        at, denied, is_be = verb + 1, False, self._is_be(verb)
+        while self.low[at] in self.known.adverbs or (is_be and self.low[at] in (*_DENIALS, "longer")):
+            denied = denied or self.low[at] in _DENIALS
+            at += 1
+        return at, denied and is_be
+
+    def _is_be(self, verb: int) -> bool:
+        return self.known.effects.get(self.low[verb], "") in ("be", "was", "been")
+
+    def _match(
+        self, by_tie: Mapping[str, tuple[Frame, ...]], at: int, used: Sequence[Frame] = ()
+    ) -> tuple[Frame, list[Mention], int] | None:
+        """The first frame whose tie and object stand at a word; after `used`, one that goes on from there."""
+        for begin, frames in self._list_candidates(by_tie, at):
+            for frame in frames:
+                if ("next" in frame.marks) > bool(used) or (used and not _may_follow(used[-1], frame)):
+                    continue
+                after_tie = begin + len(frame.tie)
+                if tuple(self.low[begin:after_tie]) != frame.tie:
+                    continue
+                objects, after = self.after.objects(after_tie, frame.object)
+                if objects and not self._is_vague(frame, after_tie, objects):
+                    if used and frame.tie == ("for",) and not objects[0].name[:1].isupper():
+                        continue  # "fighting for fair chances" names nobody's employer
+                    return frame, objects, after
+        return None
+
+    def _list_candidates(
+        self, by_tie: Mapping[str, tuple[Frame, ...]], at: int
+    ) -> Sequence[tuple[int, tuple[Frame, ...]]]:
+        """Where the frames of a verb may begin: at the word, after "a new" or "back", or without a tie."""
+        place, low = at, self.low
+        found = [(place, by_tie.get(low[place], ()))]
+        while low[place] in _BEFORE_TIES or low[place] in _AWAY:
+            place += 1
+        if place > at:
+            found.append((place, by_tie.get(low[place], ())))
+        found.append((at, by_tie.get("", ())))
+        return found
+
+    def _read_clause(self, verb: int, frame: Frame, denied: bool) -> Clause | None:
+        mood = detect_mood(self.words, verb, self.known, frame.form)
+        if denied:
+            is_over = self.low[verb + 1 : verb + 3] == ["no", "longer"]
+            mood = Mood(mood.effects | {"ended" if is_over else "not"}, mood.confidence, mood.subject_end)
+        may_be_thing = bool(_OF_THINGS & frame.marks) or frame.verb == "be"
+        subjects, sure = self.subjects_before(mood.subject_end, may_be_thing), mood.confidence
+        if not subjects and verb == 1 and frame.form == PAST and frame.verb not in ("be", "have"):
+            subjects, sure = [SPEAKER], _OMITTED_SURENESS
+        if not subjects or not self._agrees(verb, frame, mood, subjects):
+            return None
+        if subjects[0].reference is Reference.SPEAKER and self.is_quoted(verb):
+            return None  # who says "I" there is another
+        sure = min(sure, self.confidence_at(verb), 0.5 if "may" in mood else 1.0)
+        return Clause(verb, mood, subjects, sure)
+
+    def _agrees(self, verb: int, frame: Frame, mood: Mood, subjects: list[Mention]) -> bool:
+        """Whether subject and verb fit: "Sounds like fun" and "…, like yoga" are no tastes of anybody."""
+        first, before = subjects[0], self.low[mood.subject_end - 1 : mood.subject_end + 1]
+        is_thing = first.reference is Reference.IT or (first.kind == "thing" and not first.role)
+        if is_thing and not _OF_THINGS & frame.marks:
+            return False
+        if "only_thing" in frame.marks and (first.reference in _PEOPLE or first.kind == "person"):
+            return False
+        if frame.object == "self" and first.reference is not Reference.SPEAKER:
+            return False
+        if frame.relation == "name" and first.role:
+            return False  # "my sister is called Maria" tells of the sister
+        if "what" in before or (frame.form == PRESENT and "have" in mood):
+            return False
+        if frame.form != PRESENT or mood.effects or frame.verb in ("be", "rather"):
+            return True
+        return self.low[verb - 1] != "," and (
+            len(subjects) > 1 or first.reference in _PLURAL or _is_plural(first)
+        )
+
+    def _is_vague(self, frame: Frame, begin: int, objects: list[Mention]) -> bool:
+        """Whether an object says nothing outside of its talk: "the way", "this app", "the colour"."""
+        words = objects[0].name.lower().split()
+        if not words or frame.object[0] == "=" or frame.object in ("years", "age", "height"):
+            return False
+        is_doing = words[0].endswith("ing") and not words[0].endswith("thing")
+        if (words[0] in self.known.vague or words[-1] in self.known.vague) and not is_doing:
+            return True
+        if self.low[begin] in _THESE or OWNERS.get(self.low[begin]):
+            return "ends" not in frame.marks and not objects[0].role
+        if "taste" not in frame.marks or self.low[begin] != "the" or "of" in words:
+            return False
+        return not self.after.is_name(begin + 1) and words[-1] not in self.known.generic
+
+    # --- what it says
+
+    def _say(self, clause: Clause, frame: Frame, objects: list[Mention], after: int) -> None:
+        if frame.verb == "leave" and self.low[after] == "for":
+            return  # "left Lisbon for Porto" tells no employer
+        span, sure = self.span, clause.confidence
+        outcome = judge(frame, clause.mood, span.lasting, span.since is not None)
+        if outcome is Outcome.NEGATED and says_no_more(self.words, clause.verb):
+            outcome = Outcome.ENDED
+        if outcome is Outcome.PLANNED:
+            self._say_plan(clause, frame, objects, after)
+        elif outcome is Outcome.COMES:
+            self._say_coming(clause, frame, objects)
+        elif outcome is Outcome.NEGATED or (outcome is Outcome.ENDED and "denied" in frame.marks):
+            self._say_not(clause, frame, objects)
+        elif outcome is not Outcome.NOTHING and "denied" not in frame.marks:
+            sure = min(sure, _PLANNED_SURENESS) if "aim" in frame.marks else sure
+            ended = outcome is Outcome.ENDED
+            when = _fit_span(frame, span, ended)
+            nature = Nature.PREFERENCE if "taste" in frame.marks else Nature.FACT
+            self.add(
+                clause.subjects,
+                frame.relation,
+                objects,
+                span=when,
+                ended=ended,
+                confidence=sure,
+                nature=nature,
+            )
+
+    def _say_not(self, clause: Clause, frame: Frame, objects: list[Mention]) -> None:
+        if "denied" in frame.marks:
+            nature = Nature.PREFERENCE if "taste" in frame.marks else Nature.FACT
+            self.add(clause.subjects, frame.relation, objects, confidence=clause.confidence, nature=nature)
+        elif "taste" not in frame.marks:
+            self.add(clause.subjects, frame.relation, objects, negated=True, confidence=clause.confidence)
+        elif opposite := _OPPOSITE.get(frame.relation):
+            sure = clause.confidence
+            self.add(clause.subjects, opposite, objects, confidence=sure, nature=Nature.PREFERENCE)
+
+    def _say_coming(self, clause: Clause, frame: Frame, objects: list[Mention]) -> None:
+        relation, when, ended = frame.relation, Validity(since=self.span.since), "ends" in frame.marks
+        if ended:
+            when = Validity(until=self.span.since)
+        elif "trip" in frame.marks:
+            relation, when = "trip", self.span
+        sure = min(clause.confidence, _COMING_SURENESS)
+        self.add(clause.subjects, relation, objects, span=when, ended=ended, confidence=sure)
+
+    def _say_plan(self, clause: Clause, frame: Frame, objects: list[Mention], after: int) -> None:
+        sure, relation = min(clause.confidence, _PLANNED_SURENESS), "trip"
+        if "trip" not in frame.marks:
+            relation = "plan"
+            objects = [Mention(name=self.words.cut(clause.verb, after), kind=VALUE)]
+        self.add(clause.subjects, relation, objects, span=self.span, confidence=sure)
+
+
+def _may_follow(last: Frame, frame: Frame) -> bool:
+    """Whether a frame may follow another: "work at Acme as a nurse", "moved from Rome to Bern"."""
+    if not frame.tie or (frame.verb == "be" and "next" not in frame.marks):
+        return False
+    return frame.relation != last.relation or ("ends" in last.marks) != ("ends" in frame.marks)
+
+
+def _is_plural(mention: Mention) -> bool:
+    return bool(mention.role or mention.kind) and (mention.role or mention.name).endswith(("s", "children"))
+
+
+def _fit_span(frame: Frame, span: Validity, ended: bool) -> Validity:
+    """What a time means for a verb: when it began, when it ended, or both."""
+    if frame.tie[:1] == ("born",):
+        return NO_TIME  # a birthday holds ever after, and a birthplace
+    if ended and "ends" in frame.marks:
+        return Validity(until=span.since)
+    if ended or "trip" in frame.marks or "aim" in frame.marks:
+        return span
+    if "begins" in frame.marks or span.lasting or not span.point:
+        return Validity(since=span.since, until=None if span.point else span.until)
+    return NO_TIME

@@ -1,0 +1,161 @@
+"""The relations and words of the two tables beside this module, `relations.json` and `words.json`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+PRESENT: Final = "present"
+THIRD: Final = "third"  # lives, works
+PAST: Final = "past"
+PROGRESSIVE: Final = "progressive"
+
+_PATTERN: Final = re.compile(r"(\S+)(?: ([^<]+))? <(\S+)>((?: \w+)*)")
+_ORDER: Final = {"self": 2}  # "I'm Catholic" is no name
+_BE: Final = ("am/are/'m/'re", "is/'s", "was/were/been")
+
+
+class Frame(NamedTuple):
+    """One form of a verb, what ties its object to it, and what that says. `relations.json` explains marks."""
+
+    relation: str
+    verb: str
+    form: str
+    tie: tuple[str, ...]
+    object: str
+    marks: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """What the reader looks words up in; all words are in small letters."""
+
+    frames: Mapping[str, Mapping[str, tuple[Frame, ...]]]  # by a verb's form, then by the tie's first word
+    nouns: Mapping[str, str]  # phone number: phone
+    kin: Mapping[str, str]  # sister: sibling
+    states: Mapping[str, str]  # vegetarian: diet
+    events: Mapping[str, str]  # dentist: appointment
+    effects: Mapping[str, str]  # auxiliaries, and what they do to a statement
+    hedges: Mapping[str, float]
+    infinitives: Mapping[str, str]  # the word before "to": used: ended
+    gerunds: Mapping[str, str]  # the word before -ing: stopped: ended
+    classes: Mapping[str, frozenset[str]]  # an object of the kind has one of these words
+    adverbs: frozenset[str]  # between subject and verb; they change nothing
+    asking: frozenset[str]  # open a question
+    stops: frozenset[str]  # end an object
+    ties: frozenset[str]  # prepositions
+    inner: frozenset[str]  # inside of names: de, of
+    common: frozenset[str]  # no names, though a sentence begins with them
+    secrets: frozenset[str]
+    reporting: frozenset[str]
+    unreal: frozenset[str]  # if, wish
+    pets: frozenset[str]
+    jobs: frozenset[str]
+    conditions: frozenset[str]
+    vague: frozenset[str]  # objects that say nothing
+    generic: frozenset[str]  # what one may like with "the": the sea
+    aims: frozenset[str]  # what one wants to do in life
+    actions: frozenset[str]  # what one asks an assistant to do
+    may_precede: frozenset[str]  # "my …" at the beginning of a clause
+    praise: frozenset[str]  # "a great cook" is no job
+    polite: frozenset[str]
+    leading: frozenset[str]  # before an instruction
+    answers: frozenset[str]
+    ever: frozenset[str]  # an action with one of these is an instruction
+    bystanders: frozenset[str]  # subjects of a clause that is no order
+    openings: frozenset[str]  # what follows is an instruction
+    before_actions: frozenset[str]  # what follows is one if it is an action
+
+
+@cache
+def load_vocabulary() -> Vocabulary:
+    relations, words = load_table("relations")["relations"], load_table("words")
+    mapped: dict[str, Any] = {name: _invert(words[name]) for name in ("effects", "infinitives", "gerunds")}
+    by_relation: dict[str, Any] = {
+        name: _by_word(relations, name) for name in ("nouns", "kin", "states", "events")
+    }
+    classes = {name: frozenset(split_list(text)) for name, text in words["classes"].items()}
+    sets: dict[str, Any] = {name: frozenset(split_list(text)) for name, text in words["words"].items()}
+    orders: dict[str, Any] = {name: frozenset(phrases) for name, phrases in words["instructions"].items()}
+    return Vocabulary(
+        frames=_load_frames(relations, words["verbs"], classes),
+        hedges={word: float(sure) for word, sure in _invert(words["hedges"]).items()},
+        classes=classes,
+        **orders,
+        **mapped,
+        **by_relation,
+        **sets,
+    )
+
+
+def load_table(name: str) -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8"))
+    return table
+
+
+def split_list(words: str | list[str]) -> list[str]:
+    """Words between spaces; a list has several lines of them."""
+    return words.split() if isinstance(words, str) else " ".join(words).split()
+
+
+def _invert(table: Mapping[str, str]) -> dict[str, str]:
+    return {word: value for value, words in table.items() for word in split_list(words)}
+
+
+def _by_word(relations: Mapping[str, Any], field: str) -> dict[str, str]:
+    """Each word (or noun phrase) that a field of the relations has, with its relation."""
+    found = {}
+    for name, relation in relations.items():
+        words = relation.get(field, "")
+        for word in words if field == "nouns" else split_list(words):
+            found[word] = name
+    return found
+
+
+def _load_frames(
+    relations: Mapping[str, Any], verbs: Mapping[str, str], classes: Mapping[str, frozenset[str]]
+) -> dict[str, dict[str, tuple[Frame, ...]]]:
+    """Frames whose object is one of a class of words come before those that take any."""
+    rows = [frame for name, relation in relations.items() for frame in _list_frames(name, relation, verbs)]
+    found: dict[str, dict[str, tuple[Frame, ...]]] = {}
+    for word, frame in sorted(rows, key=lambda row: _ORDER.get(row[1].object, row[1].object not in classes)):
+        by_tie = found.setdefault(word, {})
+        first = frame.tie[0] if frame.tie else ""
+        by_tie[first] = (*by_tie.get(first, ()), frame)
+    return found
+
+
+def _list_frames(
+    name: str, relation: Mapping[str, Any], verbs: Mapping[str, str]
+) -> Iterable[tuple[str, Frame]]:
+    for pattern in relation.get("patterns", ()):
+        parsed = _PATTERN.fullmatch(pattern)
+        if parsed is None:
+            raise ValueError(f"{name}: {pattern!r} is no pattern")
+        ties = [tuple(tie.split()) for tie in (parsed[2] or "").split("|")]
+        marks = frozenset(parsed[4].split())
+        turns = not marks.isdisjoint(("begins", "ends"))  # "I quit" is then rather the past
+        for verb, tie in product(parsed[1].split("|"), ties):
+            for word, form in sorted(_list_forms(verb, verbs), key=lambda one: one[1] == PRESENT and turns):
+                yield word, Frame(name, verb, form, tie, parsed[3], marks)
+
+
+def _list_forms(verb: str, verbs: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    slots = _BE if verb == "be" else (verb, *verbs.get(verb, _inflect(verb)).split())
+    for slot, form in zip(slots, (PRESENT, THIRD, PAST, PROGRESSIVE), strict=False):
+        yield from ((word, form) for word in slot.split("/"))
+
+
+def _inflect(verb: str) -> str:
+    """The third person, past and progressive of a regular verb."""
+    is_vowel_y = verb[-2:-1] in "aeiou" or verb[-1] != "y"
+    stem = verb if is_vowel_y else verb[:-1] + "i"
+    third = stem + ("es" if stem.endswith(("s", "sh", "ch", "x", "o", "i")) else "s")
+    bare = verb.removesuffix("e")
+    return f"{third} {stem.removesuffix('e')}ed {bare}ing"
