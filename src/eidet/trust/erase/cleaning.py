@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
 from math import inf
 from pathlib import Path
+from typing import Final
 
 from ...core.errors import EidetError, Refused, Unavailable
 from ...core.record import Record
 from ...core.scope import Scope
+from ...core.validate import dump_json
 from ...core.where import Where
 from ...index.embedded.sidecar import Sidecars
 from ...models.embed import ForgettingEmbedder
 from ...parts import Parts
-from ...store import Erasure, verbs
+from ...store import Erasure, Look, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
 from ...store.verbs.values import ONCE_SECONDS
@@ -26,11 +29,18 @@ from ...text.chunks import units_of
 from ...upkeep.archive import Ownership
 from ...upkeep.service import Keeping
 from ...write.echoes import EchoGuard
-from .archives import expunge, name_foreign, records_in
+from .elsewhere import (
+    OtherHistories,
+    expunge,
+    forms_of,
+    name_foreign,
+    records_in,
+    remove_files,
+    schema_copies,
+    sidecar_folder,
+    sidecars,
+)
 from .erasure_plan import Doom, Wish
-from .files import forms_of, remove, schema_copies, sidecar_folder, sidecars
-from .histories import OtherHistories
-from .journal import PendingErasure, entries_in, without_entry
 
 log: logging.Logger = logging.getLogger("eidet")
 PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
@@ -171,8 +181,8 @@ class Cleaning:
     def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], texts: Sequence[bytes] | None) -> None:
         store = self._parts.store
         try:
-            cleaned.counts["sidecars"] = remove(caches)
-            cleaned.counts["schema_copies"] = remove(schema_copies(store))
+            cleaned.counts["sidecars"] = remove_files(caches)
+            cleaned.counts["schema_copies"] = remove_files(schema_copies(store))
             cleaned.counts["freed_bytes"], pending = verbs.scrub_files(store, texts)
         except (Unavailable, OSError) as error:
             pending = (f"files could not be cleaned: {error}",)
@@ -255,7 +265,40 @@ class Cleaning:
 
 
 def _bytes_of(records: Iterable[Record]) -> list[bytes]:
-    forms: list[bytes] = []
-    for record in records:
-        forms += forms_of(record.text, record.data)
-    return forms
+    return [form for record in records for form in forms_of(record.text, record.data)]
+
+
+# The journal, a setting of the store: what is not clean yet, from the deletion to the end of cleaning.
+
+SETTING: Final = "unclean"
+MOST_IDS: Final = 10_000  # of more, the tombstones must tell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingErasure:
+    """One forgetting whose words may still be in caches, archives or free bytes."""
+
+    token: str
+    scope: str
+    ids: list[tuple[str, str]] = field(default_factory=list)
+
+
+def entries_in(setting: Callable[[str], str | None]) -> list[PendingErasure]:
+    return [_read_entry(**entry) for entry in json.loads(setting(SETTING) or "[]")]
+
+
+def _read_entry(token: str, scope: str, ids: list[list[str]]) -> PendingErasure:
+    return PendingErasure(token=token, scope=scope, ids=[(scope, id) for scope, id in ids])
+
+
+def with_entry(look: Look, entry: PendingErasure) -> dict[str, str]:
+    short = PendingErasure(token=entry.token, scope=entry.scope, ids=entry.ids[:MOST_IDS])
+    return _as_setting([*entries_in(look.setting), short])
+
+
+def without_entry(look: Look, token: str) -> dict[str, str]:
+    return _as_setting([entry for entry in entries_in(look.setting) if entry.token != token])
+
+
+def _as_setting(entries: list[PendingErasure]) -> dict[str, str]:
+    return {SETTING: dump_json([asdict(entry) for entry in entries]) if entries else ""}
