@@ -114,7 +114,7 @@ def chain_events(
     lines = []
     n, before = tail.n, tail.hash
     for n, event in enumerate(events, tail.n + 1):
-        body = encode_line({"n": n, "at": at, **event})[:-1]
+        body = _encode_line({"n": n, "at": at, **event})[:-1]
         before = digest(body, before, key)
         lines.append(body + b',"hash":"' + before.encode() + b'"}\n')
     data = b"".join(lines)
@@ -132,7 +132,7 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
-def encode_line(fields: Mapping[str, Json]) -> bytes:
+def _encode_line(fields: Mapping[str, Json]) -> bytes:
     """As JSON on one line; halves of characters, which UTF-8 cannot encode, as their escapes."""
     return _written(fields).encode("utf-8", "backslashreplace")
 
@@ -190,7 +190,7 @@ def head_line(tail: Tail, key: bytes | None) -> bytes:
 BLOCK: Final = 4096
 
 
-class LogEnd(NamedTuple):
+class _LogEnd(NamedTuple):
     """The last whole entry, and the bytes after it that are none."""
 
     tail: Tail
@@ -201,18 +201,18 @@ def head_path(log: Path) -> Path:
     return log.with_name(log.name + ".head")
 
 
-def find_tail(handle: int) -> LogEnd:
+def find_tail(handle: int) -> _LogEnd:
     """Reads backwards from the end, a few kilobytes as a rule."""
     size = os.fstat(handle).st_size
     rest = _back_to_newline(handle, size)
     end = size - len(rest)
     if end == 0:
-        return LogEnd(Tail(0, START, 0), rest)
+        return _LogEnd(Tail(0, START, 0), rest)
     line = _back_to_newline(handle, end - 1)
     entry, parts = read_entry(line), parts_of(line)
     if entry is None or parts is None:  # somebody changed it: `verify` tells, the chain goes on
-        return LogEnd(Tail(_lines(handle), START, end), rest)
-    return LogEnd(Tail(entry["n"], parts[1], end), rest)
+        return _LogEnd(Tail(_lines(handle), START, end), rest)
+    return _LogEnd(Tail(entry["n"], parts[1], end), rest)
 
 
 def _back_to_newline(handle: int, end: int) -> bytes:

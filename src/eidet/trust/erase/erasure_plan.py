@@ -25,7 +25,7 @@ FEWEST_SAYING: Final = 2  # episodes that must still say a fact
 SHORTEST: Final = 8  # characters: what is shorter is found in too many texts to mean anything
 
 
-def remake_record(
+def _remake_record(
     old: Record, gone: Mapping[str, str], news: Mapping[str, Record], look: Look, remake: Remake
 ) -> Record | None:
     """The record without what is gone (texts by id); None if nothing of it can stay.
@@ -151,9 +151,9 @@ def doom_of(look: Look, wish: Wish, marker: Marker, remake: Remake, archived: Se
 
     What is deleted wholesale is not read here: the store looks for holds while it deletes.
     """
-    doom = Doom(archived=[slim(record) for record in archived])
+    doom = Doom(archived=[_slim(record) for record in archived])
     if not wish.wholesale:
-        doom.asked = [slim(record) for record in look.scan(wish.where)]
+        doom.asked = [_slim(record) for record in look.scan(wish.where)]
         _add_copies(doom, look, wish, marker)
         _add_derived(doom, look, wish, remake)
         _check_free([*doom.gone, *(old for old, _ in doom.anew)])
@@ -164,7 +164,7 @@ def doom_of(look: Look, wish: Wish, marker: Marker, remake: Remake, archived: Se
     return doom
 
 
-def slim(record: Record) -> Record:
+def _slim(record: Record) -> Record:
     """A hundred thousand of them must fit into memory."""
     return record.but(vector=None, terms=b"")
 
@@ -183,12 +183,12 @@ def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
     for record in doom.asked:
         if marker.of_record(record) is not None:
             telling.append(record)
-    doom.copies = [slim(record) for record in look.twins(telling)] if telling else []
+    doom.copies = [_slim(record) for record in look.twins(telling)] if telling else []
     if wish.echoes and doom.asked:
         ids = [record.id for record in doom.asked]
         echoing = Where(scope=wish.scope, conditions=(Condition("state.echo_of", "in", ids),))
         known = {record.seq for record in doom.gone}
-        doom.copies += [slim(record) for record in look.scan(echoing) if record.seq not in known]
+        doom.copies += [_slim(record) for record in look.scan(echoing) if record.seq not in known]
 
 
 def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
@@ -208,7 +208,7 @@ def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
     stale = set(texts)
     while stale:
         stale = _follow(left, stale, texts, news, look, remake)
-    doom.dropped = [slim(record) for record in derived if (record.scope, record.id) not in left]
+    doom.dropped = [_slim(record) for record in derived if (record.scope, record.id) not in left]
     doom.anew = list(news.values())
 
 
@@ -231,7 +231,7 @@ def _follow(
             if (old.scope, id) in texts:
                 gone[id] = texts[old.scope, id]
         now = {id: new for (scope, id), (_, new) in news.items() if scope == old.scope}
-        new = remake_record(old, gone, now, look, remake)
+        new = _remake_record(old, gone, now, look, remake)
         if new is None:
             texts[key] = old.whole.text
             news.pop(key, None)

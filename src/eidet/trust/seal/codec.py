@@ -171,7 +171,7 @@ LOST: Final = "(its key was destroyed)"  # who made something, as told by a hist
 _ACT: Final = "act:"  # begins what is kept of who acted
 
 
-class ChangedHistory(Corrupt):
+class _ChangedHistory(Corrupt):
     def __init__(self, event: Event) -> None:
         super().__init__(
             f"the history of record {event.id!r} of scope {event.scope!r} was changed outside of Eidet"
@@ -183,7 +183,7 @@ def _columns_of(event: Event, born: float) -> bytes:
     try:
         times = float(event.at) + 0.0, float(born) + 0.0
     except (TypeError, ValueError):  # a column that held a number holds something else
-        raise ChangedHistory(event) from None
+        raise _ChangedHistory(event) from None
     return repr((event.scope, event.id, event.what, event.version, *times)).encode()
 
 
@@ -198,9 +198,9 @@ def _open_note(event: Event, born: float, keys: ScopeKeys) -> dict[str, Json]:
         ((name, text),) = (event.before or {}).items()
         box = b64decode(text, validate=True)
     except (TypeError, ValueError):
-        raise ChangedHistory(event) from None
+        raise _ChangedHistory(event) from None
     if name != "sealed":
-        raise ChangedHistory(event)
+        raise _ChangedHistory(event)
     before: dict[str, Json] = json.loads(keys.open("note", box, keys.owner(_columns_of(event, born))))
     return before
 
@@ -220,11 +220,11 @@ def seal_event(
 def _open_act(event: Event, born: float, actors: ScopeKeys | None) -> tuple[str | None, str | None]:
     """Who did what an event tells, and the token of the agent that the record had until then."""
     if actors is None:
-        raise ChangedHistory(event)
+        raise _ChangedHistory(event)
     try:
         box = b64decode((event.by or "").removeprefix(_ACT), validate=True)
     except ValueError:
-        raise ChangedHistory(event) from None
+        raise _ChangedHistory(event) from None
     by, author = json.loads(actors.open("act", box, actors.owner(_columns_of(event, born))))
     return by, author
 
@@ -239,7 +239,7 @@ def open_history(events: Sequence[Event], keys: ScopeKeys, actors: ScopeKeys | N
             plain.append(replace(event, by=_name_author(event.by, keys)))
             continue
         if event.version < version:
-            raise ChangedHistory(event)
+            raise _ChangedHistory(event)
         version, by = event.version, None
         if not _is_stand_in(event):
             by, author = _open_act(event, born, actors)

@@ -58,7 +58,7 @@ def rotate(store: SealedStore, scope: str, clock: Clock, progress: Progress | No
         _history_anew(store, scope, renew)
         records += _records_anew(store, scope, clock, renew, None)
         store.ring.destroy(scope, [number for number in keys.numbers if number != keys.newest])
-    wipe(store)
+    _wipe(store)
     return records
 
 
@@ -105,7 +105,7 @@ def rewrap(store: SealedStore, service: KeyService, clock: Clock) -> int:
     _check_writable(store)
     with _alone(store, clock):
         count = store.ring.rewrap(service)
-    wipe(store)
+    _wipe(store)
     return count
 
 
@@ -122,9 +122,9 @@ def shred(store: SealedStore, scope: str, clock: Clock) -> int:
         store.ring.renew()
         verbs.replace_derived(store.inner, [])
     store.fresh()
-    wipe(store)
+    _wipe(store)
     for path in paths_of(store):
-        remove_copies(path)
+        _remove_copies(path)
     return verbs.count(store.inner, Where(scope=Scope(scope)))
 
 
@@ -141,13 +141,13 @@ class ShredScope:
         self.store.ring.inside(transaction, note_nothing).shred(self.scope)
 
 
-def wipe(store: SealedStore) -> None:
+def _wipe(store: SealedStore) -> None:
     """Leaves no bytes of old keys in free pages or in the log, as far as readers let it."""
     while verbs.compact(store.inner, 1 << 22):
         pass
 
 
-def remove_copies(path: Path) -> None:
+def _remove_copies(path: Path) -> None:
     """Copies that were made before a change of the schema have words, or a destroyed key, still."""
     for copy in path.parent.glob(f"{glob.escape(path.name)}.schema-*"):
         copy.unlink()
