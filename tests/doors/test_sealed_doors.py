@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from eidet.compat.messages import (
     SummaryMemory,
 )
 from eidet.core.errors import Refused
+from eidet.core.validate import dump_json
 
 KEY = bytes(range(32))
 WORD = "Ishmael"  # what must not be in any file
@@ -337,7 +339,8 @@ def test_a_sealed_file_that_was_changed_is_refused(suffix: str, memory: Memory, 
     api.save(file)
     document = json.loads(file.read_text())
     [lines] = document["exports"].values()
-    for changed in ([lines[0], *lines[2:]], [lines[0].replace('"sealed"', '"s"'), *lines[1:]], lines[:-1]):
+    unsealed = {name.replace("sealed", "s"): value for name, value in lines[0].items()}
+    for changed in ([lines[0], *lines[2:]], [unsealed, *lines[1:]], lines[:-1]):
         file.write_text(json.dumps({**document, "exports": {"a": changed}}))
         with pytest.raises(MemoryStoreException, match="was not loaded"):
             api.load(file)
@@ -347,14 +350,18 @@ def test_a_sealed_file_that_was_changed_is_refused(suffix: str, memory: Memory, 
 def test_sealed_records_in_a_plain_file_are_refused_and_change_nothing(
     memory: Memory, tmp_path: Path
 ) -> None:
-    """As files that an earlier version saved of a sealed memory."""
+    """As a file that somebody made of a sealed one, with a checksum that fits."""
     from eidet.store.export_file import read_export, write_export
 
     api = AgentMemoryAPI(memory=memory)
     api.store_agent_state("a", {"name": SAID}, 1)
     memory.export(tmp_path / "native.jsonl", scope="a")
-    file = tmp_path / "agents.jsonl"
-    write_export(file, read_export(tmp_path / "native.jsonl"), {"agents": {"a": "a"}})
+    write_export(tmp_path / "plain.jsonl", read_export(tmp_path / "native.jsonl"), {})
+    lines = [json.loads(line) for line in (tmp_path / "plain.jsonl").read_text().rstrip("\n").split("\n")]
+    body = {"format": "eidet agent memory", "version": 1, "agents": {"a": "a"}, "exports": {"a": lines}}
+    digest = sha256(dump_json(body, sort_keys=True).encode()).hexdigest()
+    file = tmp_path / "agents.json"
+    file.write_text(json.dumps({**body, "checksum": digest}))
     with pytest.raises(MemoryStoreException, match="sealed"):
         api.load(file)
     assert [entry["contents"] for entry in api.retrieve_recent_states("a")] == [{"name": SAID}]
