@@ -151,7 +151,7 @@ def _key_of(key: Mapping[str, str], uuid: str) -> str:
 
 def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
     uuid = entry.get("uuid")
-    role, text = _read_message(entry)
+    role, text = _parse_message(entry)
     return Draft(
         key=_key_of(key, uuid) if uuid else None,
         kind="message",
@@ -164,7 +164,7 @@ def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
     )
 
 
-def _read_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
+def _parse_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
     """Who speaks in an entry, and what it says; most entries of other types say nothing."""
     message = entry.get("message")
     if not isinstance(message, Mapping):

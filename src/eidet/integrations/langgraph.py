@@ -26,7 +26,7 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import cosine, make_missing, quote_label, read_vectors, walk
+from .extras import cosine, make_missing, quote_label, vectors_of_record, walk
 
 try:
     from langgraph.store.base import (
@@ -271,7 +271,7 @@ def _score(hit: Hit, asked: Sequence[float] | None) -> float:
     if asked is None or hit.record.vector is None:
         return hit.score
     best = -1.0
-    for vector in read_vectors(hit.record, len(asked)):
+    for vector in vectors_of_record(hit.record, len(asked)):
         best = max(best, cosine(asked, vector))
     return best
 

@@ -221,7 +221,7 @@ class EidetNodeStore(BasePydanticVectorStore):
     ) -> list[BaseNode]:
         """Nodes that meet both, those stored first before others."""
         found = walk(self.memory, _where_nodes(node_ids, filters), self.scope, order="created")
-        return [_read_node(record) for record in found]
+        return [_node_of(record) for record in found]
 
     def delete(self, ref_doc_id: str, **_more: Any) -> None:
         """Deletes the nodes of a document."""
@@ -248,7 +248,7 @@ class EidetNodeStore(BasePydanticVectorStore):
             words, vector=vector, scope=self.scope, where=where, limit=query.similarity_top_k, least=0
         )
         return VectorStoreQueryResult(
-            nodes=[_read_node(hit.record) for hit in hits],
+            nodes=[_node_of(hit.record) for hit in hits],
             similarities=[_rate(hit, vector) for hit in hits],
             ids=[str(hit.record.meta["node_id"]) for hit in hits],
         )
@@ -290,7 +290,7 @@ def _draft_node(node: BaseNode) -> Draft:
     )
 
 
-def _read_node(record: Record) -> BaseNode:
+def _node_of(record: Record) -> BaseNode:
     return metadata_dict_to_node(record.whole.data)  # type: ignore[arg-type,no-any-return,unused-ignore]
 
 
