@@ -84,8 +84,7 @@ class EidetSessionStore:
             drafts = [_draft(key, entry, at) for entry, at in zip(fresh, times, strict=False)]
             if "subpath" not in key:
                 drafts.append(self._fold(scope, key, fresh, times[-1]))
-            if drafts:
-                self.memory.remember(drafts, scope=scope, keep_duplicates=True, again=True)
+            self.memory.remember(drafts, scope=scope, keep_duplicates=True, again=True)
 
     def _without_known(self, scope: str, key: Mapping[str, str], entries: Sequence[Any]) -> list[Any]:
         ids = [_id_of(key, entry) for entry in entries]

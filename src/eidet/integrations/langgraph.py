@@ -218,11 +218,8 @@ class EidetStore(BaseStore):
 
     def _write_namespace(self, path: str, ops: Sequence[PutOp]) -> None:
         drafts = [self._draft(op) for op in ops if op.value is not None]
-        if drafts:
-            self.memory.remember(drafts, scope=path, keep_duplicates=True, again=True)
-        gone = [key_id(op.key) for op in ops if op.value is None]
-        if gone:
-            self.memory.forget(gone, scope=path, for_good=False)
+        self.memory.remember(drafts, scope=path, keep_duplicates=True, again=True)
+        self.memory.forget([key_id(op.key) for op in ops if op.value is None], scope=path, for_good=False)
 
     def _draft(self, op: PutOp) -> Draft:
         value = dict(op.value or {})
