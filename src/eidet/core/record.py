@@ -223,7 +223,8 @@ def iso_time(at: float | None) -> str | None:
 
 TIMES: Final = ("created", "occurred", "last_used", "expires")
 HIDDEN: Final = frozenset(("vector", "terms", "original", "sealed"))
-MARK_BYTES: Final = 16
+MARK_BYTES: Final = 16  # of the hash of a content …
+EXACT_KEY_BYTES: Final = 28  # … and of all that a record says: see `eidet.store.record_keys`
 _read_all: Final = attrgetter(*Record.__slots__)
 _TOLD: Final = tuple(name for name in Record.__slots__ if name not in HIDDEN)
 _read_told: Final = attrgetter(*_TOLD)

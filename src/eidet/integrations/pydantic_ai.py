@@ -21,7 +21,7 @@ from ..core.record import Record, key_id
 from ..core.where import Where
 from ..memory import Memory
 from ..recall.prompt_lines import line_of, quote_line
-from ..trust.privacy.quoting import is_untrusted
+from ..trust.privacy.quarantine import is_untrusted
 from .extras import check_scope, drop_known, find_scope, finish, make_missing
 
 try:

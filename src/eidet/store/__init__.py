@@ -162,10 +162,11 @@ class Transaction(Protocol):
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
         """One answer per id, in the order asked; None where absent."""
 
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        """The facts and documents of a scope with these content digests, by rising seq.
+    def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
+        """The records of a scope whose exact key begins with one of these, by rising seq.
 
-        With `every_kind`, records of all kinds; that may have to look at each record of the scope.
+        Whole keys (see `eidet.store.record_keys`) are looked up, and find facts and documents only. Keys
+        of a content alone find records of all kinds; that may have to look at each record of the scope.
         """
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:

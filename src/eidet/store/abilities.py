@@ -88,7 +88,7 @@ class PutsNew(Protocol):
         """Inserts a record in fewer steps than a transaction takes, if nothing stands against it.
 
         Nothing does if its id is free, the epoch is the one given, none of `new.marks()` is a tombstone,
-        and, with `unique`, no living fact or document of its scope says the same. Else it runs `job`, as
+        and no living fact or document of its scope has one of the keys `new.repeats`. Else it runs `job`, as
         `write` does. Either way it gives what is now stored.
         """
 
@@ -106,12 +106,6 @@ class SwitchesVectors(Protocol):
 
 
 @runtime_checkable
-class FindsSame(Protocol):
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        """As `Transaction.same`, outside of a write."""
-
-
-@runtime_checkable
 class FindsDerived(Protocol):
     """A store or a transaction."""
 
@@ -125,17 +119,6 @@ class FindsHeld(Protocol):
 
     def find_held(self, records: Sequence[Record]) -> list[Record]:
         """Those of these records, bare or not, that are."""
-
-
-@runtime_checkable
-class FindsTwins(Protocol):
-    """A transaction that can tell records of the same content apart without reading each."""
-
-    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
-        """Of what `same` gives, at least those that a new record could repeat (see `verbs.statement_keys`).
-
-        Some at a time: whoever has found what they look for leaves the rest.
-        """
 
 
 @runtime_checkable
@@ -235,7 +218,6 @@ ABILITIES: Final[tuple[type, ...]] = (
     PutsNew,
     Fingerprints,
     SwitchesVectors,
-    FindsSame,
     FindsDerived,
     ListsRevised,
     ListsTelling,
@@ -252,4 +234,4 @@ ABILITIES: Final[tuple[type, ...]] = (
     NamesArchive,
     TakesAuditLog,
 )
-OF_TRANSACTIONS: Final[tuple[type, ...]] = (FindsHeld, FindsTwins)  # alone; some of the others are of both
+OF_TRANSACTIONS: Final[tuple[type, ...]] = (FindsHeld,)  # alone; some of the others are of both

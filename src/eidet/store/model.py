@@ -195,7 +195,7 @@ class NewRecord(NamedTuple):
 
     record: Record
     now: float
-    unique: bool
+    repeats: Sequence[bytes]  # exact keys of which no living fact or document may be there
     epoch: int | None
     watch: Watch | None
 

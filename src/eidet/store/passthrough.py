@@ -37,7 +37,6 @@ from .abilities import (
 )
 from .model import Changes, Derived, Entry, Head, K, Scrubbed, Table, Use, V
 from .verbs.changing import find_held
-from .verbs.duplicates import find_twins
 
 T = TypeVar("T")
 
@@ -130,9 +129,6 @@ class PassthroughStore:
 
     # Abilities that every wrapper has: the verbs know what to do where the store inside lacks them.
 
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        return verbs.find_same(self.inner, scope, digests, every_kind=every_kind)
-
     def list_derived(self, scope: Scope) -> list[Record]:
         return verbs.find_derived(self.inner, scope)
 
@@ -194,8 +190,8 @@ class PassthroughTransaction:
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
         return self.inner.read(scope, ids, bare=bare)
 
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        return self.inner.same(scope, digests, every_kind=every_kind)
+    def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
+        return self.inner.same(scope, keys)
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         return self.inner.find(where, bare=bare)
@@ -233,9 +229,6 @@ class PassthroughTransaction:
 
     def list_derived(self, scope: Scope) -> list[Record]:
         return verbs.find_derived_in(self.inner, scope)
-
-    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
-        return find_twins(self.inner, record, digest)
 
     def find_held(self, records: Sequence[Record]) -> list[Record]:
         return find_held(self.inner, records)

@@ -12,13 +12,14 @@ from itertools import islice
 from typing import Any
 
 from ..core.event import Event
-from ..core.record import Record, record_digest
+from ..core.record import EXACT_KEY_BYTES, Record
 from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where
 from . import Transaction, answers
 from .model import EPOCH, SETTINGS, STAGED, Changes, Derived, Head, K, T, Table, Use, V
-from .ram_contents import Contents
+from .record_keys import key_of
+from .rules import UNIQUE_KINDS
 
 
 @dataclass(slots=True)
@@ -29,7 +30,7 @@ class Room:
     ids: dict[str, int] = field(default_factory=dict)  # where the record with an id is
     gone: dict[int, int] = field(default_factory=dict)  # by the seq at which it went: the one that it had
     events: dict[str, list[Event]] = field(default_factory=dict)
-    contents: Contents = field(default_factory=Contents)
+    keys: dict[bytes, tuple[int, ...]] = field(default_factory=dict)  # seqs of facts and documents
 
     def read(self, key: str | int) -> Record | None:
         """By id or by seq; the record itself, of which callers get copies."""
@@ -38,11 +39,23 @@ class Room:
     def add(self, record: Record) -> None:
         self.rows[record.seq] = record
         self.ids[record.id] = record.seq
-        self.contents.add(record, self.rows)
+        if record.kind in UNIQUE_KINDS:
+            key = key_of(record)
+            self.keys[key] = (*self.keys.get(key, ()), record.seq)
 
     def drop(self, record: Record) -> None:
         del self.rows[record.seq], self.ids[record.id]
-        self.contents.drop(record)
+        if record.kind in UNIQUE_KINDS:
+            key = key_of(record)
+            left = tuple(seq for seq in self.keys[key] if seq != record.seq)
+            answers.set_value(self.keys, key, left or None)
+
+    def find_same(self, keys: Sequence[bytes]) -> list[Record]:
+        """As `Transaction.same`."""
+        if all(len(key) == EXACT_KEY_BYTES for key in keys):
+            seqs = sorted(seq for key in set(keys) for seq in self.keys.get(key, ()))
+            return [self.rows[seq] for seq in seqs]
+        return [record for record in self.rows.values() if key_of(record).startswith(tuple(keys))]
 
     def walk(self, where: Where, after: int) -> Iterator[Record]:
         for seq, record in self.rows.items():
@@ -135,14 +148,6 @@ class RamStore:
         with self._lock:
             self._head = Head(self._head.epoch, max(self._head.seq, seq))
 
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        wanted = set(digests)
-        with self._lock:
-            room = self._rooms.get(scope, EMPTY)
-            seqs = room.rows if every_kind else room.contents.list_same(wanted)
-            rows = map(room.rows.__getitem__, seqs)
-            return [answers.copy_record(row) for row in rows if record_digest(row) in wanted]
-
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         pruned = 0
         with self._lock:
@@ -160,7 +165,7 @@ class RamTransaction:
 
     def __init__(self, store: RamStore, rooms: defaultdict[str, Room], tables: dict[str, Any]) -> None:
         self.seq: int = store.head().seq
-        self.same, self.history, self.values = store.same, store.history, store.values
+        self.history, self.values = store.history, store.values
         self._store, self._rooms, self._tables = store, rooms, tables
         self._undo: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
         self._shuffled: dict[str, Room] = {}  # their rows lose their order when they are undone
@@ -183,9 +188,8 @@ class RamTransaction:
         del bare
         return iter(self._store.find(where))
 
-    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
-        room = self._rooms.get(record.scope, EMPTY)
-        yield [answers.copy_record(room.rows[seq]) for seq in room.contents.list_twins(record, digest)]
+    def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
+        return list(map(answers.copy_record, self._rooms.get(scope, EMPTY).find_same(keys)))
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         return [self._insert(record) for record in records]

@@ -30,7 +30,7 @@ _STUB: Final = ("id", "scope", "kind", "agent", "created", "version")  # what th
 class LoggedTransaction(PassthroughTransaction):
     """Passes every call on, and notes those that write, in their order."""
 
-    passes: ClassVar[str] = "read same find history values list_derived find_held find_twins"
+    passes: ClassVar[str] = "read same find history values list_derived find_held"
     lacks: ClassVar[str] = "leap"
 
     def __init__(self, inner: Transaction) -> None:

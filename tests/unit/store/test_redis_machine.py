@@ -14,8 +14,7 @@ from tests.servers.valkey import Valkey
 
 from eidet.store import Store
 from eidet.store.ram import RamStore
-from eidet.store.redis import RedisStore, scripts, transaction, writing
-from eidet.store.verbs.statement_keys import FEW
+from eidet.store.redis import RedisStore, scripts, writing
 
 CLOCK = "(tonumber(clock[1]) - 1577836800) * 1000000 + tonumber(clock[2])"
 
@@ -46,12 +45,10 @@ class Twins(machine.Twins):
         self.stores[1].close()
 
 
-@pytest.mark.parametrize("few", [FEW, 1])  # records of one content that are not told apart
 def test_every_answer_is_that_of_the_reference(
-    few: int, valkey: Valkey, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    valkey: Valkey, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = Counted()
-    monkeypatch.setattr(transaction, "FEW", few)
     monkeypatch.setattr(writing, "COMMIT", counted)
     monkeypatch.setitem(scripts.SCRIPTS, counted.sha, counted.text)
     monkeypatch.setattr(Twins, "url", redis_url, raising=False)

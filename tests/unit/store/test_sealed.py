@@ -392,12 +392,16 @@ def test_a_scope_that_another_opening_has_just_begun_is_searched() -> None:
     store = RamStore()
     reader, writer = SealedStore(store, SERVICE), SealedStore(store, SERVICE)
     where = Where(scope=Scope("a"), who="x")
-    digest = content_digest("x of a", None)
-    assert (reader.find(where), verbs.find_same(reader, "a", [digest])) == ([], [])
+    content = content_digest("x of a", None)
+
+    def find_same() -> list[str]:
+        return [r.id for r in reader.write(lambda transaction: transaction.same("a", [content]))]
+
+    assert (reader.find(where), find_same()) == ([], [])
     verbs.put(writer, [fact("x")], now=NOW)
     assert [r.id for r in reader.find(where)] == ["x"]
     verbs.put(writer, [fact("y", "b")], now=NOW)
-    assert [r.id for r in verbs.find_same(reader, "a", [digest])] == ["x"]
+    assert find_same() == ["x"]
     assert reader.count_by(Where(scope=Scope("b"), who="y")) == {(): 1}
 
 

@@ -32,7 +32,6 @@ from eidet.store.abilities import (
     OF_TRANSACTIONS,
     FindsDerived,
     FindsHeld,
-    FindsTwins,
     KeepsSecrets,
     Leaps,
     LivesInFile,
@@ -56,17 +55,16 @@ TRANSACTIONS = (AuditedTransaction, LoggedTransaction, SealedTransaction)
 OF_TIERS = {"archive", "fingerprint", "health", "list_files", "missing", "prune", "scan"} | {
     "scrub",
     "size",
-    "survey",
-    "switch_vectors",
     "tell_home",
     "trim",
 }
 BY_VERBS = {
+    "survey",
+    "switch_vectors",
     "list_telling",
     "list_derived",
     "list_revised",
     "put_new",
-    "same",
 }  # what the verbs do for two stores that are one
 OF_ONE = {"address", "note_in", "latest_seq", "leap", "name_own_index", "path", "sealed", "secret"}
 
@@ -80,7 +78,7 @@ def names_of_abilities() -> set[str]:
 
 
 PORT = names_of(Store) | names_of_abilities()
-TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsDerived, FindsHeld, FindsTwins, Leaps)))
+TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsDerived, FindsHeld, Leaps)))
 
 
 def decided(wrapper: type[PassthroughStore | PassthroughTransaction]) -> list[str]:

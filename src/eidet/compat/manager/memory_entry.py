@@ -15,7 +15,7 @@ from ...core.record import Record
 from ...core.settings import Settings
 from ...memory import Memory
 from ...models.embed.quantise import first_rows
-from ...trust.privacy.quoting import trust_in
+from ...trust.privacy.quarantine import trust_in
 from ...trust.seal.service import Key
 from ..opening import Place, check_limit, check_number, is_shared, open_memory
 

@@ -13,7 +13,7 @@ from ...core.plugins import translate_errors
 from ...models.adapt import find_qualified_name
 from ...models.llm import Request, Turn, llm_of
 from ...models.llm.adapt import guess_argument, make_argument
-from ...trust.privacy.quoting import UNTRUSTED, fence_text
+from ...trust.privacy.quarantine import UNTRUSTED, fence_text
 from ..opening import run
 from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes, Message
 from .memory_manager import MemoryManager

@@ -8,6 +8,7 @@ from ...core.record import Kind, Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, STAGED, TALLIES, TOMBSTONES, Derived, Store, Transaction, Use
+from ..record_keys import key_of
 from ..verbs import stage_vectors
 from .laws import NOW, StoreLaws, catch
 
@@ -107,19 +108,27 @@ class TransactionLaws(StoreLaws):
         self.put(two.but(text="says something else"))
         assert set(store.values(STAGED)) == {three.seq}
 
-    def test_the_same_content_is_found_by_its_digest(self) -> None:
+    def test_the_same_is_found_by_its_exact_key(self) -> None:
         store = self.store
         message = note("m", text="same").but(kind=Kind.MESSAGE)
         records = [note("x", text="same"), message, note("y", text="same"), note("z", "b", text="same")]
-        digests = [record_digest(records[0])]
+        by_ann = note("w", text="same").but(agent="ann")
+        key, content = key_of(records[0]), record_digest(records[0])
 
         def job(transaction: Transaction) -> None:
             x, m, y, _ = transaction.insert(records)
-            assert transaction.same("a", digests) == [x, y]
-            assert transaction.same("a", digests, every_kind=True) == [x, m, y]
-            assert transaction.same("none", digests) == []
+            (w,) = transaction.insert([by_ann])
+            assert transaction.same("a", [key]) == [x, y]
+            assert transaction.same("a", [key_of(by_ann), key]) == [x, y, w]
+            assert transaction.same("a", [content]) == [x, m, y, w]
+            assert transaction.same("none", [key, content]) == []
+            transaction.remove([x], [make_end(x)])
+            assert transaction.same("a", [key]) == [y]
 
         store.write(job)
+        assert [record.id for record in store.write(lambda transaction: transaction.same("a", [key]))] == [
+            "y"
+        ]
 
     def test_bare_records_tell_which_they_are(self) -> None:
         store = self.store

@@ -15,6 +15,7 @@ server's clock, so that none is given twice even if the server lost the last wri
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -30,7 +31,7 @@ from ...quality import Survey
 from .. import Transaction
 from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
 from ..rules import UNIQUE_KINDS
-from ..verbs.reading import count_copies, survey_of
+from ..verbs.reading import survey_of
 from .address import address_of
 from .client import RedisClient, script
 from .codec import record_of
@@ -81,15 +82,11 @@ class RedisStore:
 
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
-        unique = (row for row in rows if row.record.kind in UNIQUE_KINDS)
-        copies = count_copies((row.record, row.digest.encode()) for row in unique)
-        return survey_of([row.record for row in rows], copies, fresh=fresh, ripe=ripe, stale=stale)
+        said = Counter((row.record.scope, row.key) for row in rows if row.record.kind in UNIQUE_KINDS)
+        return survey_of([row.record for row in rows], said, fresh=fresh, ripe=ripe, stale=stale)
 
     def history(self, scope: str, id: str) -> list[Event]:
         return self._writing.peek().history(scope, id)
-
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        return self._writing.peek().same(scope, digests, every_kind=every_kind)
 
     def values(
         self,

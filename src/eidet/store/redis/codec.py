@@ -1,6 +1,7 @@
 """Records and their history as bytes: a fixed head, JSON of what can be filtered, then the rest as it is.
 
-The head begins with a version byte and the use counts, which the server changes in place. Head and JSON
+The head begins with a version byte and the use counts, which the server changes in place, and ends with
+the exact key. Head and JSON
 together are the light part of a record: all that filters, orders and surveys look at.
 """
 
@@ -20,7 +21,7 @@ from ...core.record_table import FIELD_OF, FIELDS
 from ...core.validate import dump_json
 
 VERSION: Final = 3
-HEAD: Final = struct.Struct(">BddIIIII")
+HEAD: Final = struct.Struct(">BddIIIII28s")
 _OUTSIDE: Final = ("scope", "seq", "uses", "last_used")  # in the head, or told by where the record lies
 _PLAIN: Final = tuple(field for field in FIELDS if field.shown and field.name not in _OUTSIDE)
 _TAIL: Final = tuple(map(FIELD_OF.__getitem__, ("terms", "vector", "original", "sealed")))  # as in commit.lua
@@ -35,12 +36,12 @@ _ENCODED: Final = tuple((at, f.encode) for at, f in enumerate(_PLAIN) if f.name 
 _DECODED: Final = tuple((at, field.decode) for at, field in enumerate(_PLAIN) if field.decode is not None)
 
 
-def record_bytes(record: Record, digest: str | None = None) -> bytes:
+def record_bytes(record: Record, key: bytes) -> bytes:
     last = math.nan if record.last_used is None else record.last_used
-    content = dump_json((*_list_plain(record), digest or record.digest)).encode()
+    content = dump_json(_list_plain(record)).encode()
     tail = _read_tail(record)
     sizes = (0 if part is None else len(part) + 1 for part in tail)
-    head = HEAD.pack(VERSION, record.uses, last, len(content), *sizes)
+    head = HEAD.pack(VERSION, record.uses, last, len(content), *sizes, key)
     return b"".join((head, content, *(part for part in tail if part)))
 
 
@@ -52,10 +53,10 @@ def _list_plain(record: Record) -> list[Any]:
 
 
 class Light(NamedTuple):
-    """A record without its bulk, its digest, and whether it has a vector."""
+    """A record without its bulk, its exact key, and whether it has a vector."""
 
     record: Record
-    digest: str
+    key: bytes
     vector: bool
 
 
@@ -71,12 +72,12 @@ def light_of(found: bytes, scope: str, seq: int) -> Light:
 
 def _read(found: bytes, scope: str, seq: int, *, whole: bool) -> Light:
     try:
-        version, uses, last, size, *sizes = HEAD.unpack_from(found)
-        *plain, digest = _decode_plain(version, found[HEAD.size : HEAD.size + size])
+        version, uses, last, size, *sizes, key = HEAD.unpack_from(found)
+        plain = _decode_plain(version, found[HEAD.size : HEAD.size + size])
         tail = _parts(found, HEAD.size + size, sizes) if whole else _NO_TAIL
         used = None if math.isnan(last) else last
         record = Record.of(_in_order((*plain, *tail, scope, seq, int(uses), used)))
-        return Light(record, digest, sizes[_VECTOR] > 0)
+        return Light(record, key, sizes[_VECTOR] > 0)
     except (struct.error, ValueError, LookupError, TypeError) as error:
         raise Corrupt(
             f"record {seq} of scope {scope!r} is damaged or was not written by Eidet ({error})"

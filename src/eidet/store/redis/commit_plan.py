@@ -7,11 +7,10 @@ from itertools import chain
 from typing import Any, Final
 
 from ...core.event import Event
-from ...core.record import Record, record_digest
+from ...core.record import Record
 from ...core.validate import dump_json
 from ..model import PROVISIONAL, Use
 from ..rules import UNIQUE_KINDS
-from ..verbs.statement_keys import statement_of
 from .codec import event_bytes, record_bytes
 from .key_names import Keys, Place
 
@@ -27,7 +26,6 @@ class CommitPlan:
         self.guards: dict[Place, bytes] = {}
         self.words: dict[str, list[tuple[Any, ...]]] = {}  # by scope; of the store itself with an empty name
         self.named: set[str] = set()  # scopes whose names are to be known
-        self.crowded: set[tuple[str, bytes]] = set()  # scopes and digests of which statements are noted
         self.added: list[tuple[str, int]] = []  # of each record, its scope and the number of its seq
         self.seqs: int = 0
         self.latest: float = 0.0  # moment that writers named
@@ -53,31 +51,21 @@ class CommitPlan:
 
     # What is to be done.
 
-    def add(self, record: Record, digest: bytes, replaced: float | None) -> Record:
+    def add(self, record: Record, key: bytes, replaced: float | None) -> Record:
         """Adds a record, with a provisional seq. `replaced` is when the version before it went, if any."""
         number = self._take_number()
-        self._say(record.scope, "+", number, record, digest, replaced)
+        self._say(record.scope, "+", number, record, key, replaced)
         self.added.append((record.scope, number))
         self.named.add(record.scope)
         self.latest = max(self.latest, record.created if replaced is None else replaced)
         return record.but(seq=PROVISIONAL + len(self.added) - 1)
 
-    def remove(self, record: Record, digest: bytes | None, event: Event) -> None:
-        """Removes a record, whose digest is told where the record does not say all."""
-        if record.kind not in UNIQUE_KINDS:
-            digest = b""
-        elif digest is None:
-            digest = record_digest(record)
+    def remove(self, record: Record, event: Event) -> None:
         seq = str(record.seq)
         if record.seq >= PROVISIONAL:
             seq = f"+{self.added[record.seq - PROVISIONAL][1]}"
         details = (repr(float(record.created)), _agent_json(record), event_bytes(event))
-        self._say(record.scope, "-", self._take_number(), seq, record.id, digest, *details)
-
-    def note_statements(self, scope: str, digest: bytes, records: Sequence[Record]) -> None:
-        """Records of one content, which are found by their statements from now on."""
-        pairs = ((record.seq, statement_score(digest, statement_of(record))) for record in records)
-        self._say(scope, "M", digest, len(records), *chain.from_iterable(pairs))
+        self._say(record.scope, "-", self._take_number(), seq, record.id, *details)
 
     def add_use(self, use: Use) -> None:
         self._say(use.scope, "U", use.id, use.times, repr(float(use.when)))
@@ -122,14 +110,9 @@ class CommitPlan:
             spelled += ("S", self._keys.base(scope), "", "D", seq, _maybe(vector), _maybe(terms))
         return spelled
 
-    def _spell_record(
-        self, number: int, record: Record, digest: bytes, replaced: float | None
-    ) -> Sequence[Any]:
+    def _spell_record(self, number: int, record: Record, key: bytes, replaced: float | None) -> Sequence[Any]:
         """Records are encoded at last: many transactions are only tried."""
-        listed = digest if record.kind in UNIQUE_KINDS else b""
-        statement: object = ""
-        if listed and self.crowded and (record.scope, digest) in self.crowded:
-            statement = statement_score(digest, statement_of(record))
+        listed = key if record.kind in UNIQUE_KINDS else b""
         step = "" if record.step is None else repr(float(record.step))
         expires, ttl = "", ""
         if record.expires is not None:
@@ -137,9 +120,9 @@ class CommitPlan:
             left = record.expires - (record.created if replaced is None else replaced)
             ttl = str(_millis(max(left, 0.0) + self._linger))
         scores = [repr(float(score)) for score in (record.occurred, record.created, record.importance)]
-        bytes_ = record_bytes(record, digest.hex())
+        bytes_ = record_bytes(record, key)
         agent = _agent_json(record) if replaced is None else ""
-        return ("+", number, record.id, listed, statement, bytes_, *scores, step, expires, ttl, agent)
+        return ("+", number, record.id, listed, bytes_, *scores, step, expires, ttl, agent)
 
     def _take_number(self) -> int:
         """Of a seq, counted from the one before the first of this write."""
@@ -148,16 +131,6 @@ class CommitPlan:
 
     def _say(self, scope: str, *words: Any) -> None:
         self.words.setdefault(scope, []).append(words)
-
-
-def statement_score(digest: bytes, statement: bytes) -> int:
-    """By which records of a content that state the same are found, beside a few others by chance."""
-    return digest_score(digest) ^ int.from_bytes(statement[:6], "big")
-
-
-def digest_score(digest: bytes) -> int:
-    """By which records of a content are found, as the script does it."""
-    return int.from_bytes(digest[:6], "big")
 
 
 def _agent_json(record: Record) -> str:

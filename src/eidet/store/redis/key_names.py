@@ -18,8 +18,7 @@ class Keys:
     Those of a scope go on with
 
     m   how the scope is: its version `v`, the seq up to which it was told `f`, `pruned`, `ttl`
-    r:N the record with seq N         i   id -> seq             d   digest -> seqs that say it
-    a q seqs by their digest and by what they state in all, where many say the same
+    r:N the record with seq N         i   id -> seq             d   exact key -> seqs
     s o c p t   seqs by themselves, occurred, created, importance, step       x   by expiry
     z   what else is to be removed with a seq that expires     g   seqs that are gone, by when
     e   id -> history                 b   mark -> since when it is entombed    y   tallies

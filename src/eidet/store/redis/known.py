@@ -18,7 +18,7 @@ from .record_reader import Reading
 from .scripts import LOOK
 
 PAGE: Final = 1000  # fields that the server is asked for at once
-LISTS_SEQS: Final = "idaq"  # letters of ids, digests and statements
+LISTS_SEQS: Final = "id"  # letters of ids and exact keys
 EPOCH_PLACE: Place = ("", "h", "epoch")
 TOMBS: Place = ("", "h", "tombs")  # 0 as long as there never was a tombstone
 SCOPES: Place = ("", "h", "scopes")  # rises when a scope is written for the first time
@@ -31,16 +31,11 @@ class Unforeseen(BaseException):
 class Stored(NamedTuple):
     """A field as the server has it, None where there is none; without a field, names and values of all.
 
-    That of an id or a digest lists seqs. `records` are those that are there: some may have expired.
+    That of an id or an exact key lists seqs. `records` are those that are there: some may have expired.
     """
 
     value: Any = None
     records: Sequence[Record] = ()
-
-    @property
-    def is_crowded(self) -> bool:
-        """Of a digest: whether others of that content are noted by their statements."""
-        return bool(self.value) and self.value[:1] == b"+"
 
 
 class LastKnown:

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from ...core.event import Event
-from ...core.record import Record, record_digest
+from ...core.record import EXACT_KEY_BYTES, Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
@@ -29,13 +29,13 @@ from ..model import (
     NewRecord,
     Use,
 )
+from ..record_keys import key_of
 from ..rules import UNIQUE_KINDS
-from ..verbs.statement_keys import FEW, list_statements, statement_of
 from ..verbs.writing import epoch_of
 from .client import pages
 from .codec import Light, events_bytes, events_of
-from .commit_plan import CommitPlan, digest_score, statement_score
-from .known import EPOCH_PLACE, SCOPES, TOMBS, Fields, Known, Stored
+from .commit_plan import CommitPlan
+from .known import EPOCH_PLACE, SCOPES, TOMBS, Fields, Known
 from .tables import TransactionValues, layout_of
 
 Key = tuple[str, str]  # scope, id
@@ -56,12 +56,11 @@ class RedisTransaction:
         tables = TransactionValues(known, self.plan, self.fields)
         self.values, self.set_values = tables.values, tables.set_values
         self._own: dict[Key, Record | None] = {}
-        self._own_digests: dict[tuple[str, bytes], list[Key]] = {}
+        self._own_keys: dict[tuple[str, bytes], set[Key]] = {}
         self._replaced: dict[Key, float] = {}  # removed to be written anew: when
         self._uses: dict[Key, list[Use]] = {}
         # What the script adds to histories: records that went and why, and those that came.
         self._logged: dict[Key, list[tuple[Record, Event | None]]] = {}
-        self._digests: dict[tuple[str, int], bytes] = {}
 
     # What is there.
 
@@ -70,37 +69,15 @@ class RedisTransaction:
         self.fields.want((scope, "i", id) for id in ids)
         return [self._read_one(scope, id) for id in ids]
 
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        if every_kind:
-            wanted = {digest.hex() for digest in digests}
-            rows = self.search(Where(scope=Scope(scope)))
-            return self._whole(row for row in rows if row.digest in wanted)
-        listed = self.fields.read([(scope, "d", digest) for digest in digests])
-        noted = [digest for digest, one in zip(digests, listed, strict=True) if one.is_crowded]
-        others = self.fields.read([(scope, "a", digest_score(digest)) for digest in noted])
-        found = self._list_current(scope, digests, (*listed, *others))
-        if not noted:
-            return found
-        asked = set(digests)
-        return [record for record in found if record_digest(record) in asked]
-
-    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
-        """First those of which no statement is noted. If they are more than a few, it is noted now."""
-        scope, place = record.scope, (record.scope, digest)
-        (listed,) = self.fields.read([(scope, "d", digest)])
-        found = self._list_current(scope, [digest], [listed])
-        if len(listed.records) > FEW and place not in self.plan.crowded:
-            self.plan.note_statements(scope, digest, [one for one in found if one.seq < PROVISIONAL])
-        if listed.is_crowded or len(listed.records) > FEW:
-            self.plan.crowded.add(place)
-        if place not in self.plan.crowded and record.sealed is None:
-            yield found
-            return
-        wanted = list_statements(record)
-        yield [one for one in found if statement_of(one) in wanted]
-        if listed.is_crowded:
-            scores = [statement_score(digest, statement) for statement in wanted]
-            yield self._list_current(scope, (), self.fields.read([(scope, "q", score) for score in scores]))
+    def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
+        if any(len(key) < EXACT_KEY_BYTES for key in keys):
+            rows, wanted = self.search(Where(scope=Scope(scope))), tuple(keys)
+            return self._whole(row for row in rows if row.key.startswith(wanted))
+        stored = self.fields.read([(scope, "d", key) for key in keys])
+        there = (record for one in stored for record in one.records if (scope, record.id) not in self._own)
+        own = (self._own[id] for key in keys for id in self._own_keys.get((scope, key), ()))
+        found = [*map(self._with_uses, there), *(record for record in own if record is not None)]
+        return sorted(found, key=_by_seq)
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         rows = self.search(where)
@@ -123,7 +100,7 @@ class RedisTransaction:
     def insert(self, records: Sequence[Record]) -> list[Record]:
         places = [(record.scope, "i", record.id) for record in records]
         self.fields.read([place for place in places if place not in self.plan.guards])
-        return [self._insert(record, record_digest(record)) for record in records]
+        return list(map(self._insert, records))
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         """As the ability to put a new record, while nothing is known to stand against it."""
@@ -132,19 +109,18 @@ class RedisTransaction:
         former = new.epoch is not None and self.fields.at(EPOCH_PLACE).value != b"%d" % new.epoch
         if forbidden or former or not self.known.silent or self.read(record.scope, [record.id]) != [None]:
             return job(self)
-        digest = record_digest(record)
-        if new.unique and record.kind in UNIQUE_KINDS and self.same(record.scope, [digest]):
+        if new.repeats and self.same(record.scope, new.repeats):
             return job(self)
-        return [self._insert(record, digest)]
+        return [self._insert(record)]
 
-    def _insert(self, record: Record, digest: bytes) -> Record:
-        key = (record.scope, record.id)
-        replaced = self._replaced.pop(key, None)
+    def _insert(self, record: Record) -> Record:
+        id, key = (record.scope, record.id), key_of(record)
+        replaced = self._replaced.pop(id, None)
         if replaced is None:
-            self._logged.setdefault(key, []).append((record, None))
-        added = self._own[key] = self.plan.add(record, digest, replaced)
+            self._logged.setdefault(id, []).append((record, None))
+        added = self._own[id] = self.plan.add(record, key, replaced)
         if record.kind in UNIQUE_KINDS:
-            self._own_digests.setdefault((record.scope, digest), []).append(key)
+            self._own_keys.setdefault((record.scope, key), set()).add(id)
         return added
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
@@ -152,13 +128,19 @@ class RedisTransaction:
             key = (record.scope, record.id)
             if key not in self._own:
                 self.plan.guard((record.scope, "i", record.id), b"%d" % record.seq)
-            self.plan.remove(record, self._digests.get((record.scope, record.seq)), event)
-            self._own[key] = None
+            self.plan.remove(record, event)
+            self._drop_own(key)
             self._logged.setdefault(key, []).append((record, event))
             if event.what != "forgotten":
                 self._replaced[key] = event.at
         if STAGED_NAME in self.values(SETTINGS, (STAGED_NAME,)):
             self.set_values(STAGED, {record.seq: None for record in records})
+
+    def _drop_own(self, id: Key) -> None:
+        """The record with an id is gone; of what was written here, so is its key."""
+        if (own := self._own.get(id)) is not None:
+            self._own_keys.get((own.scope, key_of(own)), set()).discard(id)
+        self._own[id] = None
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         derived: dict[int, Derived] = {}
@@ -243,15 +225,6 @@ class RedisTransaction:
             return self._own[scope, id]
         return self._with_uses(records[0]) if records else None
 
-    def _list_current(self, scope: str, digests: Iterable[bytes], stored: Iterable[Stored]) -> list[Record]:
-        """Records as they were read, without those that were changed here, and own ones of these contents."""
-        there = chain.from_iterable(one.records for one in stored)
-        found = [self._with_uses(record) for record in there if (scope, record.id) not in self._own]
-        for digest in digests:
-            own = (self._own[key] for key in self._own_digests.get((scope, digest), ()))
-            found += [record for record in own if record is not None and record_digest(record) == digest]
-        return sorted(found, key=_by_seq)
-
     def _events(self, key: Key) -> list[Event]:
         """None as long as nothing happened since the creation."""
         stored = self.fields.at((key[0], "e", key[1])).value
@@ -277,10 +250,9 @@ class RedisTransaction:
             self.plan.guard((scope, "m", "v"), version)
             for row in found:
                 if (scope, row.record.id) not in self._own:
-                    self._digests[scope, row.record.seq] = bytes.fromhex(row.digest)
-                    rows.append(Light(self._with_uses(row.record), row.digest, row.vector))
+                    rows.append(Light(self._with_uses(row.record), row.key, row.vector))
         own = (record for record in self._own.values() if record is not None and where.matches(record))
-        rows += [Light(record, record.digest, record.vector is not None) for record in own]
+        rows += [Light(record, key_of(record), record.vector is not None) for record in own]
         return sorted(rows, key=attrgetter("record.seq"))
 
     def _whole(self, rows: Iterable[Light]) -> list[Record]:

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from ...core.event import Event
-from ...core.record import Record
+from ...core.record import EXACT_KEY_BYTES, Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
@@ -83,13 +83,13 @@ class SqlReader:
             rows += self.ask(self._sql.among(column, len(some), bare), (scope, *some))
         return rows
 
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        if every_kind:
-            wanted = set(digests)
-            seqs = [seq for seq, digest in self.rows("digests", scope=scope) if digest in wanted]
-            rows = self._among(scope, "seq", seqs)
+    def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
+        if all(len(key) == EXACT_KEY_BYTES for key in keys):
+            rows = self._among(scope, "exact_key", keys)
         else:
-            rows = self._among(scope, "digest", digests)
+            wanted = tuple(keys)
+            seqs = [seq for seq, key in self.rows("keys", scope=scope) if key.startswith(wanted)]
+            rows = self._among(scope, "seq", seqs)
         return sorted(map(record_of, rows), key=lambda record: record.seq)
 
     def list_revised(self, scope: Scope, most: int) -> list[tuple[str, str]] | None:

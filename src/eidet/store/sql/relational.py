@@ -112,9 +112,6 @@ class RelationalStore:
 
         return self._write(try_first)
 
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        return self._snapshot(lambda reader: reader.same(scope, digests, every_kind=every_kind))
-
     def list_derived(self, scope: Scope) -> list[Record]:
         return self._reader.list_derived(scope)
 

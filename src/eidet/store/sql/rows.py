@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from ...core.errors import Corrupt
 from ...core.event import Event
-from ...core.record import Kind, Record, Tier, record_digest
+from ...core.record import Kind, Record, Tier
 from ...core.record_table import AXES, FIELDS, RecordField
 from ...core.state import NO_STATE, State
 from ...core.validate import dump_json
+from ..record_keys import key_of
 
 _SEQ, _PLACE = Record.__slots__.index("seq"), Record.__slots__.index("place")
 _STORED: Final = tuple(field for field in FIELDS if field.name not in ("seq", "place"))
@@ -20,8 +21,7 @@ RECORD_COLUMNS: Final = {  # with their types in PostgreSQL
     "seq": "int8",
     **{field.name: field.column for field in _STORED},
     **dict.fromkeys(AXES, "float8"),
-    "digest": "bytea",
-    "statement": "bytea",
+    "exact_key": "bytea",
 }
 EVENT_COLUMNS: Final = {
     "seq": "int8",
@@ -37,7 +37,7 @@ EVENT_COLUMNS: Final = {
     "earlier": "text",
 }
 _EMPTY: Final = (field.name for field in _STORED if field.optional or field.in_json)
-NULLABLE: Final = frozenset(("statement", *AXES, *_EMPTY))
+NULLABLE: Final = frozenset((*AXES, *_EMPTY))
 COLUMNS: Final = tuple(RECORD_COLUMNS)
 BARE_COLUMNS: Final = (
     *("seq", "id", "scope", "kind", "tier", "agent"),
@@ -76,15 +76,13 @@ _KINDS: Final = {str(kind): kind for kind in Kind}
 _TIERS: Final = {str(tier): tier for tier in Tier}
 
 
-def row_of(
-    record: Record, seq: int, *, digest: bytes = b"", statement: bytes | None = None
-) -> tuple[Any, ...]:
-    """The columns of a record; `digest` is that of the record, if the caller has it already."""
+def row_of(record: Record, seq: int) -> tuple[Any, ...]:
+    """The columns of a record."""
     values = list(_read_stored(record))
     for at, dump in _DUMPS:
         values[at] = dump(values[at])
     axes = (*record.place, None)[:3] if record.place else (None, None, None)
-    return (seq, *values, *axes, digest or record_digest(record), statement)
+    return (seq, *values, *axes, key_of(record))
 
 
 def record_of(row: Sequence[Any]) -> Record:

@@ -38,14 +38,13 @@ CREATE TABLE records (
     x FLOAT,
     y FLOAT,
     z FLOAT,
-    digest BLOB NOT NULL,
-    statement BLOB,
+    exact_key BLOB NOT NULL,
     PRIMARY KEY (seq)
 );
 
 CREATE UNIQUE INDEX records_by_id ON records (scope, id);
 
-CREATE INDEX records_by_content ON records (scope, digest, statement) WHERE kind IN ('fact', 'document');
+CREATE INDEX records_by_key ON records (exact_key) WHERE kind IN ('fact', 'document');
 
 CREATE TABLE events (
     seq INTEGER NOT NULL,

@@ -40,7 +40,6 @@ _SQL: Final = {
     "remove_staged": "DELETE FROM vectors_next WHERE seq = :seq",
     "use": "UPDATE records SET uses = uses + :times, last_used = "
     "CASE WHEN last_used > :when THEN last_used ELSE :when END WHERE scope = :scope AND id = :id",
-    "note_statement": "UPDATE records SET statement = :statement WHERE seq = :seq",
     "replace_derived": "UPDATE records SET vector = :vector, terms = :terms WHERE seq = :seq",
     "history": "SELECT what, id, scope, moment, actor, version, earlier, born, author FROM events "
     "WHERE scope = :scope AND id = :id ORDER BY seq",
@@ -48,7 +47,7 @@ _SQL: Final = {
     "censor": "UPDATE events SET earlier = NULL WHERE scope = :scope AND id = :id AND earlier IS NOT NULL",
     "edit": "UPDATE events SET earlier = :earlier "
     "WHERE scope = :scope AND id = :id AND version = :version AND earlier IS NOT NULL",
-    "digests": "SELECT seq, digest FROM records WHERE scope = :scope",
+    "keys": "SELECT seq, exact_key FROM records WHERE scope = :scope",
     "held": "SELECT count(*) FROM (SELECT 1 FROM records WHERE scope = :scope LIMIT :enough) held",
     # The same rows by two ways: along the table, or along the scope's index. What is not a plain
     # column cannot be looked up in an index, which keeps each statement on its way.
@@ -67,13 +66,9 @@ _SQL: Final = {
     "WHERE records.scope = events.scope AND records.id = events.id))) ORDER BY seq LIMIT :most",
     "prune": "DELETE FROM events WHERE seq = :seq",
     "head": f"SELECT {_HEAD}",
-    "head_and_twin": f"SELECT {_HEAD}, :unique AND EXISTS (SELECT 1 FROM records WHERE scope = :scope "
-    f"AND digest = :digest AND kind IN ({KINDS}) AND (expires IS NULL OR expires > :now)), "
+    "head_and_twin": f"SELECT {_HEAD}, EXISTS (SELECT 1 FROM records WHERE scope || '' = :scope "
+    f"AND exact_key IN (:k0, :k1, :k2, :k3) AND kind IN ({KINDS}) AND (expires IS NULL OR expires > :now)), "
     "EXISTS (SELECT 1 FROM tombstones)",
-    "unnoted_twins": f"SELECT {ALL}, EXISTS (SELECT 1 FROM records WHERE scope = :scope "
-    f"AND digest = :digest AND kind IN ({KINDS}) AND statement IS NOT NULL) FROM records "
-    f"WHERE scope = :scope AND digest = :digest AND kind IN ({KINDS}) AND statement IS NULL "
-    "ORDER BY +seq LIMIT :most",
     "fingerprint": "SELECT id || ' ' || created FROM records WHERE seq = :seq "
     "UNION ALL SELECT id || ' ' || moment FROM events WHERE seq = :seq",
     "lacking": "SELECT count(*) FROM records WHERE vector IS NOT NULL "
@@ -99,12 +94,7 @@ COUNTS: Final = (
     "FROM records"
 )
 STORED: Final = f"SELECT count(*) FROM records WHERE ({{test}}) AND kind IN ({KINDS})"
-# as `visible_details_of` reads them
-_SAID: Final = (
-    "scope, digest, kind, who, agent, session, step, x, y, z, source, "
-    "CASE WHEN occurred = created THEN NULL ELSE occurred END"
-)
-_DISTINCT: Final = f"SELECT DISTINCT {_SAID} FROM records WHERE ({{test}}) AND kind IN ({KINDS})"
+_DISTINCT: Final = f"SELECT DISTINCT scope, exact_key FROM records WHERE ({{test}}) AND kind IN ({KINDS})"
 DISTINCT: Final = f"SELECT count(*) FROM ({_DISTINCT}) AS said"
 
 
@@ -145,7 +135,6 @@ class Statements(dict[str, SqlStatement]):
         self.mark = mark
         self._writing: dict[str, ValueStatements] = {}
         self.among: Final = lru_cache(maxsize=1024)(self._among)
-        self.twins: Final = lru_cache(maxsize=256)(self._twins)
         self.values_among: Final = lru_cache(maxsize=1024)(self._values_among)
         self.values_where: Final = lru_cache(maxsize=256)(self._values_where)
 
@@ -164,19 +153,9 @@ class Statements(dict[str, SqlStatement]):
         return SqlStatement(_PARAMETER.sub(self.mark, sql), _PARAMETER.findall(sql))
 
     def _among(self, column: str, count: int, bare: bool) -> str:
-        """A scope's records whose id, seq or digest is one of `count`. Parameters: the scope, then those."""
+        """A scope's records whose id, seq or key is one of `count`. Parameters: the scope, then those."""
         parameters = ", ".join(f":v{at}" for at in range(count))
         return self.compile(select_held(column, f"IN ({parameters})", bare)).sql
-
-    def _twins(self, count: int) -> SqlStatement:
-        """A scope's records of a content that have one of `count` statements: v0, v1 and so on.
-
-        Each is looked up by itself: among several, PostgreSQL would look at all records of the content.
-        """
-        parts = (
-            select_held("digest", f"= :digest AND statement = :v{at}", bare=False) for at in range(count)
-        )
-        return self.compile(" UNION ALL ".join(parts))
 
     def _values_among(self, name: str, count: int) -> str:
         """The values of `count` keys of a table. Parameters: the columns of each key."""
@@ -201,9 +180,9 @@ class Statements(dict[str, SqlStatement]):
 
 
 def select_held(column: str, test: str, bare: bool) -> str:
-    """A scope's records whose id, seq or digest passes a test."""
-    scope = "scope || ''" if column == "seq" else "scope"  # by seq, the scope is only checked
-    kinds = f" AND kind IN ({KINDS})" if column == "digest" else ""
+    """A scope's records whose id, seq or key passes a test."""
+    scope = "scope" if column == "id" else "scope || ''"  # by seq or key, it is only checked
+    kinds = f" AND kind IN ({KINDS})" if column == "exact_key" else ""
     columns = BARE if bare else ALL
     return f"SELECT {columns} FROM records WHERE {scope} = :scope AND {column} {test}{kinds}"
 

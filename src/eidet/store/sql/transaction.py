@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
 from typing import Any, Final, cast
 
 from ...core.event import Event
-from ...core.record import Record, record_digest
+from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json, dump_json
 from ...core.where import Where
 from ..model import EPOCH, SETTINGS, TOMBSTONES, Derived, Head, K, NewRecord, Table, Use, V
-from ..rules import UNIQUE_KINDS
-from ..verbs.statement_keys import FEW, list_statements, statement_of
 from .ports import Cursor, JsonSql, Row, ask_on
 from .reader import SqlReader, read_head
-from .rows import record_of, row_of
+from .rows import row_of
 from .statements import Statements
 from .value_tables import VALUE_TABLES
 
 _EPOCH_ONLY: Final = (EPOCH,)
-AT_ONCE: Final = 1000  # records of the same content whose statements are noted
 Edits = Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]
 
 
@@ -33,51 +29,14 @@ class SqlTransaction(SqlReader):
         self._cursor = cursor
         self._head: Head | None = None
         self.saw_tombstones: bool = False
-        self._crowded: set[tuple[str, bytes]] = set()  # scopes and digests that were looked up here
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         return self.walk(where, bare=bare)
 
-    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
-        """First those of which no statement is noted. If they are more than a few, it is noted now."""
-        place = {"scope": record.scope, "digest": digest}
-        rows = self.rows("unnoted_twins", **place, most=FEW + 1)
-        some_noted = not rows or bool(rows[0][-1])
-        while len(rows) > FEW:
-            self._note_statements(list(map(record_of, rows)))
-            some_noted = True
-            rows = self.rows("unnoted_twins", **place, most=AT_ONCE)
-        wanted = list_statements(record) if some_noted or record.sealed is not None else ()
-        yield _list_unnoted(rows, record, wanted)
-        if some_noted:
-            self._crowded.add((record.scope, digest))
-            yield self._read_noted(place, wanted)
-
-    def _read_noted(self, place: Mapping[str, Any], statements: Sequence[bytes]) -> list[Record]:
-        look = self._sql.twins(len(statements))
-        wanted = {f"v{at}": statement for at, statement in enumerate(statements)}
-        rows = self.ask(look.sql, look.bind(**place, **wanted))
-        return sorted(map(record_of, rows), key=attrgetter("seq"))
-
-    def _note_statements(self, records: Sequence[Record]) -> None:
-        note, rows = self._sql["note_statement"], []
-        for record in records:
-            rows.append(note.bind(seq=record.seq, statement=statement_of(record)))
-        self._run_many(note.sql, rows)
-
     def insert(self, records: Sequence[Record]) -> list[Record]:
         first = self._take_seqs(len(records))
-        rows = []
-        for seq, record in enumerate(records, first):
-            rows.append(row_of(record, seq, statement=self._statement_to_note(record)))
-        self._add_rows("records", rows)
+        self._add_rows("records", [row_of(record, seq) for seq, record in enumerate(records, first)])
         return [record.but(seq=seq) for seq, record in enumerate(records, first)]
-
-    def _statement_to_note(self, record: Record) -> bytes | None:
-        """Of a record whose content others have, too; most have none that share it."""
-        if self._crowded and (record.scope, record_digest(record)) in self._crowded:
-            return statement_of(record)
-        return None
 
     def insert_new(self, new: NewRecord, *, refuse: bool = False) -> Record | None:
         """Inserts a record unless the epoch or a living twin forbids it, or its id is taken.
@@ -85,10 +44,10 @@ class SqlTransaction(SqlReader):
         With `refuse`, any tombstone of the store forbids it too: somebody has to look at them first.
         """
         record = new.record
-        unique = new.unique and record.kind in UNIQUE_KINDS
-        digest = record_digest(record) if unique else b""
+        keys = (list(new.repeats) * 4)[:4] or [b""] * 4  # there are none, 1, 2 or 4
         look, cursor = self._sql["head_and_twin"], self._cursor
-        cursor.execute(look.sql, look.bind(unique=unique, scope=record.scope, digest=digest, now=new.now))
+        wanted = dict(zip(("k0", "k1", "k2", "k3"), keys, strict=True))
+        cursor.execute(look.sql, look.bind(scope=record.scope, now=new.now, **wanted))
         last, removed, epoch, leapt, has_twin, has_tombstones = cursor.fetchone()
         head = self._head = read_head((last, removed, epoch, leapt))
         if refuse and has_tombstones:
@@ -97,7 +56,7 @@ class SqlTransaction(SqlReader):
         if has_twin or new.epoch not in (None, head.epoch):
             return None
         seq = head.seq + 1
-        cursor.execute(self._sql["insert_free"].sql, row_of(record, seq, digest=digest))
+        cursor.execute(self._sql["insert_free"].sql, row_of(record, seq))
         if cursor.rowcount == 0:
             return None
         self._head = Head(head.epoch, seq)
@@ -218,14 +177,6 @@ class SqlTransaction(SqlReader):
         else:
             return 0
         return self._cursor.rowcount
-
-
-def _list_unnoted(rows: Sequence[Row], record: Record, wanted: Sequence[bytes]) -> list[Record]:
-    """Whoever seals records opens each one that is found: of those, only what may be the same."""
-    found = sorted(map(record_of, rows), key=attrgetter("seq"))
-    if record.sealed is None:
-        return found
-    return [one for one in found if statement_of(one) in wanted]
 
 
 def event_row(seq: int, record: Record, event: Event) -> Row:

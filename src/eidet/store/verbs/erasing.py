@@ -11,7 +11,7 @@ from ...core.record import Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import Store, Transaction
-from ..abilities import FindsDerived, FindsSame, ListsRevised
+from ..abilities import FindsDerived, ListsRevised
 from ..model import (
     BELOW_MARK,
     SCOPE_MARK,
@@ -24,7 +24,7 @@ from ..model import (
     Reader,
     Stone,
 )
-from ..rules import UNIQUE_KINDS, ends_of
+from ..rules import ends_of
 from .changing import delete_records, find_held, replace_censored
 from .reading import count, scan
 from .stored_settings import get_setting, get_settings
@@ -141,10 +141,7 @@ class TransactionReader:
         return self._transaction.find(where)
 
     def twins(self, records: Sequence[Record]) -> list[Record]:
-        return _others(records, self._same)
-
-    def _same(self, scope: str, digests: Sequence[bytes]) -> Iterable[Record]:
-        return self._transaction.same(scope, digests, every_kind=True)
+        return _others(records, self._transaction.same)
 
     def list_derived(self, scope: Scope) -> list[Record]:
         return find_derived_in(self._transaction, scope)
@@ -169,7 +166,8 @@ class StoreReader:
         return _others(records, self._same)
 
     def _same(self, scope: str, digests: Sequence[bytes]) -> Iterable[Record]:
-        return find_same(self._store, scope, digests, every_kind=True)
+        found = scan(self._store, Where(scope=Scope(scope)))
+        return (record for record in found if record_digest(record) in digests)
 
     def list_derived(self, scope: Scope) -> list[Record]:
         return find_derived(self._store, scope)
@@ -179,18 +177,6 @@ class StoreReader:
 
     def setting(self, name: str) -> str | None:
         return get_setting(self._store, name)
-
-
-def find_same(
-    store: Store, scope: str, digests: Sequence[bytes], *, every_kind: bool = False
-) -> list[Record]:
-    """As `Transaction.same`, outside of a write; may have to look at each record of the scope."""
-    if isinstance(store, FindsSame):
-        return store.same(scope, digests, every_kind=every_kind)
-    wanted = set(digests)
-    kinds = None if every_kind else UNIQUE_KINDS
-    found = scan(store, Where(scope=Scope(scope), kinds=kinds))
-    return [record for record in found if record_digest(record) in wanted]
 
 
 def list_revised(store: Store, scope: Scope, most: int) -> list[tuple[str, str]] | None:

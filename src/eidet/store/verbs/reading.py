@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from ...core.record import Record, record_digest
+from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
@@ -21,8 +21,8 @@ from ..abilities import (
     ScrubsFiles,
 )
 from ..model import Changes, Scrubbed
+from ..record_keys import key_of
 from ..rules import UNIQUE_KINDS
-from .record_details import visible_details_of
 
 
 def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
@@ -93,19 +93,14 @@ def quality_counts(
     if isinstance(store, CountsQuality):
         return store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
     living = store.find(Where(scope=scope, alive_at=now))
-    copies = count_copies((r, record_digest(r)) for r in living if r.kind in UNIQUE_KINDS)
-    return survey_of(living, copies, fresh=fresh, ripe=ripe, stale=stale)
-
-
-def count_copies(said: Iterable[tuple[Record, bytes]]) -> Counter[Hashable]:
-    """How many records there are of each statement, from records with the digests of their content."""
-    return Counter((record.scope, digest, visible_details_of(record)) for record, digest in said)
+    said = Counter((record.scope, key_of(record)) for record in living if record.kind in UNIQUE_KINDS)
+    return survey_of(living, said, fresh=fresh, ripe=ripe, stale=stale)
 
 
 def survey_of(
-    living: Sequence[Record], said: Counter[Hashable], *, fresh: float, ripe: float, stale: float
+    living: Sequence[Record], said: Counter[tuple[str, bytes]], *, fresh: float, ripe: float, stale: float
 ) -> Survey:
-    """The counts of living records. `said` counts facts and documents, see `count_copies`."""
+    """The counts of living records. `said` counts facts and documents by scope and key."""
     old = [record for record in living if record.created < ripe]
     return Survey(
         records=len(living),

@@ -19,7 +19,9 @@ from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import PutsNew
 from ..model import EPOCH, SETTINGS, TALLIES, NewRecord, Use, Watch
+from ..record_keys import list_repeated
 from ..rules import (
+    UNIQUE_KINDS,
     check_epoch,
     check_expected,
     list_changes,
@@ -28,7 +30,7 @@ from ..rules import (
     says_the_same,
 )
 from .changing import OrderedWriter, delete_records, event_about, find_held
-from .duplicates import count_use, find_duplicate, find_duplicates, prolong, split_runs
+from .duplicates import count_use, find_duplicates, prolong, split_runs
 from .lookups import Key, read_records
 from .tombstone_check import check_tombstones
 
@@ -104,7 +106,9 @@ def run_put(store: Store, job: Put) -> list[Record]:
         watch = job.watch
         if watch is None or not (watch.again or watch.returning):  # tombstones of the record alone decide
             quick: PutsNew = store  # type: ignore[assignment]
-            return quick.put_new(NewRecord(job.records[0], job.now, job.unique, job.epoch, watch), run)
+            record = job.records[0]
+            repeats = list_repeated(record) if job.unique and record.kind in UNIQUE_KINDS else ()
+            return quick.put_new(NewRecord(record, job.now, repeats, job.epoch, watch), run)
     return store.write(run)
 
 
@@ -152,7 +156,7 @@ def _put_one(transaction: Transaction, record: Record, how: Put) -> Record:
 
 def _put_new(transaction: Transaction, record: Record, how: Put) -> Record:
     if how.unique:
-        twin = find_duplicate(transaction, record, how.now)
+        twin = find_duplicates(transaction, [record], {}, how.now).get((record.scope, record.id))
         if twin is not None:
             return _say_again(transaction, twin, record, how)
     return transaction.insert([record])[0]

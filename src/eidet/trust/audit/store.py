@@ -41,7 +41,7 @@ class AuditedStore(PassthroughStore):
     """
 
     passes: ClassVar[str] = (
-        "identity writable read find match count_by head changes history values same list_derived survey "
+        "identity writable read find match count_by head changes history values list_derived survey "
         "trim size missing list_files tell_home note_in path leap latest_seq secret health name_own_index "
         "address archive sealed fingerprint scan list_revised list_telling"
     )

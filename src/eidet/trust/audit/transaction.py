@@ -19,7 +19,7 @@ from .log import AuditLog
 class AuditedTransaction(PassthroughTransaction):
     """`numbers` are those of its entries, for whoever has to say that it failed."""
 
-    passes: ClassVar[str] = "read same find history values list_derived find_held find_twins"
+    passes: ClassVar[str] = "read same find history values list_derived find_held"
     lacks: ClassVar[str] = "leap"  # whoever counts over several stores asks the store itself then
 
     def __init__(self, inner: Transaction, log: AuditLog, numbers: list[int]) -> None:

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from ...core.errors import Corrupt
-from ...core.record import MARK_BYTES
+from ...core.record import EXACT_KEY_BYTES, MARK_BYTES
 from .service import KEY_BYTES, NONCE_BYTES, aes_gcm
 
 LASTING: Final = 0  # the number of the key that rotation leaves alone
@@ -85,9 +85,12 @@ class ScopeKeys:
         """Stands in a box for the readable columns that it belongs to, and authenticates them."""
         return blake2b(columns, key=self._owners, digest_size=TAG_BYTES).digest()
 
-    def mark(self, digest: bytes) -> bytes:
-        """Stands for what a record says, so that the same is known again."""
-        return blake2b(digest, key=self._marks, digest_size=MARK_BYTES).digest()
+    def mark(self, key: bytes) -> bytes:
+        """Stands for the exact key of a record, or the part of its content, so that it is known again."""
+        mark = blake2b(key[:MARK_BYTES], key=self._marks, digest_size=MARK_BYTES).digest()
+        if len(key) == MARK_BYTES:
+            return mark
+        return mark + blake2b(key, key=self._marks, digest_size=EXACT_KEY_BYTES - MARK_BYTES).digest()
 
     def seal(self, field: str, owner: bytes, plain: bytes, number: int | None = None) -> bytes:
         number = self.newest if number is None else number

@@ -1,11 +1,11 @@
 """Records as a sealed store keeps them, and back.
 
-    sealed     mark (16), then a box of all that the record says: text, data, meta, state, original
+    sealed     mark (28), then a box of all that the record says: text, data, meta, state, original
     vector, terms    boxes
     agent, session, who, source    tokens, the same for the same label
     text, data, meta, state, original    nothing
 
-The mark stands for the content, so that the same is not stored twice. Every box is bound to the mark
+The mark stands for the exact key, so that the same is not stored twice. Every box is bound to the mark
 and to all readable columns but those that the store itself counts: seq, uses and last_used.
 """
 
@@ -18,10 +18,11 @@ from operator import attrgetter
 from typing import Any, Final
 
 from ...core.errors import Corrupt
-from ...core.record import MARK_BYTES, Record, content_digest
+from ...core.record import EXACT_KEY_BYTES, Record
 from ...core.state import NO_STATE, State
 from ...core.validate import Json, dump_json
 from ...store import Derived, Entry
+from ...store.record_keys import key_of
 from .boxes import TAG_BYTES, ScopeKeys, number_of
 
 LABELS: Final = ("agent", "session", "who", "source")
@@ -32,8 +33,7 @@ _OWNER: Final = slice(4, 4 + TAG_BYTES)  # of a box
 
 def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> Record:
     """The record as it is kept, sealed by the newest key or the one with that number."""
-    whole = record.whole
-    mark = keys.mark(content_digest(whole.text, whole.data))
+    mark = keys.mark(key_of(record))
     labels = _seal_each(record, keys)
     owner = keys.owner(bind_columns(record, labels, mark))
     vector = None if record.vector is None else keys.seal("vector", owner, record.vector, number)
@@ -48,11 +48,6 @@ def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> R
         terms=keys.seal(_terms_field(vector), owner, record.terms, number),
         sealed=mark + keys.seal("content", owner, _dump_content(record), number),
     )
-
-
-def seal_labels(record: Record, keys: ScopeKeys) -> Record:
-    """A record with its labels as they are kept, to compare with those that are."""
-    return record.but(**dict(zip(LABELS, _seal_each(record, keys), strict=True)))
 
 
 def _seal_each(record: Record, keys: ScopeKeys) -> list[str | None]:
@@ -103,7 +98,7 @@ def owner_of(form: Record, keys: ScopeKeys) -> bytes:
     if form.text or form.data is not None or form.meta or form.original or form.state != NO_STATE:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} has content that is not sealed")
     try:
-        return keys.owner(bind_columns(form, _read_labels(form), form.sealed[:MARK_BYTES]))
+        return keys.owner(bind_columns(form, _read_labels(form), form.sealed[:EXACT_KEY_BYTES]))
     except (TypeError, ValueError):  # a column that held a number holds something else
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} was changed outside of Eidet") from None
 
@@ -122,7 +117,7 @@ def open_content(form: Record, keys: ScopeKeys) -> Record:
 
 
 def _read_content(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]:
-    box = (form.sealed or b"")[MARK_BYTES:]
+    box = (form.sealed or b"")[EXACT_KEY_BYTES:]
     text, data, meta, state, *original = json.loads(keys.open("content", box, owner))
     values: dict[str, Any] = {"text": text, "data": data, "meta": meta, "state": State.from_json(state)}
     for name, token in zip(LABELS, _read_labels(form), strict=True):
@@ -159,7 +154,7 @@ def seal_derived(row: Derived, form: Record, keys: ScopeKeys) -> Derived:
 
 def numbers_in(form: Record) -> set[int]:
     """Of the keys that sealed any part of a record."""
-    boxes = [form.terms, (form.sealed or b"")[MARK_BYTES:]]
+    boxes = [form.terms, (form.sealed or b"")[EXACT_KEY_BYTES:]]
     if form.vector is not None:
         boxes.append(form.vector)
     return {number_of(box) for box in boxes}

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
 from ...core.event import Event
-from ...core.record import Record, record_digest
+from ...core.record import Record
 from ...core.where import Where
 from . import Shredded
 from .boxes import OtherKey, ScopeKeys
@@ -71,9 +71,9 @@ class Opener:
         """Records that a store found by their marks."""
         found = []
         for form in forms:
-            if record_digest(form) not in marks:
+            if not (form.sealed or b"").startswith(tuple(marks)):
                 raise Corrupt(
-                    f"the store found record {form.id!r} of scope {form.scope!r} by a digest that is not its "
+                    f"the store found record {form.id!r} of scope {form.scope!r} by a key that is not its "
                     "own: it was changed outside of Eidet"
                 )
             found.append(self.open(form))

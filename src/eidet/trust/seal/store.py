@@ -105,9 +105,10 @@ class SealedStore(PassthroughStore):
         at_hand = new.epoch in (None, epoch) and self.opener.has_keys(new.record.scope)
         if self._puts_new is None or not at_hand:
             return self.write(job)
-        form = seal_record(new.record, self.keys(new.record.scope))
+        keys = self.keys(new.record.scope)
+        form, repeats = seal_record(new.record, keys), list(map(keys.mark, new.repeats))
         run = SealedJob(self.opener, self.forms, job)
-        stored = self._puts_new.put_new(new._replace(record=form, epoch=epoch), run)
+        stored = self._puts_new.put_new(new._replace(record=form, repeats=repeats, epoch=epoch), run)
         if run.transaction is None:
             return [new.record.but(seq=stored[0].seq)]
         run.hand_keys_over()
@@ -184,13 +185,6 @@ class SealedStore(PassthroughStore):
             return counts
         at, shredded = columns.index("scope"), self.ring.list_shredded()
         return {key: count for key, count in counts.items() if key[at] not in shredded}
-
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        self.fresh()
-        if not self.opener.has_keys(scope):
-            return []
-        marks = list(map(self.keys(scope).mark, digests))
-        return self.opener.open_same(super().same(scope, marks, every_kind=every_kind), marks)
 
     def list_derived(self, scope: Scope) -> list[Record]:
         self.fresh()

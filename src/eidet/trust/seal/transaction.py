@@ -20,10 +20,9 @@ from ...store import SETTINGS, STAGED, TALLIES, Derived, Table, Transaction, Use
 from ...store.model import K, V
 from ...store.passthrough import PassthroughTransaction
 from ...store.verbs.changing import look_for_held
-from ...store.verbs.duplicates import find_twins
 from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
-from .codec import open_bare, open_record, seal_derived, seal_labels, seal_record
+from .codec import open_bare, open_record, seal_derived, seal_record
 from .history import seal_event, seal_note
 from .keyring import ACTORS, Noted
 from .opener import Opener
@@ -111,20 +110,12 @@ class SealedTransaction(PassthroughTransaction):
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
         return [form and self._open(form, bare) for form in self.inner.read(scope, ids)]
 
-    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        keys = self.opener.find_keys(scope)
-        if keys is None:
+    def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
+        own = self.opener.find_keys(scope)
+        if own is None:
             return []
-        marks = list(map(keys.mark, digests))
-        return self.opener.open_same(self.inner.same(scope, marks, every_kind=every_kind), marks)
-
-    def find_twins(self, record: Record, digest: bytes) -> Iterator[Sequence[Record]]:
-        keys = self.opener.find_keys(record.scope)
-        if keys is None:
-            return
-        mark = keys.mark(digest)
-        for forms in find_twins(self.inner, seal_labels(record, keys).but(sealed=mark), mark):
-            yield self.opener.open_same(forms, [mark])
+        marks = list(map(own.mark, keys))
+        return self.opener.open_same(self.inner.same(scope, marks), marks)
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         asked = self.opener.split_filter(where)

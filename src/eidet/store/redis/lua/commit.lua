@@ -47,28 +47,17 @@ local function take(number)
   return text(seq)
 end
 
-local function score(digest) return text((struct.unpack('>I6', digest))) end
-
--- Takes seqs off the list of those that say the same. A '+' at its head tells that others are noted, see below.
-local function unlist(digest, gone, head)
-  local seqs, left = redis.call('HGET', base .. 'd', digest) or '', {head}
-  for one in string.gmatch(seqs, '[+%d]+') do
-    if not gone[one] and one ~= head then left[#left + 1] = one end
-  end
-  if left[1] == '+' and redis.call('ZCOUNT', base .. 'a', score(digest), score(digest)) == 0 then
-    table.remove(left, 1)
+-- Takes a seq off the list of those that say the same.
+local function unlist(key, gone)
+  local left = {}
+  for one in string.gmatch(redis.call('HGET', base .. 'd', key) or '', '%d+') do
+    if one ~= gone then left[#left + 1] = one end
   end
   if #left > 0 then
-    redis.call('HSET', base .. 'd', digest, table.concat(left, ' '))
+    redis.call('HSET', base .. 'd', key, table.concat(left, ' '))
   else
-    redis.call('HDEL', base .. 'd', digest)
+    redis.call('HDEL', base .. 'd', key)
   end
-end
-
--- Where many say the same, they are found by what they state in all: a second score beside that of the digest.
-local function note(seq, digest, statement)
-  redis.call('ZADD', base .. 'a', score(digest), seq)
-  redis.call('ZADD', base .. 'q', statement, seq)
 end
 
 -- Adds to the history of an id, a list of events as JSON (see codec.py).
@@ -78,12 +67,12 @@ end
 
 local function creation(created, agent) return '["created",' .. created .. ',' .. agent .. ',1,null]' end
 
-local function remove(gone, id, digest, number)
+local function remove(gone, id, number, key)
   redis.call('DEL', base .. 'r:' .. gone)
-  for _, index in ipairs({'s', 'o', 'c', 'p', 't', 'x', 'a', 'q'}) do redis.call('ZREM', base .. index, gone) end
+  for _, index in ipairs({'s', 'o', 'c', 'p', 't', 'x'}) do redis.call('ZREM', base .. index, gone) end
   redis.call('HDEL', base .. 'z', gone)
   if redis.call('HGET', base .. 'i', id) == gone then redis.call('HDEL', base .. 'i', id) end
-  if digest ~= '' then unlist(digest, {[gone] = true}) end
+  unlist(key, gone)
   redis.call('ZADD', base .. 'g', take(number), gone)
   if redis.call('ZCARD', base .. 'g') > 40000 then
     local told = redis.call('ZRANGE', base .. 'g', 19999, 19999, 'WITHSCORES')
@@ -92,7 +81,7 @@ local function remove(gone, id, digest, number)
   end
 end
 
-local function add(number, id, digest, statement, bytes, occurred, created, importance, step, expires, ttl, agent)
+local function add(number, id, key, bytes, occurred, created, importance, step, expires, ttl, agent)
   local this = take(number)
   if agent == '' then -- another version, which keeps the uses of the one before it
     bytes = string.sub(bytes, 1, 1) .. (uses[base .. id] or string.sub(bytes, 2, 17)) .. string.sub(bytes, 18)
@@ -111,15 +100,13 @@ local function add(number, id, digest, statement, bytes, occurred, created, impo
   redis.call('ZADD', base .. 'c', created, this)
   redis.call('ZADD', base .. 'p', importance, this)
   if step ~= '' then redis.call('ZADD', base .. 't', step, this) end
-  if statement ~= '' then
-    note(this, digest, statement)
-  elseif digest ~= '' then
-    local seqs = redis.call('HGET', base .. 'd', digest)
-    redis.call('HSET', base .. 'd', digest, seqs and (seqs .. ' ' .. this) or this)
+  if key ~= '' then
+    local seqs = redis.call('HGET', base .. 'd', key)
+    redis.call('HSET', base .. 'd', key, seqs and (seqs .. ' ' .. this) or this)
   end
   if ttl ~= '' then
     redis.call('ZADD', base .. 'x', expires, this)
-    redis.call('HSET', base .. 'z', this, (digest == '' and '0' or '1' .. digest) .. id)
+    redis.call('HSET', base .. 'z', this, (key == '' and '0' or '1' .. key) .. id)
   end
   local till = ttl == '' and math.huge or millis + tonumber(ttl)
   ends[base] = math.max(ends[base] or 0, till)
@@ -139,9 +126,9 @@ end
 -- not count; without it, there is no vector, and terms stay as they are.
 local function derive(key, vector, terms)
   local bytes = redis.call('GET', key)
-  if not bytes or #bytes < 37 then return end
+  if not bytes or #bytes < 65 then return end
   local said, terms_size, vector_size, original, sealed = struct.unpack('>I4I4I4I4I4', bytes, 18)
-  local at = 37 + said
+  local at = 65 + said
   local rest = string.sub(bytes, at + math.max(terms_size - 1, 0) + math.max(vector_size - 1, 0) + 1)
   if terms == '' then
     terms = string.sub(bytes, at, at + math.max(terms_size - 1, 0))
@@ -161,7 +148,7 @@ local function sweep()
     if rest and redis.call('EXISTS', base .. 'r:' .. gone) == 0 then
       local listed = string.sub(rest, 1, 1) == '1'
       spare = spare + 1
-      remove(gone, string.sub(rest, listed and 18 or 2), listed and string.sub(rest, 2, 17) or '', spare)
+      remove(gone, string.sub(rest, listed and 30 or 2), spare, listed and string.sub(rest, 2, 29) or '')
     end
   end
 end
@@ -175,27 +162,18 @@ local words = {
     return 2
   end,
   ['+'] = function(i)
-    add(unpack(ARGV, i, i + 11))
-    return 12
+    add(unpack(ARGV, i, i + 10))
+    return 11
   end,
   ['-'] = function(i)
     local number, gone, id = ARGV[i], ARGV[i + 1], ARGV[i + 2]
     if string.sub(gone, 1, 1) == '+' then gone = text(first + tonumber(gone)) end -- of this very write
-    local used = redis.call('GETRANGE', base .. 'r:' .. gone, 1, 16)
-    uses[base .. id] = #used == 16 and used or nil
-    remove(gone, id, ARGV[i + 3], number)
-    local told = redis.call('HGET', base .. 'e', id) or '[' .. creation(ARGV[i + 4], ARGV[i + 5]) .. ']'
-    log(id, told, ARGV[i + 6])
-    return 7
-  end,
-  M = function(i) -- from now on, these are found by their statements
-    local digest, count, moved = ARGV[i], tonumber(ARGV[i + 1]), {}
-    for n = i + 2, i + 2 * count, 2 do
-      note(ARGV[n], digest, ARGV[n + 1])
-      moved[ARGV[n]] = true
-    end
-    unlist(digest, moved, '+')
-    return 2 + 2 * count
+    local head = redis.call('GETRANGE', base .. 'r:' .. gone, 0, 64) -- see codec.py
+    uses[base .. id] = #head == 65 and string.sub(head, 2, 17) or nil
+    remove(gone, id, number, string.sub(head, 38))
+    local told = redis.call('HGET', base .. 'e', id) or '[' .. creation(ARGV[i + 3], ARGV[i + 4]) .. ']'
+    log(id, told, ARGV[i + 5])
+    return 6
   end,
   U = function(i) use(ARGV[i], ARGV[i + 1], ARGV[i + 2]) return 3 end,
   D = function(i) derive(base .. 'r:' .. ARGV[i], ARGV[i + 1], ARGV[i + 2]) return 3 end,
@@ -217,7 +195,7 @@ while at <= #ARGV do
 end
 
 if ARGV[3] ~= '' then redis.call('PERSIST', base .. 'm') end
-local KEPT = {'i', 's', 'o', 'c', 'p', 't', 'x', 'z', 'd', 'a', 'q', 'g', 'm'}
+local KEPT = {'i', 's', 'o', 'c', 'p', 't', 'x', 'z', 'd', 'g', 'm'}
 for scope, till in pairs(ends) do
   base = scope
   sweep()

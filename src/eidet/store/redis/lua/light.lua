@@ -3,8 +3,8 @@
 local found = {redis.call('HGET', KEYS[1] .. 'm', 'v') or ''}
 for n, seq in ipairs(ARGV) do
   local bytes = redis.call('GET', KEYS[1] .. 'r:' .. seq) or ''
-  if #bytes >= 37 then
-    bytes = string.sub(bytes, 1, 37 + struct.unpack('>I4', string.sub(bytes, 18, 21)))
+  if #bytes >= 65 then
+    bytes = string.sub(bytes, 1, 65 + struct.unpack('>I4', string.sub(bytes, 18, 21)))
   end
   found[n + 1] = bytes
 end

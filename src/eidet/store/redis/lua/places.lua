@@ -1,9 +1,7 @@
--- What scripts begin with that look at places: a field of a hash, seqs that have a score, or all of a hash.
+-- What scripts begin with that look at places: a field of a hash, or all of it.
 local function read(key, field)
-  local letter = string.sub(key, -1)
-  if letter == '*' then return redis.call('HGETALL', string.sub(key, 1, -2)) end
-  if letter ~= 'a' and letter ~= 'q' then return redis.call('HGET', key, field) end
-  return table.concat(redis.call('ZRANGEBYSCORE', key, field, field), ' ')
+  if string.sub(key, -1) == '*' then return redis.call('HGETALL', string.sub(key, 1, -2)) end
+  return redis.call('HGET', key, field)
 end
 
 -- What places hold, of which key and field stand in ARGV at each step, and for those that list seqs the bytes of
@@ -14,7 +12,7 @@ local function look(first, last, step)
     local key = ARGV[at]
     local value = read(key, ARGV[at + 1])
     values[#values + 1] = value
-    if value and string.find('idaq', string.sub(key, -1), 1, true) then
+    if value and string.find('id', string.sub(key, -1), 1, true) then
       for seq in string.gmatch(value, '%d+') do
         records[#records + 1] = redis.call('GET', string.sub(key, 1, -2) .. 'r:' .. seq) or ''
       end

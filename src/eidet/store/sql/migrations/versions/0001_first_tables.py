@@ -50,8 +50,7 @@ def upgrade() -> None:
         sa.Column("x", sa.Float),
         sa.Column("y", sa.Float),
         sa.Column("z", sa.Float),
-        sa.Column("digest", sa.LargeBinary, nullable=False),
-        sa.Column("statement", sa.LargeBinary),
+        sa.Column("exact_key", sa.LargeBinary, nullable=False),
         **by_scope,
     )
     for number in range(partitions):
@@ -62,9 +61,9 @@ def upgrade() -> None:
     op.create_index("records_by_id", "records", ["scope", "id"], unique=True)
     unique_kinds = sa.text("kind IN ('fact', 'document')")
     op.create_index(
-        "records_by_content",
+        "records_by_key",
         "records",
-        ["scope", "digest", "statement"],
+        ["exact_key"],
         sqlite_where=unique_kinds,
         postgresql_where=unique_kinds,
     )
