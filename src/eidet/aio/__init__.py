@@ -16,7 +16,7 @@ from ..memory.async_facts import AsyncFacts
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
 from ..memory.upkeep import UpkeepNamespace
-from ..models.embed.warmable import is_warmable
+from ..models.embed import is_warmable
 from ..net.hop import Hop, Hopping, Threads, hop, taking
 from ..parts import Parts
 from ..recall.state_query import words_to_ask

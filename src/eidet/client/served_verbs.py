@@ -23,7 +23,7 @@ _OPEN_STORE: Final = "open the store itself with Memory(…), by its file or its
 
 _FACTS: Final = {
     "read": "a model reads records beside the store, so " + _OPEN_STORE,
-    "networkx": 'facts.export("graphml") gives a text that networkx reads',
+    "networkx": 'facts.export("json-ld") gives the same as text',
     "load": _run("import mcp FILE"),
 }
 _UPKEEP: Final = {

@@ -23,7 +23,7 @@ from .verb_table import (
 )
 
 ENTITY_KINDS: Final = ("person", "place", "organisation", "thing", "event")
-FORMATS: Final = ("json-ld", "graphml", "mermaid", "mcp")
+FORMATS: Final = ("json-ld", "mcp")
 _TIMES: Final = {"as_of": AS_OF, "known_at": KNOWN_AT}
 _ENTITY: Final = Argument(form=Form.ENTITY, about="A person, place or thing: its name or its id.")
 _NAME: Final = Argument(form=Form.NAME, about="A person, place or thing, by name.")
