@@ -94,7 +94,7 @@ class AdminNamespace:
 
         Of a sealed memory, every record and its history is opened: what was changed outside is named.
         """
-        from ..trust.seal.damage import list_damage
+        from ..trust.seal.key_rotation import list_damage
 
         store = self._parts.store
         analyzer = verbs.get_setting(store, "analyzer")
