@@ -156,8 +156,12 @@ def copy_lives(transaction: Transaction, lives: _Lives) -> list[Record]:
 
 
 def _copy_life(transaction: Transaction, record: Record, story: Sequence[Event]) -> Record:
-    (stored,) = transaction.insert([record])
-    for event in _split_lives(story)[-1][1:]:
+    """Its first version is by whom it was created; the rest is told by the events."""
+    life = _split_lives(story)[-1] if story else ()
+    events = [event for event in life if event.what != "created"]
+    creators = [event.by for event in life if event.what == "created"] if events else []
+    (stored,) = transaction.insert([record.but(agent=creators[0]) if creators else record])
+    for event in events:
         transaction.remove([stored], [event])
         (stored,) = transaction.insert([record])
     return stored
