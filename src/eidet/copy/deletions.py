@@ -12,7 +12,6 @@ from ..memory import Memory
 from ..parts import Parts
 from ..store import verbs
 from ..store.tombstones import Marker, secret_of
-from ..store.traits import secret_keeper
 from ..write.reembed import batches
 from .transfer import BY, there_of
 
@@ -50,7 +49,7 @@ def _delete_dead(source: Parts, target: Memory, dead: Sequence[Record], now: flo
 
 def _is_for_good(source: Parts, record: Record) -> bool:
     store = source.store
-    if verbs.get_setting(store, "secret:marks") is None and secret_keeper(store) is None:
+    if verbs.get_setting(store, "secret:marks") is None:
         return False
     mark = Marker(secret_of(store, "marks", make=False)).of_id(record.scope, record.id)
     return bool(verbs.tombstones_in(store, record.scope, [mark]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Literal
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -21,7 +21,7 @@ from ...store.redis.client import Command, RedisClient, pages, script
 from ...store.redis.key_names import Keys
 from ...store.redis.scripts import ELEMENTS
 from ...store.redis.vector_sets import VECTOR_SETS, VectorSetRegistry, element_of, take_out
-from ...store.traits import has_ability
+from ...store.traits import traits_of
 from ...text import Analyzer
 from .. import Floats
 from ..embedded.vectors import normalise
@@ -43,13 +43,6 @@ WIDELY: Final = 8  # so many times the matches wanted are looked at for those th
 # it reads memory that is freed, and the server may die.
 SOUND: Final = ((8, 2, 9), (8, 4, 6), (8, 10, 1))
 SCANNED: Final = 40_000  # in a set of up to so many, all are looked at for those that pass
-
-
-class LivesOnRedis(Protocol):
-    """A store on a Redis server."""
-
-    @property
-    def address(self) -> Place: ...
 
 
 def vectorset(
@@ -86,12 +79,12 @@ def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
     if name.startswith("vectorset+"):
         ours: dict[str, str] = {word: options.pop(word) for word in OPTIONS if word in options}
         return address_of(f"{name.removeprefix('vectorset+')}?{urlencode(ours)}"), options
-    if not has_ability(store, LivesOnRedis):
+    place = traits_of(store).address
+    if not isinstance(place, Place):
         raise Misconfigured(
             "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
             "none: name one, such as index='vectorset+redis://localhost:6379/0'"
         )
-    place = cast("LivesOnRedis", store).address
     deadline = Options(options).read_number("deadline", 0.0) or place.deadline_seconds
     options.pop("deadline", None)
     return replace(place, deadline_seconds=deadline), options

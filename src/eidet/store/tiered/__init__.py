@@ -32,10 +32,10 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
 from .. import SETTINGS, Changes, Entry, Head, Scrubbed, Store, Table, Transaction, verbs
-from ..abilities import LivesInFile
 from ..answers import sort_records
 from ..model import K, V
 from ..rules import check_order
+from ..traits import StoreTraits, path_of
 from .history import join_histories
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
 from .member_values import LastSettings, belongs_to_long, join, read_member
@@ -69,13 +69,11 @@ class TieredStore:
         opened = long() if callable(long) else long
         self.archive = archive
         self.identity: str = blake2b(f"tiered {opened.identity}".encode(), digest_size=16).hexdigest()
-        if isinstance(opened, LivesInFile):
-            self.path: Path = Path(opened.path)
-            outbox = f"{opened.path}-outbox" if outbox is None else outbox
+        self.path = path_of(opened)
+        if self.path is not None and outbox is None:
+            outbox = f"{self.path}-outbox"
         folder = None if outbox is None else Path(outbox).expanduser().absolute()
         self._members = Members(short, opened, folder, ticks)
-        self.list_files = self._members.list_files
-        self.tell_home = self._members.tell_home
         self._mender = Mender(self._members, clock, ticks)
         self._mender.waits = "seal" in opened.values(SETTINGS, ("seal",))
         self.carry_by = self._mender.carry_by
@@ -100,6 +98,15 @@ class TieredStore:
         return tuple(
             f"the {name} store is down: what it holds is not in this answer"
             for name in self._members.missing()
+        )
+
+    def describe(self) -> StoreTraits:
+        return StoreTraits(
+            path=self.path,
+            files=self._members.list_files(),
+            home=self._members.tell_home,
+            archive=self.archive,
+            missing=self.missing,
         )
 
     def health(self) -> dict[str, Any]:
@@ -282,6 +289,9 @@ class TieredStore:
 
     def trim(self, most: int) -> int:
         return sum(n for _, n in self._members.ask_everyone(lambda _, store: verbs.compact(store, most)))
+
+    def list_derived(self, scope: Scope) -> list[Record]:
+        return [record for record in self.scan(Where(scope=scope)) if record.derived_from]
 
     def size(self) -> int:
         return sum(self._ask(lambda _, store: verbs.measure_size(store)))

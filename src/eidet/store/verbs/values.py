@@ -13,7 +13,7 @@ from ...core.validate import Json
 from ...core.where import Where
 from ...quality import Tally
 from .. import Store, Transaction
-from ..abilities import SwitchesVectors
+from ..abilities import AnswersVerbs
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TALLIES, Derived, Use, Uses
 from ..rules import lease_of, may_lease
 from .lookups import read_records
@@ -273,7 +273,7 @@ def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
     Only if every record with a vector has one staged; else nothing happens. The answer is how many
     lack one, so 0 means done.
     """
-    if isinstance(store, SwitchesVectors):
+    if isinstance(store, AnswersVerbs):
         return store.switch_vectors(name, settings)
     return store.write(SwitchVectors(name, settings))
 
