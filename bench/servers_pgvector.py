@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
@@ -24,8 +23,6 @@ from eidet.eval.runner import QuestionAnswer, RunAnswers, Variant, ask
 from eidet.eval.score_figures import score_figures
 from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
-from eidet.index.pgvector import query as served
-from eidet.index.pgvector.query import halfvec
 from eidet.store import verbs
 from eidet.store.sql.postgres import PostgresStore
 from eidet.write.ingest import Ingest
@@ -163,7 +160,7 @@ def _beside_bare(memory: Memory, store: PostgresStore, asked: list[str]) -> tupl
         )
         for query, vector in zip(asked, memory.parts.embedder.embed(asked), strict=True):
             hybrid += millis(lambda text: memory.recall(text, scope="big"), [query])
-            told = halfvec(np.asarray(vector, np.float32))
+            told = f"[{','.join(map(str, np.asarray(vector, np.float32).tolist()))}]"
             bare += millis(lambda v: connection.execute(sql, [v, v]).fetchall(), [told])
     return hybrid, bare
 
@@ -183,7 +180,8 @@ class _OnServer(Variant):
     url: str = ""
 
     def open_memory(self) -> Memory:
-        return Memory(PostgresStore(self.url), settings=Settings(index="pgvector://?from_records=1"))
+        index = "pgvector://?from_records=1&few=0&background=no"
+        return Memory(PostgresStore(self.url), settings=Settings(index=index))
 
 
 def _sets(database: Callable[[str], str]) -> None:
@@ -193,19 +191,8 @@ def _sets(database: Callable[[str], str]) -> None:
         if path.exists():
             run = partial(ask, read_cases(path), depth=10, budget=0, seed=1, tell=_tell_nobody)
             embedded = run(Variant())
-            with patch.object(served, "FEW", 0), patch.object(PgvectorIndex, "search", _search_server):
-                here = run(_OnServer(url=database(name.lower())))
+            here = run(_OnServer(url=database(name.lower())))
             record(f"pgvector, {name}", _compare(embedded, here))
-
-
-_usual_search = PgvectorIndex.search
-
-
-def _search_server(index: PgvectorIndex, probe: Probe) -> Any:
-    """Nothing is copied in the background: every question is asked of the server."""
-    if index._served.find(probe.scope.path, index._store.head()) is None:
-        index.rebuild(probe.scope.path)
-    return _usual_search(index, probe)
 
 
 def _tell_nobody(_: int) -> None:

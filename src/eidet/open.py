@@ -12,7 +12,6 @@ from .core.errors import Misconfigured
 from .core.plugins import call_plugin, list_plugins, load_plugin
 from .core.settings import Settings
 from .index import Index
-from .index.change_pages import Followable
 from .models.embed import Embedder, embedder_named, embedder_of
 from .parts import Parts
 from .store import Store, verbs
@@ -45,7 +44,7 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
     if isinstance(place, Path):
         return _sqlite(place, settings)
     if not isinstance(place, str):
-        if not has_ability(place, Followable):
+        if not _is_store(place):
             raise Misconfigured(f"a memory opens from a path, a URL or a store, not {type(place).__name__}")
         return place
     name, colon, rest = place.partition("://")
@@ -61,9 +60,13 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
             "`eidet export` and `eidet load` move its memories"
         )
     store: Store = _make("eidet.stores", name, place, settings=settings)
-    if not has_ability(store, Followable):
+    if not _is_store(store):
         raise Misconfigured(f"{name!r} of eidet.stores must return a store, not {type(store).__name__}")
     return store
+
+
+def _is_store(thing: object) -> bool:
+    return callable(getattr(thing, "changes", None))
 
 
 def _sqlite(path: Path, settings: Settings) -> Store:

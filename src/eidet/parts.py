@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, NoReturn, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
 from .core.foreground import Foreground
@@ -20,9 +20,8 @@ from .core.scope import Scope
 from .core.settings import Settings
 from .core.validate import Json
 from .graph import Graphs, ScopeGraph
-from .index import Index
-from .index.change_pages import SharesChanges
-from .index.follower import MANY, Follower
+from .index import Index, SharesChanges
+from .index.scope_worker import ScopeWorker
 from .index.state_columns import StateColumns
 from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, Watch, verbs
@@ -31,6 +30,8 @@ from .store.tombstones import Marker, secret_of
 from .store.traits import missing_of, path_of
 from .store.usage import Usage
 from .text import Analyzer, analyzer_of
+
+MANY: Final = 500  # records of one write from which on the index reads along in a thread
 
 
 class AuditTrail(Protocol):
@@ -225,7 +226,7 @@ class Parts:
         self.foreground: Foreground = Foreground()
         self.state_columns: StateColumns = StateColumns(memory_mb=max(settings.index_memory_mb // 8, 1))
         self._graphs = Graphs(store, memory_mb=max(settings.index_memory_mb // 4, 1))
-        self._follower = Follower(self._take_in)
+        self._follower = ScopeWorker("eidet-follower", self._take_in)
 
     @property
     def graphs(self) -> Graphs:
@@ -309,11 +310,14 @@ class Parts:
     def note_written(self, records: Sequence[Record]) -> None:
         """Lets index and graph read along in the background, if many records were written."""
         if len(records) >= MANY and self._index is not None and self.has_embedded_index:
-            self._follower.note({record.scope for record in records})
+            for scope in {record.scope for record in records}:
+                self._follower.ask(scope)
 
     def _take_in(self, scope: str) -> None:
         index = self._index
-        if index is not None and not self.closed:
+        if index is None or self.closed:
+            return
+        with suppress(EidetError):  # the next recall reads the rest, or raises the error
             index.voices(Scope.of(scope))  # answers at once when it has read everything
             if self.settings.facts:
                 self._graphs.ask(scope, _ask_nothing)

@@ -11,7 +11,6 @@ from eidet.core.scope import Scope
 from eidet.index import Index, Probe
 from eidet.index.contract import NOW, WIDTH, IndexContract, make_record
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
-from eidet.index.pgvector import query as served
 from eidet.store import Store
 from eidet.store.sql.postgres import PostgresStore
 from eidet.text import term_id
@@ -35,20 +34,8 @@ class TestPgvector(IndexContract):
     def reopen(self, store: Store) -> Store:
         return self.make_store()
 
-
-class TestPgvectorAlongTheGraph(TestPgvector):
-    """As in a large scope: not all that pass are looked at, and some of it was not copied yet."""
-
-    settings = PgvectorSettings(from_records=1, tail=7, background=False)
-
-    @pytest.fixture(autouse=True)
-    def _few(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(served, "FEW", 0)
-
-    def test_the_best_of_each_arm_are_among_few_candidates(self) -> None:
-        """With vectors that differ: among copies of a few, a graph does not find its way to the rest."""
-        rng = np.random.default_rng(3)
-        rows = rng.normal(size=(600, WIDTH)).astype(np.float32)
+    def test_few_candidates_come_back_of_a_scope_that_is_larger(self) -> None:
+        rows = np.random.default_rng(3).normal(size=(600, WIDTH)).astype(np.float32)
         self.put(
             *(
                 replace(make_record(f"{n}", words="common"), vector=row.tobytes())

@@ -273,11 +273,11 @@ def full(made: Any, clock: Clock) -> AgentMemoryAPI:
 
 
 def everything(api: AgentMemoryAPI) -> dict[tuple[str, str], Any]:
-    found = {}
-    for agent in sorted(api.agents()):
-        for record in api.memory.find(scope=api.get_memory_space(agent).scope, order="created"):
-            found[agent, record.id] = record.but(seq=0, scope="", version=1)
-    return found
+    return {
+        (agent, record.id): record.but(seq=0, scope="", version=1)
+        for agent in sorted(api.agents())
+        for record in api.memory.find(scope=api.get_memory_space(agent).scope, order="created")
+    }
 
 
 @pytest.mark.point(203)

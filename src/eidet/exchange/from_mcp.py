@@ -9,7 +9,7 @@ from typing import Final
 
 from ..core.draft import Draft
 from ..graph.mcp_memory import draft_of, read_mcp_lines
-from .json_source import find_source, open_text
+from .source_files import find_source, open_text
 from .source_items import Notes, ReadOptions, SourceItem
 
 FIELDS: Final = {

@@ -7,7 +7,7 @@ Whoever brings a vector database writes `index.vectordb.Database`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from ..core.record import Place
 from ..core.scope import Scope
 from ..core.where import Where
-from ..store import Head
+from ..store import Changes, Head
 from .turn_line import TurnLine
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.intp]
 Seqs = NDArray[np.int64]
+ChangeListener = Callable[[str, int, Changes], None]  # a scope, since which seq, what changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,22 +68,42 @@ class Span:
     high: float = 0.0
 
 
+class WordStatistics(NamedTuple):
+    """What BM25 needs to know of a scope.
+
+    holding  in how many units each term of the question occurs
+    units    how many units there are, and `terms` how many terms they have in all
+    """
+
+    holding: tuple[int, ...]
+    units: int
+    terms: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
     """What a `Finder` answers: records of one scope by seq, in any order, with their scores.
 
-    dense    the cosine of the record's best unit; None where the arm was not asked, which scores 0
-    words    BM25, likewise
-    spans    by arm: the range of scores over all that was searched; by default, over the records given
-    rarity   what all terms together weigh; 0 means that the best record counts as having all of them
-    notes    what the answer lacks, in words
+    dense       the cosine of the record's best unit; None: Eidet compares the vectors of the records
+    words       BM25; None: Eidet counts with `statistics`, or not at all without them
+    spans       by arm: the range of scores over all that was searched; by default, over the records given
+    lowest      the lowest cosine of all that passed, where the records given are not all of them
+    rarity      what all terms together weigh; 0 means that the best record counts as having all of them
+    leading     seqs whose neighbours in the session are candidates, too
+    searched    how many records there are, and `kept` how many pass; by default, the store counts them
+    notes       what the answer lacks, in words
     """
 
     seq: Seqs
     dense: Floats | None = None
     words: Floats | None = None
+    statistics: WordStatistics | None = None
     spans: Mapping[str, Span] = field(default_factory=dict)
+    lowest: float | None = None
     rarity: float = 0.0
+    leading: Sequence[int] = ()
+    searched: int | None = None
+    kept: int | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -175,6 +196,17 @@ class Finder(Protocol):
 
 
 @runtime_checkable
+class ListsRecords(Protocol):
+    """A finder that lists sessions and speakers sooner than the store does."""
+
+    def list_turns(self, scope: str, sessions: Sequence[str]) -> list[list[int]]:
+        """The seqs of each session in the order things happened; a session without records is left out."""
+
+    def list_voices(self, scope: str) -> tuple[str, ...]:
+        """Every `who` of a scope."""
+
+
+@runtime_checkable
 class Index(Protocol):
     """Searches what a store holds. What the store acknowledged before a search began is found by it.
 
@@ -219,3 +251,11 @@ class Index(Protocol):
 
     def close(self) -> None:
         """Keeps what is worth keeping and releases the rest; closing twice is fine."""
+
+
+@runtime_checkable
+class SharesChanges(Protocol):
+    """An index that shows what it reads of a store to a listener that would otherwise read the same again."""
+
+    def share_changes(self, listener: ChangeListener) -> None:
+        """The listener gets each page of changes before the index takes it in. One listener at a time."""

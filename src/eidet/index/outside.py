@@ -1,68 +1,98 @@
-"""An index made of somebody else's search engine: it scores, Eidet does the rest from the store."""
+"""An index made of a search engine from outside: it names candidates, Eidet reads the rest from the store."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, Final
 
 import numpy as np
 
-from ..core.errors import BadInput
+from ..core.errors import BadInput, Corrupt
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
-from ..store import Head, Store, verbs
+from ..store import Changes, Head, Store, verbs
 from ..store.model import entry_of
 from ..store.rules import check_order
-from . import Candidates, Finder, Floats, Neighbours, Probe, Scores, Seqs
+from . import Candidates, Finder, Floats, ListsRecords, Neighbours, Probe, Scores, Seqs, Span
+from .embedded.lexicon import WordReader
 from .embedded.merge import merge_candidates
-from .embedded.picked import PickedRecords
+from .embedded.postings import Bm25
 from .embedded.queries import merge_voices
-from .embedded.scored import ScoredSeqs
-from .neighbours import SessionTurn, find_neighbours, number_turns
+from .embedded.row_traits import portray
+from .embedded.sessions import NONE
+from .embedded.shard import Shard
+from .embedded.vectors import VectorPlanes, unit
 
 BATCH: Final = 1_000  # records read from the store at once
+
+PlaneShard = Shard[VectorPlanes]
+ReadWords = Callable[[PlaneShard], WordReader | None]
 
 
 class OutsideIndex:
     """A full `Index` over a `Finder`: whatever a finder does not say is asked of the store.
 
-    So each search reads its candidates and their sessions, and the first one after a change all voices.
+    Each search reads its candidates and the order of their sessions, and the first one after a change all
+    voices. With `read_words`, words of similar meaning are aligned.
     """
 
-    def __init__(self, store: Store, width: int, finder: Finder) -> None:
-        self._store, self._width, self._finder = store, width, finder
-        self._voices: dict[str, tuple[Head, tuple[str, ...]]] = {}  # by scope, and when they were heard
+    def __init__(
+        self, store: Store, width: int, finder: Finder, *, read_words: ReadWords | None = None
+    ) -> None:
+        self._store, self._width, self._finder, self._read_words = store, width, finder, read_words
+        self._voices: dict[str, tuple[Head, tuple[str, ...]]] = {}  # by scope, with the head they are of
 
     def search(self, probe: Probe) -> Candidates:
-        return merge_candidates([self._search_scope(path, probe) for path in self._list_paths(probe.scope)])
+        return merge_candidates([self.search_scope(path, probe) for path in self._list_paths(probe.scope)])
 
-    def _search_scope(self, path: str, probe: Probe) -> Candidates:
+    def search_scope(self, path: str, probe: Probe) -> Candidates:
         found = self._finder.find(path, probe)
-        records = self._read(path, found.seq)
-        sessions = {record.session for record in records if record.session is not None}
-        turns = number_turns(self._read_session(path, name) for name in sorted(sessions))
-        picked = PickedRecords(
-            path,
-            self._width,
-            [entry_of(record) for record in records],
-            voices=self._list_voices(path),
-            turns=turns,
-        )
-        return self._describe(path, probe, found, picked)
+        living = _living(Scope(path), probe.where, probe.now)
+        records = self._read(path, found.seq, living)
+        lines = self._list_turns(path, records)
+        beside = _list_beside(lines, found.leading) - set(found.seq.tolist())
+        if beside:
+            records = sorted(
+                records + self._read(path, np.array(list(beside), np.int64), living), key=lambda r: r.seq
+            )
+        turns = {seq: turn for line in lines for turn, seq in enumerate(line)}
+        described = self._describe(path, probe, found, records, turns)
+        searched, kept = found.searched, found.kept
+        if searched is None:
+            searched = verbs.count(self._store, Where(scope=Scope(path)))
+        if kept is None:
+            kept = verbs.count(self._store, living)
+        return replace(described, searched=searched, kept=kept, notes=found.notes)
 
-    def _describe(self, path: str, probe: Probe, found: Scores, picked: PickedRecords) -> Candidates:
-        dense = _pick_scores(picked.seqs, found.seq, found.dense)
-        words = _pick_scores(picked.seqs, found.seq, found.words)
-        rarity = found.rarity or float(words.max(initial=0.0))
-        described = picked.describe(probe, dense, words, rarity=rarity)
-        return replace(
-            described,
-            spans={**described.spans, **found.spans},
-            searched=verbs.count(self._store, Where(scope=Scope(path))),
-            kept=verbs.count(self._store, _living(Scope(path), probe.where, probe.now)),
-            notes=found.notes,
+    def _describe(
+        self, path: str, probe: Probe, found: Scores, records: Sequence[Record], turns: dict[int, int]
+    ) -> Candidates:
+        """The records as an index of the whole scope would describe them."""
+        voices = tuple(dict.fromkeys([*self.list_voices(path), *(r.who for r in records if r.who)]))
+        shard: PlaneShard = Shard(path, VectorPlanes(self._width))
+        shard.columns.codes["who"] = {who: at for at, who in enumerate(voices)}
+        shard.apply(Changes(shard.head, [entry_of(record) for record in records], ()))
+        seqs, rows = shard.columns.seq, np.arange(shard.count)
+        dense = _compare_vectors(shard, probe) if found.dense is None else _pick(seqs, found.seq, found.dense)
+        words, weights = _count_words(shard, probe, found)
+        aligned = None
+        if found.statistics is not None and self._read_words is not None:
+            aligned = shard.align_words(probe, rows, self._read_words(shard), weights)
+        arms = {"dense": dense, "words": words} | ({} if aligned is None else {"aligned": aligned})
+        turn = np.array([turns.get(seq, NONE) for seq in seqs.tolist()], np.int32)
+        return shard.describe(
+            probe,
+            portray(shard.columns, shard.postings, rows, turn),
+            dense,
+            words,
+            aligned,
+            {**{arm: _measure_span(arm, scores, found) for arm, scores in arms.items()}, **found.spans},
+            rarity=found.rarity or float(weights.sum()) or float(words.max(initial=0.0)),
+            kept=shard.records,
+            voices=voices,
         )
 
     def select(
@@ -76,17 +106,18 @@ class OutsideIndex:
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
-        records = self._read(scope, np.array(seqs, np.int64))
-        passing = set(self._store.match(_living(Scope(scope), where, now)))
-        sessions = {}
+        records, found = self._read(scope, np.array(seqs, np.int64)), {}
         for name in {record.session for record in records if record.session is not None}:
-            line = self._read_session(scope, name)
-            sessions[name] = [SessionTurn(seq, seq in passing) for seq in line]
-        return find_neighbours(sessions, seqs, reach)
+            of_session = Where(session=name) if where is None else Where(session=name, every=(where,))
+            passing = set(self._store.match(_living(Scope(scope), of_session, now)))
+            for line in self._list_lines(scope, [name]):
+                for seq in passing.intersection(seqs, line):
+                    found[seq] = _look_around(line, line.index(seq), reach, passing)
+        return found
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         del head
-        return merge_voices([self._list_voices(path) for path in self._list_paths(scope)])
+        return merge_voices([self.list_voices(path) for path in self._list_paths(scope)])
 
     def follow(self, scope: str) -> None:
         """Nothing is kept that would have to follow."""
@@ -113,37 +144,95 @@ class OutsideIndex:
     def _list_paths(self, scope: Scope) -> list[str]:
         return list(verbs.count_scopes(self._store, scope)) if scope.below else [scope.path]
 
-    def _read(self, path: str, seqs: Seqs) -> list[Record]:
-        """By rising seq; what is gone meanwhile is left out."""
-        found: list[Record] = []
+    def _read(self, path: str, seqs: Seqs, where: Where | None = None) -> list[Record]:
+        """By rising seq; what is gone meanwhile, cannot be read or does not pass is left out."""
         rising = np.unique(seqs).tolist()
-        for start in range(0, len(rising), BATCH):
-            read = self._store.read(path, rising[start : start + BATCH])
-            found += [record for record in read if record is not None]
-        return found
+        pages = [rising[start : start + BATCH] for start in range(0, len(rising), BATCH)]
+        read = [record for page in pages for record in self._read_sound(path, page)]
+        return read if where is None else [record for record in read if where.matches(record)]
 
-    def _read_session(self, path: str, name: str) -> list[int]:
-        """The seqs of a session in the order things happened."""
-        return [r.seq for r in self._store.find(Where(scope=Scope(path), session=name), order="occurred")]
+    def _read_sound(self, path: str, seqs: list[int]) -> list[Record]:
+        try:
+            return [record for record in self._store.read(path, seqs) if record is not None]
+        except Corrupt:
+            if len(seqs) == 1:
+                return []
+            return [record for seq in seqs for record in self._read_sound(path, [seq])]
 
-    def _list_voices(self, path: str) -> tuple[str, ...]:
+    def _list_turns(self, path: str, records: Iterable[Record]) -> list[list[int]]:
+        sessions = {record.session for record in records if record.session is not None}
+        return self._list_lines(path, sorted(sessions)) if sessions else []
+
+    def _list_lines(self, path: str, sessions: Sequence[str]) -> list[list[int]]:
+        if isinstance(self._finder, ListsRecords):
+            return self._finder.list_turns(path, sessions)
+        wheres = [Where(scope=Scope(path), session=name) for name in sessions]
+        return [[r.seq for r in self._store.find(where, order="occurred")] for where in wheres]
+
+    def list_voices(self, path: str) -> tuple[str, ...]:
         head, known = self._store.head(), self._voices.get(path)
-        if known is not None and known[0] == head:
-            return known[1]
-        heard: dict[str, None] = {}
-        for record in verbs.scan(self._store, Where(scope=Scope(path))):
-            if record.who is not None:
-                heard[record.who] = None
-        self._voices[path] = (head, tuple(heard))
-        return tuple(heard)
+        if known is None or known[0] != head:
+            known = self._voices[path] = (head, self._hear(path))
+        return known[1]
+
+    def _hear(self, path: str) -> tuple[str, ...]:
+        if isinstance(self._finder, ListsRecords):
+            return self._finder.list_voices(path)
+        records = verbs.scan(self._store, Where(scope=Scope(path)))
+        return tuple(dict.fromkeys(record.who for record in records if record.who is not None))
 
 
 def _living(scope: Scope, where: Where | None, now: float) -> Where:
     return Where(scope=scope, alive_at=now, every=() if where is None else (where,))
 
 
-def _pick_scores(wanted: Seqs, seqs: Seqs, scores: Floats | None) -> Floats:
-    if scores is None:
+def _list_beside(lines: Sequence[Sequence[int]], leading: Sequence[int]) -> set[int]:
+    """The seqs right before and after the leading ones in their sessions."""
+    wanted, beside = set(leading), set[int]()
+    for line in lines:
+        for at in [at for at, seq in enumerate(line) if seq in wanted]:
+            beside.update(line[max(at - 1, 0) : at + 2])
+    return beside
+
+
+def _look_around(line: Sequence[int], at: int, reach: int, passing: set[int]) -> Neighbours:
+    after = [i for i in range(at + 1, len(line)) if line[i] in passing][:reach]
+    before = [i for i in range(at - 1, -1, -1) if line[i] in passing][:reach]
+    pairs = zip_longest(after, before)
+    return Neighbours(at, tuple((line[i], i) for pair in pairs for i in pair if i is not None))
+
+
+def _compare_vectors(shard: PlaneShard, probe: Probe) -> Floats:
+    """The exact cosine of each row; 0 for one without a vector."""
+    dense = np.zeros(shard.count, np.float32)
+    if probe.vector is not None and shard.count:
+        rows = np.flatnonzero(shard.vectors.scale[: shard.count] > 0)
+        dense[rows] = shard.vectors.exact(unit(probe.vector), rows)
+    return dense
+
+
+def _count_words(shard: PlaneShard, probe: Probe, found: Scores) -> tuple[Floats, Floats]:
+    """BM25 of each row, and what each term weighs."""
+    stats = found.statistics
+    if found.words is not None or stats is None or not probe.terms:
+        return _pick(shard.columns.seq, found.seq, found.words), np.zeros(len(probe.terms), np.float32)
+    scale = Bm25.of_terms(np.array(stats.holding, np.intp), stats.units, stats.terms)
+    return shard.postings.score(probe.terms, scale), scale.rarity.astype(np.float32)
+
+
+def _measure_span(arm: str, scores: Floats, found: Scores) -> Span:
+    """Over all that passed, where these are all; else from the lowest score that anything can have."""
+    if found.lowest is None:
+        low = float(scores.min()) if len(scores) else 0.0
+    else:
+        low = found.lowest if arm == "dense" else 0.0
+    return Span(low, float(scores.max(initial=low)))
+
+
+def _pick(wanted: Seqs, seqs: Seqs, scores: Floats | None) -> Floats:
+    """The scores of the seqs wanted; 0 where there is none."""
+    if scores is None or not len(seqs):
         return np.zeros(len(wanted), np.float32)
     order = np.argsort(seqs, kind="stable")
-    return ScoredSeqs(seqs[order], np.asarray(scores, np.float32)[order]).read(wanted)
+    at = np.minimum(np.searchsorted(seqs[order], wanted), len(seqs) - 1)
+    return np.where(seqs[order][at] == wanted, np.asarray(scores, np.float32)[order][at], np.float32(0))

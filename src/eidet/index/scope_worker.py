@@ -7,14 +7,14 @@ import threading
 import time
 from collections.abc import Callable
 
-from ..net.worker import UNTIL_WOKEN, BackgroundWorker
+from ..net.worker import BackgroundWorker
 
 
 class ScopeWorker:
     """Does a job for each scope it is asked for, one after the other; asking twice for one is asking once.
 
     While a scope is worked on, it may be asked for again, unless there is a rest: then requests are ignored
-    until `rest_seconds` after its job. The job reports its own errors.
+    until `rest_seconds` after its job. The job reports its own errors. The thread ends when nothing waits.
     """
 
     def __init__(
@@ -44,14 +44,14 @@ class ScopeWorker:
             if self.thread.stopping or self._rests_until.get(scope, 0.0) > self._clock():
                 return
             self._waiting[scope] = None
-        self.thread.wake()
+        self.thread.start()
 
     def wait_until_idle(self, seconds: float) -> bool:
         """Waits until nothing is left to do; whether that is so."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._waiting and self._current is None, seconds)
 
-    def close(self, seconds: float) -> None:
+    def close(self, seconds: float | None = None) -> None:
         """Leaves what waits, and finishes what is being done."""
         self.thread.ask_to_stop()
         with self._changed:
@@ -59,10 +59,10 @@ class ScopeWorker:
             self._changed.notify_all()
         self.thread.join(seconds)
 
-    def _step(self) -> float:
+    def _step(self) -> float | None:
         scope = self._take()
         if scope is None:
-            return UNTIL_WOKEN
+            return None
         try:
             self._job(scope)
         finally:

@@ -90,10 +90,9 @@ class EidetMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Stores what was said in some events, all or none; events without words are passed over."""
-        drafts = []
-        for event in events:
-            if _text_of(event.content):
-                drafts.append(_draft_of_event(event, session_id, custom_metadata))
+        drafts = [
+            _draft_of_event(event, session_id, custom_metadata) for event in events if _text_of(event.content)
+        ]
         await finish(partial(self._add, drafts, self._scope(app_name, user_id)))
 
     async def add_memory(
@@ -105,9 +104,7 @@ class EidetMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Stores memories as facts, all or none; one with an id that exists takes its place."""
-        drafts = []
-        for entry in memories:
-            drafts.append(_draft_of_entry(entry, custom_metadata))
+        drafts = [_draft_of_entry(entry, custom_metadata) for entry in memories]
         if drafts:
             write = partial(self.memory.remember, drafts, scope=self._scope(app_name, user_id))
             await finish(write)
@@ -259,11 +256,12 @@ class EidetSessionService(BaseSessionService):
         config = config or GetSessionConfig()
         if config.num_recent_events == 0:
             return []
-        events = []
-        for record in read_all(
-            self.memory, Where(source=_EVENT), scope, session=id, newest=config.num_recent_events
-        ):
-            events.append(Event.model_validate_json(dump_json(record.data)))
+        events = [
+            Event.model_validate_json(dump_json(record.data))
+            for record in read_all(
+                self.memory, Where(source=_EVENT), scope, session=id, newest=config.num_recent_events
+            )
+        ]
         return _keep_after(events, config.after_timestamp)
 
     def _read_shared(self, app_name: str) -> dict[str, Any]:
@@ -296,10 +294,7 @@ class EidetSessionService(BaseSessionService):
 
 def _text_of(content: Content | None) -> str:
     """The words of a content; what a model only thought is left out."""
-    texts = []
-    for part in (content and content.parts) or ():
-        if part.text and not part.thought:
-            texts.append(part.text)
+    texts = [part.text for part in (content and content.parts) or () if part.text and not part.thought]
     return "\n".join(texts).strip()
 
 
@@ -335,10 +330,11 @@ def _entry_of(record: Record) -> MemoryEntry:
 def _dump_event(event: Event) -> dict[str, Any]:
     """An event as JSON, without what is meant for this invocation alone."""
     data: dict[str, Any] = json.loads(event.model_dump_json(exclude_none=True))
-    delta = {}
-    for name, value in data["actions"]["state_delta"].items():
-        if not name.startswith(State.TEMP_PREFIX):
-            delta[name] = value
+    delta = {
+        name: value
+        for name, value in data["actions"]["state_delta"].items()
+        if not name.startswith(State.TEMP_PREFIX)
+    }
     data["actions"]["state_delta"] = delta
     return data
 
@@ -378,10 +374,7 @@ def _draft_state(source: str, name: str, value: Any, session_id: str | None = No
 
 
 def _state_of(records: Iterable[Record], prefix: str = "") -> dict[str, Any]:
-    state = {}
-    for record in records:
-        state[prefix + record.data["name"]] = record.data["value"]
-    return state
+    return {prefix + record.data["name"]: record.data["value"] for record in records}
 
 
 def _draft_session(session: Session, at: float) -> Draft:

@@ -215,9 +215,7 @@ class EidetHistoryProvider(HistoryProvider):
         """The messages of a session, oldest first."""
         scope = self._scope(state)
         messages: list[Message] = await asyncio.to_thread(self._read, session_id, scope, self.limit)
-        if self.limit is not None:
-            return _drop_orphans(messages)
-        return messages
+        return _drop_orphans(messages) if self.limit is not None else messages
 
     async def save_messages(
         self,
@@ -247,18 +245,19 @@ class EidetHistoryProvider(HistoryProvider):
 
     def _read(self, session_id: str | None, scope: str, newest: int | None) -> list[Message]:
         where = Where(source=_HISTORY)
-        messages = []
-        for record in read_all(self.memory, where, scope, session=session_id or "default", newest=newest):
-            messages.append(Message.from_dict(record.data))
-        return messages
+        return [
+            Message.from_dict(record.data)
+            for record in read_all(self.memory, where, scope, session=session_id or "default", newest=newest)
+        ]
 
     def _save(self, session_id: str | None, messages: Sequence[Message], scope: str) -> None:
         with self._lock:
             latest = self._read(session_id, scope, len(messages) + 1)
             fresh = messages[count_known(latest, messages) :]
-            drafts = []
-            for message, at in zip(fresh, self._times.take(len(fresh)), strict=True):
-                drafts.append(self._draft(message, session_id or "default", at))
+            drafts = [
+                self._draft(message, session_id or "default", at)
+                for message, at in zip(fresh, self._times.take(len(fresh)), strict=True)
+            ]
             if drafts:
                 self.memory.remember(drafts, scope=scope, again=True)
 
@@ -288,9 +287,7 @@ def count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
     may_repeat = stored[-1].role == "user" and stored[-1].message_id is None
     for start in range(len(now) - size + 1):
         if now[start : start + size] == before:
-            if start == 0 and size == 1 and may_repeat:
-                return 0
-            return start + size
+            return 0 if start == 0 and size == 1 and may_repeat else start + size
     for count in range(min(size, len(now)), 0, -1):
         if before[-count:] == now[:count] and not (count == 1 and may_repeat):
             return count
@@ -318,8 +315,4 @@ def _drop_orphans(messages: list[Message]) -> list[Message]:
 
 
 def _texts_of(messages: Iterable[Message]) -> list[str]:
-    texts = []
-    for message in messages:
-        if message.role == "user":
-            texts.append(message.text)
-    return texts
+    return [message.text for message in messages if message.role == "user"]

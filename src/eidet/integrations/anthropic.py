@@ -48,9 +48,7 @@ class MemoryFiles:
     def read(self, path: str) -> str | None:
         """The text of a file; None if there is none."""
         record = self._record(path)
-        if record is None or _is_folder(record):
-            return None
-        return _text_of(record)
+        return None if record is None or _is_folder(record) else _text_of(record)
 
     def is_folder(self, path: str) -> bool:
         record = self._record(path)
@@ -152,9 +150,7 @@ def _is_folder(record: Record) -> bool:
 
 def _text_of(record: Record) -> str:
     whole = record.whole
-    if isinstance(whole.data, dict):
-        return str(whole.data["content"])
-    return whole.text
+    return str(whole.data["content"]) if isinstance(whole.data, dict) else whole.text
 
 
 class MemoryCommands:
@@ -368,9 +364,7 @@ def format_size(count: int) -> str:
         return "0B"
     unit = min((count.bit_length() - 1) // 10, len(_UNITS) - 1)
     size = count / 1024**unit
-    if size == int(size):
-        return f"{int(size)}{_UNITS[unit]}"
-    return f"{size:.1f}{_UNITS[unit]}"
+    return f"{int(size)}{_UNITS[unit]}" if size == int(size) else f"{size:.1f}{_UNITS[unit]}"
 
 
 def _number(lines: Sequence[str], first: int) -> str:

@@ -48,9 +48,7 @@ class EidetSessionStore:
     async def load(self, key: Mapping[str, str]) -> list[Any] | None:
         """All entries of a transcript in their order; None if there are none."""
         records = await asyncio.to_thread(self._entries, key)
-        if not records:
-            return None
-        return [record.data for record in records]
+        return None if not records else [record.data for record in records]
 
     async def list_sessions(self, project_key: str) -> list[dict[str, Any]]:
         """The sessions of a project, with when each was last written, in milliseconds."""
@@ -83,9 +81,7 @@ class EidetSessionStore:
         with self._lock:
             fresh = self._without_known(scope, key, entries)
             times = self._times.take(len(fresh) + 1)
-            drafts = []
-            for entry, at in zip(fresh, times, strict=False):
-                drafts.append(_draft(key, entry, at))
+            drafts = [_draft(key, entry, at) for entry, at in zip(fresh, times, strict=False)]
             if "subpath" not in key:
                 drafts.append(self._fold(scope, key, fresh, times[-1]))
             if drafts:
@@ -146,9 +142,7 @@ def _tell_summary(record: Record | None) -> dict[str, Any] | None:
 def _id_of(key: Mapping[str, str], entry: Any) -> str | None:
     """The id of an entry that has a uuid; others are always new."""
     uuid = entry.get("uuid") if isinstance(entry, Mapping) else None
-    if not uuid:
-        return None
-    return key_id(_key_of(key, uuid))
+    return None if not uuid else key_id(_key_of(key, uuid))
 
 
 def _key_of(key: Mapping[str, str], uuid: str) -> str:

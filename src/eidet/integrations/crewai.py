@@ -104,9 +104,7 @@ class EidetStorage:
 
     def get_record(self, record_id: str) -> MemoryRecord | None:
         record = self.memory.get(key_id(record_id), scope=self.scope)
-        if record is None:
-            return None
-        return self._restore(record)
+        return None if record is None else self._restore(record)
 
     def list_records(
         self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0
@@ -207,9 +205,7 @@ def _read(record: Record) -> MemoryRecord:
 
 def _seconds(at: datetime) -> float:
     """CrewAI's times are in UTC and do not say so."""
-    if at.tzinfo is None:
-        return at.replace(tzinfo=UTC).timestamp()
-    return at.timestamp()
+    return at.replace(tzinfo=UTC).timestamp() if at.tzinfo is None else at.timestamp()
 
 
 def _path(scope: str | None) -> str:

@@ -40,16 +40,12 @@ def make_missing(framework: str, extra: str) -> MissingExtra:
 
 def check_scope(scope: str | Callable[[C], str]) -> str | Callable[[C], str]:
     """A scope as an adapter is given it: a name, or a function that makes it from a run's context."""
-    if callable(scope):
-        return scope
-    return Scope.exactly(scope).path
+    return scope if callable(scope) else Scope.exactly(scope).path
 
 
 def find_scope(scope: str | Callable[[C], str], context: C) -> str:
     """The scope that a run works in."""
-    if callable(scope):
-        return Scope.exactly(scope(context)).path
-    return scope
+    return Scope.exactly(scope(context)).path if callable(scope) else scope
 
 
 def quote_label(label: str) -> str:
@@ -149,11 +145,11 @@ def list_texts(content: object) -> list[str]:
     """The texts of a message's content, which is a text or a list of parts."""
     if isinstance(content, str):
         return [content]
-    texts: list[str] = []
-    for part in content if isinstance(content, list | tuple) else ():
-        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-    return texts
+    return [
+        part["text"]
+        for part in (content if isinstance(content, list | tuple) else ())
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+    ]
 
 
 def join_key(*parts: str) -> str:
@@ -184,6 +180,4 @@ def find_cosine(record: Record, asked: Sequence[float]) -> float:
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     length = math.hypot(*one) * math.hypot(*other)
-    if length == 0:
-        return 0.0
-    return sum(map(operator.mul, one, other)) / length
+    return 0.0 if length == 0 else sum(map(operator.mul, one, other)) / length

@@ -109,9 +109,9 @@ class EidetVectorStore(VectorStore):
         contents = list(texts)
         names = [name or str(uuid.uuid4()) for name in ids or [None] * len(contents)]
         about = metadatas or [{}] * len(contents)
-        drafts = []
-        for text, name, meta in zip(contents, names, about, strict=True):
-            drafts.append(_draft_document(text, name, meta))
+        drafts = [
+            _draft_document(text, name, meta) for text, name, meta in zip(contents, names, about, strict=True)
+        ]
         if drafts:
             self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
         return names
@@ -149,9 +149,7 @@ class EidetVectorStore(VectorStore):
         return float  # scores are from 0 to 1 already
 
     def _recall(self, query: str, k: int, filter: Filter | None) -> Sequence[Hit]:
-        where: Filter = _DOCUMENT
-        if filter is not None:
-            where = _DOCUMENT & _where_of(filter)
+        where: Filter = _DOCUMENT & _where_of(filter) if filter is not None else _DOCUMENT
         return self.memory.recall(query, scope=self.scope, limit=k, where=where, least=0)
 
 
@@ -174,9 +172,10 @@ class EidetChatMessageHistory(BaseChatMessageHistory):
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Adds messages, all or none. Once it returns, they are durable."""
-        drafts = []
-        for message, at in zip(messages, self._times.take(len(messages)), strict=True):
-            drafts.append(self._draft(message, at))
+        drafts = [
+            self._draft(message, at)
+            for message, at in zip(messages, self._times.take(len(messages)), strict=True)
+        ]
         if drafts:
             self.memory.remember(drafts, scope=self.scope, again=True)
 
@@ -209,9 +208,7 @@ def _where_of(filter: Filter) -> Where:
     """A `Where`, or a dict of metadata: `{"topic": "music"}`."""
     if isinstance(filter, Where):
         return filter
-    conditions = []
-    for name, value in filter.items():
-        conditions.append(Condition(f"meta.metadata.{name}", "=", value))
+    conditions = [Condition(f"meta.metadata.{name}", "=", value) for name, value in filter.items()]
     return Where(conditions=tuple(conditions))
 
 

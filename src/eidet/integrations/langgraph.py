@@ -197,9 +197,7 @@ class EidetStore(BaseStore):
 
     def _namespace(self, path: str) -> Namespace:
         labels = path.removeprefix(self.scope).removeprefix("/")
-        if not labels:
-            return ()
-        return tuple(map(unquote, labels.split("/")))
+        return () if not labels else tuple(map(unquote, labels.split("/")))
 
     def _fields_of(self, record: Record) -> dict[str, Any]:
         """What LangGraph's items have. The namespace is the one that this store reads the item by."""

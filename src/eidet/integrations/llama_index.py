@@ -113,10 +113,9 @@ class EidetMemoryBlock(BaseMemoryBlock[str]):
         return cut(content, counter.count(content) - tokens_to_truncate, counter) or None
 
     def _draft_messages(self, messages: Sequence[ChatMessage]) -> list[Draft]:
-        drafts = []
-        for message, at in zip(messages, self._times.take(len(messages)), strict=True):
-            drafts.append(_draft(message, at))
-        return drafts
+        return [
+            _draft(message, at) for message, at in zip(messages, self._times.take(len(messages)), strict=True)
+        ]
 
     def _write(self) -> None:
         with self._lock:
@@ -212,9 +211,7 @@ class EidetNodeStore(BasePydanticVectorStore):
 
     def add(self, nodes: Sequence[BaseNode], **_more: Any) -> list[str]:
         """Stores nodes, all or none; one with an id that exists takes its place."""
-        drafts = []
-        for node in nodes:
-            drafts.append(_draft_node(node))
+        drafts = [_draft_node(node) for node in nodes]
         if drafts:
             self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
         return [node.node_id for node in nodes]
@@ -308,9 +305,7 @@ def _choose_vector(query: VectorStoreQuery) -> list[float] | None:
 
 
 def _rate(hit: Hit, vector: list[float] | None) -> float:
-    if vector is None:
-        return hit.score
-    return find_cosine(hit.record, vector)
+    return hit.score if vector is None else find_cosine(hit.record, vector)
 
 
 def _where_nodes(node_ids: Sequence[str] | None, filters: MetadataFilters | None) -> Where:

@@ -162,10 +162,7 @@ def move_cursor(after: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]
     """Where to read on: an hour before the latest row, and the rows since then, which are known."""
     latest = max(_read_time(row) for row in rows)
     after = max(after, make_id(latest - LATE.total_seconds()))
-    seen = []
-    for row in rows:
-        if row["id"] > after:
-            seen.append(row["id"])
+    seen = [row["id"] for row in rows if row["id"] > after]
     return {"after": after, "seen": seen}
 
 
@@ -233,9 +230,7 @@ def load_fragment(argument: str) -> llm.Fragment:
 
 def load_template(argument: str) -> llm.Template:
     """A model that uses its memory: `llm chat -t eidet:`; `-t eidet:work` for the scope `work`."""
-    tool = "Eidet"
-    if argument:
-        tool = f"Eidet({json.dumps(argument)})"
+    tool = f"Eidet({json.dumps(argument)})" if argument else "Eidet"
     return llm.Template(name=f"eidet:{argument}", system=INSTRUCTIONS, tools=[tool])
 
 

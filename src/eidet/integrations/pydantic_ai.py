@@ -21,7 +21,7 @@ from ..core.record import Record, key_id
 from ..core.where import Where
 from ..memory import Memory
 from ..recall.prompt_lines import line_of, quote_line
-from ..trust.privacy.quoting import is_untrusted
+from ..trust.privacy.quarantine import is_untrusted
 from .extras import check_scope, drop_known, find_scope, finish, make_missing
 
 try:
@@ -123,9 +123,7 @@ async def _call(work: Callable[[], Any]) -> Any:
 
 def _tell(record: Record) -> str:
     """A memory as a line; a text of strangers as a quotation that it cannot leave."""
-    if is_untrusted(record):
-        return quote_line(record, record.text)
-    return line_of(record)
+    return quote_line(record, record.text) if is_untrusted(record) else line_of(record)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

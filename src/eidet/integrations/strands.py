@@ -88,10 +88,7 @@ class EidetMemoryStore(MemoryStore):
             return []
         limit = (options or {}).get("max_search_results") or self.max_search_results or RESULTS
         hits = await asyncio.to_thread(self._recall, query[:QUERY_CHARS], limit)
-        entries = []
-        for hit in hits:
-            entries.append(MemoryEntry(content=hit.record.whole.text, metadata=_tell(hit)))
-        return entries
+        return [MemoryEntry(content=hit.record.whole.text, metadata=_tell(hit)) for hit in hits]
 
     async def add(self, content: str, metadata: Mapping[str, Any] | None = None) -> None:
         """Stores a fact. One that the scope has with the same metadata is not stored again."""
@@ -144,11 +141,12 @@ class EidetMemoryStore(MemoryStore):
 
 def _text_of(message: Message) -> str:
     """What a message says, results of tools included, where Strands does not leave them out."""
-    texts = []
-    for block in message["content"]:
-        for part in (block, *block.get("toolResult", {}).get("content", ())):
-            if part.get("text"):
-                texts.append(part["text"])
+    texts = [
+        part["text"]
+        for block in message["content"]
+        for part in (block, *block.get("toolResult", {}).get("content", ()))
+        if part.get("text")
+    ]
     return "\n".join(texts).strip()
 
 

@@ -39,7 +39,7 @@ class Forgetting:
         from ..trust.erase import Eraser
 
         vault = self._guarding.pseudonyms
-        empty = vault.empty if vault.has_vault else None
+        empty = None if vault.vault is None else vault.empty
         return Eraser(self._parts, self._life, self._echoes, empty)
 
     def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:

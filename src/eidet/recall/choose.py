@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from ..core.hit import Hit
 from ..core.record import Kind, Record
 from ..text.tokens import TokenCounter
-from ..trust.privacy.quoting import is_untrusted
+from ..trust.privacy.quarantine import is_untrusted
 from .passages import Key, SessionTurns, header_of, key_of
 from .prompt_lines import excerpt_of, is_long, likely_chars, one_line, quote_line, stamp_of
 

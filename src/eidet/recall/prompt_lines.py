@@ -10,7 +10,7 @@ from ..core.validate import local
 from ..text import unpack
 from ..text.analysis import read_analysis
 from ..text.chunks import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
-from ..trust.privacy.quoting import fence_text, trust_in
+from ..trust.privacy.quarantine import fence_text, trust_in
 
 GAP: Final = "…"
 

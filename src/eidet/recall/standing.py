@@ -27,7 +27,7 @@ from ..models.embed import embed_checked
 from ..text.analysis import has_any_term
 from ..text.facts.statement import Nature, Reference
 from ..text.worded_pattern import WordedPattern
-from ..trust.privacy.quoting import is_untrusted
+from ..trust.privacy.quarantine import is_untrusted
 
 if TYPE_CHECKING:
     from . import Query, Recall

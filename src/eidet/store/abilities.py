@@ -53,7 +53,7 @@ class MaintainsStorage(Protocol):
 
 @runtime_checkable
 class AnswersVerbs(Protocol):
-    """A store that carries out these verbs itself, without reading each record."""
+    """A store that carries out verbs itself, without reading each record. It may have only some of these."""
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         """As `verbs.scan`; for a store whose `find` may answer from a part of what it keeps."""

@@ -22,7 +22,7 @@ from ..parts import Parts
 from ..store import Head, verbs
 from ..store.rules import UNIQUE_KINDS
 from ..text.analysis import has_statements
-from ..trust.privacy.quoting import trust_in
+from ..trust.privacy.quarantine import trust_in
 from ..trust.seal.exports import archive_for
 from ..write.ingest import Ingest, embed_units
 from ..write.put import put_records

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.timing import until
 
-from eidet import Memory, Unavailable
+from eidet import Memory
 from eidet.index.embedded import EmbeddedIndex
-from eidet.index.follower import MANY, Follower
+from eidet.parts import MANY
 
 
 def follows() -> bool:
@@ -58,19 +58,4 @@ def test_answers_are_the_same_as_without(tmp_path: Path) -> None:
 def test_closing_ends_the_thread(tmp_path: Path) -> None:
     with Memory(tmp_path / "bulk.db", embedder="hashing:32") as memory:
         memory.remember(texts(2 * MANY))
-    assert not follows()
-
-
-def test_a_scope_that_cannot_be_read_is_left_to_the_next_recall() -> None:
-    asked: list[str] = []
-
-    def take_in(scope: str) -> None:
-        asked.append(scope)
-        if scope == "broken":
-            raise Unavailable("the store is away")
-
-    follower = Follower(take_in)
-    follower.note(["fine", "broken"])
-    until(lambda: sorted(asked) == ["broken", "fine"])
-    follower.close()
     assert not follows()

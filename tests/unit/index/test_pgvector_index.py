@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from eidet import Memory
 from eidet.core.errors import Misconfigured
@@ -20,22 +18,16 @@ from eidet.core.scope import Scope
 from eidet.core.settings import Settings
 from eidet.core.where import Condition, Near, Where
 from eidet.index import Probe
-from eidet.index.contract import NOW, WIDTH, long, make_record, unit
+from eidet.index.contract import NOW, WIDTH, make_record, unit
 from eidet.index.embedded import EmbeddedIndex
-from eidet.index.embedded.occurrences import read_shard
-from eidet.index.embedded.postings import Bm25
-from eidet.index.embedded.shard import Shard
-from eidet.index.embedded.vectors import VectorPlanes
-from eidet.index.neighbours import APART, LONG, number_turns, number_windows
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
-from eidet.index.pgvector import query as served
-from eidet.index.pgvector.postings import pack_blocks, read_blocks, thin_block
 from eidet.store import Derived, verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
 from eidet.text import term_id
 
 AT_ONCE = PgvectorSettings(from_records=1, tail=50, background=False)
+ALONG_THE_GRAPH = replace(AT_ONCE, few=0)
 
 
 @pytest.fixture
@@ -76,10 +68,15 @@ def tables(store: PostgresStore) -> list[str]:
     return [name for (name,) in store.ask(lambda c: c.execute(sql).fetchall())]
 
 
+def signed(word: str) -> int:
+    """The id of a word as the server's integers have it."""
+    return int(np.uint32(term_id(word)).view(np.int32))
+
+
 def test_the_server_finds_what_the_ram_finds(store: PostgresStore) -> None:
     """In a scope where most is neither near nor worded alike, so that only candidates come back."""
     records = filled(store, 2_500)
-    index, ram = PgvectorIndex(store, WIDTH, settings=AT_ONCE), EmbeddedIndex(store, WIDTH)
+    index, ram = PgvectorIndex(store, WIDTH, settings=ALONG_THE_GRAPH), EmbeddedIndex(store, WIDTH)
     rng = np.random.default_rng(9)
     kept = same = 0
     for n in range(20):
@@ -87,7 +84,8 @@ def test_the_server_finds_what_the_ram_finds(store: PostgresStore) -> None:
         asked = probe(f"w{n} u{n * 7}", vector=vector, depth=100)
         here, there = index.search(asked), ram.search(asked)
         assert len(here) < 400
-        assert (here.searched, here.kept) == (len(records), len(records))
+        assert here.searched == len(records)
+        assert here.kept == pytest.approx(len(records), rel=0.2)
         best = set(there.seq[np.argsort(-there.dense)[:10]].tolist())
         kept, same = kept + 10, same + len(best & set(here.seq.tolist()))
         words = dict(zip(there.seq.tolist(), there.words.tolist(), strict=True))
@@ -103,11 +101,10 @@ def test_the_server_finds_what_the_ram_finds(store: PostgresStore) -> None:
     index.close()
 
 
-def test_a_filter_is_part_of_the_search(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served, "FEW", 60)
+def test_a_filter_is_part_of_the_search(store: PostgresStore) -> None:
     filled(store, 800, who="ann")
     filled(store, 60, seed=6, who="bob", place=(1.0, 2.0), data={"colour": "red"})
-    index, ram = PgvectorIndex(store, WIDTH, settings=AT_ONCE), EmbeddedIndex(store, WIDTH)
+    index, ram = PgvectorIndex(store, WIDTH, settings=replace(AT_ONCE, few=60)), EmbeddedIndex(store, WIDTH)
     vector = np.random.default_rng(1).normal(size=WIDTH).astype(np.float32)
     for where in (
         Where(who="ann"),
@@ -179,7 +176,7 @@ def test_what_one_process_copied_is_there_for_the_next(store: PostgresStore) -> 
     filled(store, 200, seed=6)
     assert first.search(probe("common")).searched == 320
     assert second.search(probe("u7")).searched == 320
-    assert tables(store) == [table] or len(tables(store)) == 1
+    assert tables(store) == [table]
     second.close()
     first.close()
 
@@ -206,19 +203,6 @@ def test_small_scopes_stay_in_ram(store: PostgresStore) -> None:
     index.close()
 
 
-def test_a_scope_that_shrinks_goes_back_to_ram(store: PostgresStore) -> None:
-    records = filled(store, 1_300)
-    settings = PgvectorSettings(from_records=1_000, tail=50, background=False)
-    index = PgvectorIndex(store, WIDTH, settings=settings)
-    assert index.search(probe("common")).searched == 1_300
-    assert len(tables(store)) == 1
-    verbs.delete_where(store, Where(ids=tuple(record.id for record in records[20:])), now=NOW)
-    assert index.search(probe("common")).searched == 20
-    assert index.search(probe("common")).searched == 20
-    assert tables(store) == []
-    index.close()
-
-
 def test_nothing_of_what_is_forgotten_is_left_in_the_tables(store: PostgresStore) -> None:
     filled(store, 60)
     (secret,) = verbs.put(store, [make_record("secret", words="swordfish common", axis=3)], now=NOW)
@@ -232,7 +216,7 @@ def test_nothing_of_what_is_forgotten_is_left_in_the_tables(store: PostgresStore
     )
     words = store.ask(
         lambda c: c.execute(
-            f"SELECT count(*) FROM {table.replace('units', 'words')} WHERE term = {term_id('swordfish')}"
+            f"SELECT count(*) FROM {table.replace('units', 'words')} WHERE word = {signed('swordfish')}"
         ).fetchone()
     )
     assert (units, words) == ((0,), (0,))
@@ -266,24 +250,20 @@ def test_new_vectors_make_a_new_copy(store: PostgresStore) -> None:
     index.close()
 
 
-def test_many_are_found_where_many_are_wanted(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served, "FEW", 0)
+def test_many_are_found_where_many_are_wanted(store: PostgresStore) -> None:
     filled(store, 1_500)
-    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
+    index = PgvectorIndex(store, WIDTH, settings=ALONG_THE_GRAPH)
     for where in (None, ~Where(who="nobody"), Where(since=NOW)):
         found = index.search(probe(vector=unit((1, 1.0)), depth=1_200, where=where))
         assert len(found) >= 300
-        assert found.kept == 1_500
+        assert found.kept == pytest.approx(1_500, rel=0.2)
         worst = np.sort(found.dense)[-300]
         ram = EmbeddedIndex(store, WIDTH).search(probe(vector=unit((1, 1.0)), depth=1_200, where=where))
         assert worst == pytest.approx(np.sort(ram.dense)[-300], abs=1e-3)
     index.close()
 
 
-def test_expired_neighbours_do_not_hide_the_living(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(served, "FEW", 0)
+def test_expired_neighbours_do_not_hide_the_living(store: PostgresStore) -> None:
     rng = np.random.default_rng(2)
     near = unit((0, 1.0)) + rng.normal(scale=0.01, size=(150, WIDTH)).astype(np.float32)
     verbs.put(
@@ -296,27 +276,25 @@ def test_expired_neighbours_do_not_hide_the_living(
         unique=False,
     )
     filled(store, 200)
-    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
+    index = PgvectorIndex(store, WIDTH, settings=ALONG_THE_GRAPH)
     found = index.search(probe(vector=unit((0, 1.0)), depth=20))
     assert len(found) >= 20
-    assert (found.searched, found.kept) == (350, 200)
+    assert found.searched == 350
+    assert found.kept == pytest.approx(200, rel=0.2)
     index.close()
 
 
-def test_long_sessions_keep_who_stands_beside_whom(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(served, "FEW", 0)
+def test_long_sessions_keep_who_stands_beside_whom(store: PostgresStore) -> None:
     verbs.put(
         store,
         [
             make_record(f"{n}", words=f"u{n}", session="s", occurred=NOW + n, axis=n % WIDTH)
-            for n in range(LONG + 100)
+            for n in range(500)
         ],
         now=NOW,
         unique=False,
     )
-    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
+    index = PgvectorIndex(store, WIDTH, settings=ALONG_THE_GRAPH)
     found = index.search(probe("u200", depth=1))
     ids = [record.id for record in store.read("a", found.seq.tolist()) if record is not None]
     at = dict(zip(ids, found.traits.turn.tolist(), strict=True))
@@ -367,50 +345,3 @@ def test_settings_that_make_no_sense_are_refused(store: PostgresStore) -> None:
         PgvectorIndex(store, 4_001)
     with pytest.raises(Misconfigured, match="PostgreSQL"):
         PgvectorIndex(RamStore(), WIDTH)
-
-
-# Without a server.
-
-
-@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=30), st.data())
-def test_blocks_score_like_the_shard_they_are_of(texts: list[list[str]], data: st.DataObject) -> None:
-    store = RamStore()
-    verbs.put(store, [make_record(f"{n}", words=" ".join(words)) for n, words in enumerate(texts)], now=NOW)
-    shard = Shard("a", VectorPlanes(WIDTH))
-    shard.apply(store.changes("a", 0, 1000))
-    terms = tuple(term_id(letter) for letter in "abc")
-    rows = [row for row in pack_blocks(shard) if row[0] in terms]
-    read = read_blocks(terms, rows)
-    scale = Bm25.of_terms(np.bincount(read.which, minlength=3), shard.live, shard.total)
-    seqs, scores = read.score(scale)
-    truth, _ = shard.postings.bm25(terms, alive=None, live=shard.live, total=shard.total)
-    assert np.allclose(truth[truth > 0], scores, atol=1e-5)
-    assert seqs.tolist() == shard.columns.seq[truth > 0].tolist()
-    gone = np.array(data.draw(st.lists(st.sampled_from(shard.columns.seq.tolist()), unique=True)), np.int64)
-    for _, first, size, kept in rows:
-        left, rest = thin_block(first, size, kept, gone)
-        (block,) = [read_blocks((0,), [(0, first, left, rest)])]
-        whole = read_blocks((0,), [(0, first, size, kept)])
-        assert block.seq.tolist() == [seq for seq in whole.seq.tolist() if seq not in gone]
-
-
-def test_the_best_unit_of_a_record_counts() -> None:
-    store = RamStore()
-    verbs.put(store, [long("x", ["cat cat", "dog", "cat dog"]), make_record("y", words="dog")], now=NOW)
-    shard = Shard("a", VectorPlanes(WIDTH))
-    shard.apply(store.changes("a", 0, 10))
-    terms = (term_id("cat"), term_id("dog"))
-    read = read_shard(shard, terms)
-    scale = Bm25.of_terms(np.array([2, 3]), 4, shard.total)
-    seqs, scores = read.score(scale)
-    assert len(seqs) == 2
-    assert scores[0] == pytest.approx(
-        max(shard.postings.bm25(terms, alive=None, live=4, total=shard.total)[0][:3]), abs=1e-5
-    )
-
-
-def test_turns_of_stretches_count_on_where_they_touch() -> None:
-    assert number_turns([[5, 3, 9], [7]]) == {5: 0, 3: 1, 9: 2, 7: 0}
-    turns = number_windows([[1, 2, 3, 4], [3, 4, 5, 6], [20, 21]])
-    assert [turns[seq] - turns[1] for seq in (1, 2, 3, 4, 5, 6)] == list(range(6))
-    assert turns[20] - turns[6] >= APART - 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eidet.index.projection import project_vectors
+from eidet.index.embedded.vectors import project_vectors
 from eidet.models.embed.quantise import pack_rows, quantise
 
 WIDTH = 32

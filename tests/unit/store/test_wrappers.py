@@ -46,11 +46,8 @@ from eidet.trust.seal.transaction import SealedTransaction
 
 WRAPPERS = (AuditedStore, SealedStore)
 TRANSACTIONS = (AuditedTransaction, LoggedTransaction, SealedTransaction)
-OF_TIERS = {"describe", "fingerprint", "list_derived", "prune", "scan", "scrub", "size", "survey"} | {
-    "switch_vectors",
-    "trim",
-}
-BY_VERBS = {"list_telling", "put_new"}  # what the verbs do for two stores that are one
+OF_TIERS = {"describe", "fingerprint", "prune", "scan", "scrub", "size", "trim"}
+BY_VERBS = {"list_derived", "list_telling", "put_new", "survey", "switch_vectors"}  # for two that are one
 OF_ONE = {"note_in", "latest_seq", "leap"}
 
 

@@ -8,14 +8,10 @@ client     the Messages API               agent_with_memory  AgentWithMemory; to
 from __future__ import annotations
 
 from ..messages.message import Message
-from .agent_with_memory import AgentWithMemory, OutOfTurns
+from .agent_with_memory import AgentWithMemory, OutOfTurns, Tool
 from .conversation_memory import ConversationMemory
-from .embedding import EmbeddingService
-from .episodic import Episode, EpisodicMemory
-from .items import FactStore, MemoryItem, MemoryStore
-from .semantic import SemanticMemory
-from .system import AgentMemorySystem, create_memory_aware_prompt
-from .tools import Tool
+from .semantic import EmbeddingService, FactStore, MemoryItem, MemoryStore, SemanticMemory
+from .system import AgentMemorySystem, Episode, EpisodicMemory, create_memory_aware_prompt
 from .working_memory import WorkingMemory
 
 __all__ = [

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from ...upkeep.importance import action_importance, importance, move_score, state_importance
+from .answering import merge_sorted
 from .api import AgentMemoryAPI
 from .builder import QueryBuilder, query
 from .compound import Compound, MemoryQuery, Weighted
@@ -33,7 +34,6 @@ from .memory_hooks import (
     set_default_memory_api,
     with_memory,
 )
-from .merge import merge_sorted
 from .models import ActionData, ActionResult, AgentState
 from .ranking import Content, Importance, Narrative, Similarity
 from .result_cache import cacheable

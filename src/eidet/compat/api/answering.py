@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, Final
+import heapq
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import islice
+from typing import Any, Final, TypeVar
 
 from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.record import Record, Tier
@@ -13,9 +15,38 @@ from ...store.traits import missing_of
 from .config import MemoryConfig
 from .entries import NAMES, Entry, entry_of, label_of
 from .errors import MemoryRetrievalException, log, severity_of, translate_errors
-from .merge import KEYS, merge_sorted
-from .reader import Look, Scored
+from .reader import Look, Scored, by_score
 from .result_cache import ResultCache
+
+T = TypeVar("T")
+
+
+def merge_sorted(parts: Sequence[Iterable[T]], key: Callable[[T], Any], limit: int | None = None) -> list[T]:
+    """Lists that are sorted by `key`, merged by a heap: n items of k lists take O(n log k)."""
+    return list(islice(heapq.merge(*parts, key=key), limit))
+
+
+def _newest(one: Scored) -> tuple[float, int]:
+    return -one.record.occurred, -one.record.seq
+
+
+def _by_step(one: Scored) -> tuple[bool, float, int]:
+    step = one.record.step
+    return step is None, step or 0, one.record.seq
+
+
+def _latest_step(one: Scored) -> tuple[bool, float, int]:
+    step = one.record.step
+    return step is None, -(step or 0), -one.record.seq
+
+
+KEYS: Final[dict[str, Callable[[Scored], Any]]] = {
+    "score": by_score,
+    "step": _by_step,
+    "-step": _latest_step,
+    "-occurred": _newest,
+}
+
 
 Tiers = tuple[Tier, ...] | None
 Ask = Callable[[Look, Tiers], list[Scored]]
@@ -125,11 +156,7 @@ class AgentReader:
         if not missing_of(self._store()):
             return {}
         stores = self.memory.admin.health()["store"]
-        result = {}
-        for tier in tiers:
-            if (why := stores[STORES[tier]]["error"]) is not None:
-                result[NAMES[tier]] = why
-        return result
+        return {NAMES[tier]: why for tier in tiers if (why := stores[STORES[tier]]["error"]) is not None}
 
     def _tell(self, failed: dict[str, str]) -> None:
         self.degraded = failed
@@ -149,6 +176,4 @@ class AgentReader:
             return stamp
         changes = self._store().changes(self.scope, stamp.seq, 1)
         same = changes.head.epoch == stamp.epoch and stamp.seq >= changes.pruned
-        if same and not changes.entries and not changes.gone:
-            return changes.head
-        return None
+        return changes.head if same and not changes.entries and not changes.gone else None

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...core.record import Kind, Record, Tier
 from ...core.where import Where
-from ..checks import check_limit, check_number
+from ..opening import check_limit, check_number
 from .errors import MemoryRetrievalException
 from .ranking import Importance
 from .reader import Look, Scored, by_score
@@ -53,9 +53,7 @@ class Compound:
                 yield part
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        if self.how == "and":
-            return self._all(look, where, k)
-        return self._any(look, where, k)
+        return self._all(look, where, k) if self.how == "and" else self._any(look, where, k)
 
     def _all(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         filters: list[Strategy] = []
@@ -83,12 +81,8 @@ class Compound:
         if not ranking:
             limit = None if self.graded else k
             return [], look.find(where, order="-occurred", limit=limit)
-        enough = None
-        if len(ranking) == 1:
-            enough = _pool_size(filters, k)
-        answers = []
-        for part in ranking:
-            answers.append({one.record.id: one for one in part.find(look, where, enough)})
+        enough = _pool_size(filters, k) if len(ranking) == 1 else None
+        answers = [{one.record.id: one for one in part.find(look, where, enough)} for part in ranking]
         return answers, list(_in_all(answers))
 
     def _any(self, look: Look, where: Where, k: int | None) -> list[Scored]:
@@ -108,11 +102,10 @@ class Weighted(Ranked):
 
     def __post_init__(self) -> None:
         given = self.parts.items() if isinstance(self.parts, Mapping) else self.parts
-        weighed = []
-        for part, weight in given:
-            weighed.append(
-                (part, check_number(weight, "each of the weights", error=MemoryRetrievalException))
-            )
+        weighed = [
+            (part, check_number(weight, "each of the weights", error=MemoryRetrievalException))
+            for part, weight in given
+        ]
         object.__setattr__(self, "parts", tuple(weighed))
         if not self.total:
             raise MemoryRetrievalException("a weighted search needs weights from 0 up, some above 0")
@@ -122,9 +115,7 @@ class Weighted(Ranked):
         return sum(weight for _, weight in self.parts)
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        pool = None
-        if k is not None:
-            pool = max(POOL, 10 * k)
+        pool = None if k is None else max(POOL, 10 * k)
         records: dict[str, Record] = {}
         sums: dict[str, float] = {}
         for part, weight in self.parts:
@@ -170,9 +161,7 @@ def _goes_by_now(strategy: Strategy) -> bool:
 
 def _pool_size(filters: Sequence[Strategy], k: int | None) -> int | None:
     """How many to rank, so that filters with scores of their own can still reorder them."""
-    if k is None or not any(part.graded for part in filters):
-        return k
-    return max(POOL, 10 * k)
+    return k if k is None or not any(part.graded for part in filters) else max(POOL, 10 * k)
 
 
 def _in_all(answers: Sequence[dict[str, Scored]]) -> Iterator[Record]:
@@ -182,6 +171,4 @@ def _in_all(answers: Sequence[dict[str, Scored]]) -> Iterator[Record]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    if values:
-        return sum(values) / len(values)
-    return 1.0
+    return sum(values) / len(values) if values else 1.0

@@ -15,8 +15,7 @@ from ...core.settings import Upkeep
 from ...memory import Memory
 from ...open import open_store
 from ...store.redis.address import address_of
-from ..checks import check_limit, check_number, check_positive, check_whole
-from ..opening import open_memory
+from ..opening import check_limit, check_number, check_positive, check_whole, open_memory
 from .errors import MemoryConfigException, log
 
 SECONDS_A_DAY: Final = 86_400.0
@@ -72,13 +71,8 @@ class _Redis(_Tier):
             return self.url
         if not self.use_redis and self.host in _HERE:
             return None
-        secret = ""
-        if self.password:
-            secret = f":{quote(self.password, safe='')}@"
-        if self.namespace == NAMESPACE:
-            prefix = ""
-        else:
-            prefix = f"?prefix={quote(self.namespace, safe='')}"
+        secret = f":{quote(self.password, safe='')}@" if self.password else ""
+        prefix = "" if self.namespace == NAMESPACE else f"?prefix={quote(self.namespace, safe='')}"
         return f"redis://{secret}{self.host or 'localhost'}:{self.port}/{self.db}{prefix}"
 
 
@@ -281,6 +275,4 @@ def _change_fields(base: T, changes: Mapping[str, Any], name: str) -> T:
 
 
 def _days(seconds: float | None) -> float | None:
-    if seconds is None:
-        return None
-    return seconds / SECONDS_A_DAY
+    return None if seconds is None else seconds / SECONDS_A_DAY

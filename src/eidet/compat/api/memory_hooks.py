@@ -69,10 +69,7 @@ class BaseAgent:
 
 
 def _api_in(config: Any) -> AgentMemoryAPI:
-    if isinstance(config, Mapping):
-        given = config.get("memory")
-    else:
-        given = config
+    given = config.get("memory") if isinstance(config, Mapping) else config
     if isinstance(given, AgentMemoryAPI):
         return given
     if isinstance(given, MemoryConfig):
@@ -109,9 +106,7 @@ def install_memory_hooks(
         _bind_new(chosen, memory, agent_id, methods)
         return chosen
 
-    if cls is None:
-        return install
-    return install(cls)
+    return install if cls is None else install(cls)
 
 
 def with_memory(

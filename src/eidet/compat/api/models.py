@@ -26,10 +26,7 @@ class AgentState:
 
     def as_dict(self) -> dict[str, Json]:
         """What was said, in one level: the extra data beside the rest, which it does not overwrite."""
-        fields_given = {}
-        for f in fields(self):
-            if f.name != "extra_data":
-                fields_given[f.name] = getattr(self, f.name)
+        fields_given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "extra_data"}
         return {
             **self.extra_data,
             **{name: value for name, value in fields_given.items() if value is not None},
@@ -83,11 +80,7 @@ class ActionData:
 
 def _as_json(model: Any) -> dict[str, Json]:
     values = {f.name: getattr(model, f.name) for f in fields(model)}
-    result = {}
-    for name, value in values.items():
-        if value is not None and value != {}:
-            result[name] = value
-    return result
+    return {name: value for name, value in values.items() if value is not None and value != {}}
 
 
 def _split_fields(model: type[Any], data: Mapping[str, Json], rest: str) -> dict[str, Any]:
@@ -101,9 +94,5 @@ def contents_of(given: object) -> Mapping[str, Json] | None:
     if isinstance(given, Mapping):
         return given
     as_dict = getattr(given, "as_dict", None)
-    contents = None
-    if callable(as_dict):
-        contents = as_dict()
-    if isinstance(contents, Mapping):
-        return contents
-    return None
+    contents = as_dict() if callable(as_dict) else None
+    return contents if isinstance(contents, Mapping) else None

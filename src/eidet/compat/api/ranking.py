@@ -9,7 +9,7 @@ from typing import Final
 from ...core.record import Record
 from ...core.validate import Json
 from ...core.where import Where
-from ..checks import check_limit, check_number, check_whole
+from ..opening import check_limit, check_number, check_whole
 from .entries import check_id
 from .errors import MemoryRetrievalException
 from .reader import Look, Scored, both, by_score, state_as_text, state_with_values
@@ -95,9 +95,7 @@ class Importance:
     def where(self, look: Look) -> Where | None:
         low, high, closed = self._range()
         exact = not look.decays and self.top is None and (closed or high is None)
-        if exact:
-            return Where(importance_min=low, importance_max=high)
-        return None
+        return Where(importance_min=low, importance_max=high) if exact else None
 
     def score(self, look: Look, record: Record) -> float:
         return look.importance(record)
@@ -105,13 +103,9 @@ class Importance:
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         low, high, closed = self._range()
         limits = [n for n in (k, self.top) if n is not None]
-        most = None
-        if limits:
-            most = min(limits)
+        most = min(limits) if limits else None
         bounds = Where(importance_min=low, importance_max=None if look.decays else high)
-        enough = None
-        if closed and not look.decays:
-            enough = most
+        enough = most if closed and not look.decays else None
         there = look.find(both(where, bounds), order="-importance", limit=enough)
         scored = (Scored(record, look.importance(record)) for record in there)
         kept = [s for s in scored if _within(s.score, low, high, closed)]
@@ -144,15 +138,10 @@ class Narrative(Ranked):
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         centre = look.get(self.memory_id)
         same, earlier, later = _around(centre)
-        beside = []
-        for r in look.find(both(where, same), order="seq"):
-            if r.id != centre.id:
-                beside.append(r)
+        beside = [r for r in look.find(both(where, same), order="seq") if r.id != centre.id]
         here = sorted([*beside, centre], key=_moment)
         at = next(i for i, record in enumerate(here) if record.id == centre.id)
-        by = "occurred"
-        if centre.step is not None:
-            by = "step"
+        by = "occurred" if centre.step is None else "step"
         past = look.find(both(where, earlier), order=f"-{by}", limit=self.before)[::-1] + here[:at]
         future = here[at + 1 :] + look.find(both(where, later), order=by, limit=self.after)
         past, future = past[-self.before :] if self.before else [], future[: self.after]

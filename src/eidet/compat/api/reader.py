@@ -108,16 +108,12 @@ class Look:
 
 def _drop_empty(where: Where | None) -> Where | None:
     """None for a filter that asks for nothing: the index need not look at any row then."""
-    if where == EVERYTHING:
-        return None
-    return where
+    return None if where == EVERYTHING else where
 
 
 def both(where: Where, own: Where) -> Where:
     """What passes both filters."""
-    if where == EVERYTHING:
-        return own
-    return where & own
+    return own if where == EVERYTHING else where & own
 
 
 def everything(memory: Memory, where: Where | None, scope: str, order: str) -> list[Record]:
@@ -169,9 +165,7 @@ def state_with_values(state: object) -> Mapping[str, Json] | None:
     if contents is None:
         return None
     cleaned: dict[str, Json] = clean_json(contents, "the state to compare with")
-    if read_state(cleaned, str) is None:
-        return None
-    return cleaned
+    return None if read_state(cleaned, str) is None else cleaned
 
 
 def closeness(wanted: Mapping[str, Json], there: Json) -> float:
@@ -184,13 +178,9 @@ def closeness(wanted: Mapping[str, Json], there: Json) -> float:
 def _close(one: Json, other: Json) -> float:
     kind = type(one)
     if kind is str or kind is bool or one is None:
-        if type(other) is kind and one == other:
-            return 1.0
-        return 0.0
+        return 1.0 if type(other) is kind and one == other else 0.0
     if kind is int or kind is float:
-        if type(other) in (int, float):
-            return _near(one, other)
-        return 0.0
+        return _near(one, other) if type(other) in (int, float) else 0.0
     if isinstance(one, Mapping):
         return closeness(one, other)
     if not isinstance(other, list) or len(one) != len(other):
@@ -202,6 +192,4 @@ def _close(one: Json, other: Json) -> float:
 
 def _near(one: float, other: float) -> float:
     largest = max(abs(one), abs(other))
-    if largest:
-        return 1.0 - min(1.0, abs(one - other) / largest)
-    return 1.0
+    return 1.0 - min(1.0, abs(one - other) / largest) if largest else 1.0

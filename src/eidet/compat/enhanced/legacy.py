@@ -77,10 +77,7 @@ class OldCalls:
     def get_messages(self, limit: int | None = None) -> list[dict[str, str | None]]:
         """The newest `limit` messages as dicts of role and content, oldest first."""
         found = self.messages
-        if limit is None:
-            chosen = found
-        else:
-            chosen = found[max(len(found) - limit, 0) :]
+        chosen = found if limit is None else found[max(len(found) - limit, 0) :]
         return [{"role": message.role, "content": message.content} for message in chosen]
 
     def add_tool_call(
@@ -102,13 +99,13 @@ class OldCalls:
             session=self.session_id,
             agent=self._agent,
         )
-        return call_of(stored)
+        return _call_of(stored)
 
     @property
     def tool_call_history(self) -> list[ToolCall]:
         """The uses of tools in this session, oldest first."""
         found = self.memory.find(self._tools, scope=self.scope, order="created", limit=ALL)
-        return [call_of(record) for record in sorted(found, key=lambda record: (record.created, record.id))]
+        return [_call_of(record) for record in sorted(found, key=lambda record: (record.created, record.id))]
 
     @property
     def _tools(self) -> Where:
@@ -121,11 +118,11 @@ class OldCalls:
     @property
     def tasks(self) -> dict[str, Task]:
         """Tasks by id, as they are now."""
-        result = {}
-        for name, fields in self._state.variables.items():
-            if name.startswith(TASK):
-                result[name.removeprefix(TASK)] = Task(name.removeprefix(TASK), **fields, _state=self._state)
-        return result
+        return {
+            name.removeprefix(TASK): Task(name.removeprefix(TASK), **fields, _state=self._state)
+            for name, fields in self._state.variables.items()
+            if name.startswith(TASK)
+        }
 
     def update_state(self, key: str, value: Any) -> None:
         self._state.set(key, plain(value))
@@ -148,7 +145,7 @@ class OldCalls:
         self._state.clear()
 
 
-def call_of(record: Record) -> ToolCall:
+def _call_of(record: Record) -> ToolCall:
     fields: Mapping[str, Any] = record.whole.data
     return ToolCall(**{name: fields[name] for name in ("tool_name", "parameters", "result", "success")},
                     timestamp=record.when)  # fmt: skip
@@ -163,10 +160,5 @@ def plain(value: Any) -> Json:
 
 
 def _brief(value: Json) -> str:
-    if isinstance(value, str):
-        text = value
-    else:
-        text = json.dumps(value, ensure_ascii=False)
-    if len(text) <= 2000:
-        return text
-    return text[:2000] + "…"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 2000 else text[:2000] + "…"

@@ -16,8 +16,7 @@ from ...core.settings import Settings
 from ...core.validate import clean_text
 from ...core.where import Where
 from ...trust.seal.service import Key
-from ..checks import check_positive
-from ..opening import OwnsMemory, Place
+from ..opening import OwnsMemory, Place, check_positive
 
 T = TypeVar("T")
 PLUGINS: Final = "eidet.memory_stores"
@@ -108,10 +107,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
             details = {}
         else:
             details = meta_of(old)
-        if old is None:
-            order = new_id(self.memory.parts.clock())
-        else:
-            order = order_of(old)
+        order = new_id(self.memory.parts.clock()) if old is None else order_of(old)
         self.memory.remember(
             text,
             scope=self.scope,
@@ -129,9 +125,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
     def get(self, key: str) -> str | None:
         """The value, or None; what is in quarantine is not told, because prompts are made of this."""
         found = self.record(key)
-        if found is None or found.trust is Trust.QUARANTINED:
-            return None
-        return self.show(found)
+        return None if found is None or found.trust is Trust.QUARANTINED else self.show(found)
 
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
         wanted = clean_text(query, "a query").lower()
@@ -230,9 +224,7 @@ class Metas(MutableMapping[str, Mapping[str, Any]]):
         self._shelf = shelf
 
     def __getitem__(self, key: str) -> Mapping[str, Any]:
-        found = None
-        if isinstance(key, str) and key:
-            found = self._shelf.record(key)
+        found = self._shelf.record(key) if isinstance(key, str) and key else None
         return MappingProxyType(self._shelf.describe(found) if found else {})
 
     def __setitem__(self, key: str, meta: Mapping[str, Any]) -> None:
@@ -327,6 +319,4 @@ def meta_of(record: Record) -> dict[str, Any]:
 
 def _mine(record: Record) -> Mapping[str, Any]:
     mine = record.meta.get(MINE)
-    if isinstance(mine, Mapping):
-        return mine
-    return {}
+    return mine if isinstance(mine, Mapping) else {}

@@ -11,7 +11,7 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
 from ...views import Conversation, message_of
-from ..numbers import next_number
+from ..opening import next_number
 from .stores import InMemoryStore
 
 
@@ -39,9 +39,7 @@ class WorkingStore(InMemoryStore):
         return key
 
     def recent(self, count: int) -> list[str]:
-        if count > 0:
-            return [self.show(record) for record in self.log.records(count)]
-        return []
+        return [self.show(record) for record in self.log.records(count)] if count > 0 else []
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         """Any text under a key of yours, shown as it is given."""
@@ -64,18 +62,12 @@ class WorkingStore(InMemoryStore):
 
     def key(self, record: Record) -> str:
         """The key it was added with; messages that came by another way go by their record's id."""
-        name = None
-        if isinstance(record.data, dict):
-            name = record.data.get("key")
-        if isinstance(name, str):
-            return name
-        return record.id
+        name = record.data.get("key") if isinstance(record.data, dict) else None
+        return name if isinstance(name, str) else record.id
 
     def show(self, record: Record) -> str:
         plain = isinstance(record.data, dict) and record.data.get("plain")
-        if plain:
-            return record.whole.text
-        return line_of(message_of(record))
+        return record.whole.text if plain else line_of(message_of(record))
 
     @property
     def _where(self) -> Where:
@@ -92,6 +84,4 @@ def line_of(message: Message) -> str:
 def message_in(line: str) -> Message:
     """What `line_of` wrote; a line without a role is the system's."""
     role, colon, content = line.partition(": ")
-    if colon:
-        return Message(role=role, content=content)
-    return Message(role="system", content=line)
+    return Message(role=role, content=content) if colon else Message(role="system", content=line)

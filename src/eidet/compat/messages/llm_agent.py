@@ -10,8 +10,7 @@ from typing import Any
 
 from ...core.errors import BadInput, EidetError, Misconfigured, NotFound
 from ...models.llm import LLM, Answer, Request, Turn, llm_of
-from .async_tools import await_if_needed
-from .base import BaseMemoryStore
+from .base import BaseMemoryStore, await_if_needed
 from .limits import InMemoryMemoryStore
 from .message import Message, message_from
 from .summary import NeedsContext
@@ -47,10 +46,7 @@ class LLMAgent:
         """The answer. What was asked stays in the memory also when the model fails."""
         await self.memory_store.add_message(message_from(input_message))
         window = await self.memory_store.get_context_window(max_tokens=self.max_context_tokens)
-        if self.system_prompt:
-            prompt = [Message(role="system", content=self.system_prompt)]
-        else:
-            prompt = []
+        prompt = [Message(role="system", content=self.system_prompt)] if self.system_prompt else []
         answer = await _ask_llm(self.llm, [*prompt, *window])
         await self.memory_store.add_message(answer)
         return answer
@@ -131,10 +127,7 @@ def _argument(function: Callable[[Any], Any], messages: Sequence[Message]) -> An
 
 def _request(messages: Sequence[Message]) -> Request:
     system = "\n\n".join(m.content or "" for m in messages if m.role == "system")
-    turns = []
-    for m in messages:
-        if m.role != "system" and m.content:
-            turns.append(Turn(_side(m), m.content or ""))
+    turns = [Turn(_side(m), m.content or "") for m in messages if m.role != "system" and m.content]
     while turns and turns[0].role != "user":  # models want the user to begin
         del turns[0]
     if not turns:
@@ -143,9 +136,7 @@ def _request(messages: Sequence[Message]) -> Request:
 
 
 def _side(message: Message) -> str:
-    if message.role == "assistant":
-        return "assistant"
-    return "user"
+    return "assistant" if message.role == "assistant" else "user"
 
 
 def _answer(given: Any) -> Message:

@@ -50,10 +50,7 @@ class Message:
 
     def tokens(self, counter: TokenCounter) -> int:
         """What it costs in a prompt; nothing is for free."""
-        if self.tool_calls:
-            calls = dump_json(self.tool_calls)
-        else:
-            calls = ""
+        calls = dump_json(self.tool_calls) if self.tool_calls else ""
         return max(1, counter.count(self.content or "") + counter.count(calls))
 
 
@@ -64,10 +61,7 @@ def message_from(given: object) -> Message:
     if isinstance(given, str):
         return Message(role="user", content=given)
     if isinstance(given, Mapping) and "role" in given:
-        known = {}
-        for name in _FIELDS:
-            if given.get(name) is not None:
-                known[name] = given[name]
+        known = {name: given[name] for name in _FIELDS if given.get(name) is not None}
         return Message(**known)
     raise BadInput(f"a message must be a Message, a dict with a role, or a text, not {type(given).__name__}")
 
@@ -82,17 +76,13 @@ def message_as_json(message: Message) -> dict[str, Json]:
     fields = {name: getattr(message, name) for name in _FIELDS}
     fields |= {name: clean_json(fields[name], name) for name in ("metadata", "tool_calls")}
     offset = message.timestamp.utcoffset()
-    if offset is None:
-        return fields
-    return fields | {ZONE: offset.total_seconds()}
+    return fields if offset is None else fields | {ZONE: offset.total_seconds()}
 
 
 def read(record: Record) -> Message:
     """The message that a record was made of."""
     plain, data = message_of(record), record.whole.data
-    offset = None
-    if isinstance(data, Mapping):
-        offset = data.get(ZONE)
+    offset = data.get(ZONE) if isinstance(data, Mapping) else None
     message = Message(
         role=plain.role,
         content=plain.content,
@@ -140,8 +130,5 @@ def _time(value: Moment | None) -> datetime:
 
 
 def _at(seconds: float, offset: object) -> datetime:
-    if isinstance(offset, int | float):
-        zone = timezone(timedelta(seconds=offset))
-    else:
-        zone = None
+    zone = timezone(timedelta(seconds=offset)) if isinstance(offset, int | float) else None
     return datetime.fromtimestamp(seconds, zone)

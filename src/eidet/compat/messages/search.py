@@ -17,8 +17,7 @@ from ...models.embed import Embedder, Vectors, embedder_of
 from ...models.embed.adapt import adapt
 from ...models.embed.quantise import dequantise_all
 from ...recall.recipes import Recipe
-from ..checks import check_whole
-from ..opening import embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
+from ..opening import check_whole, embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
 from .base import BaseMemoryStore, Kept
 from .message import Message, read
 
@@ -77,9 +76,7 @@ class SemanticMemoryStore(BaseMemoryStore):
         return embedder_for(self.embedding_model)
 
     def _history(self, limit: int | None, offset: int, roles: list[str] | None) -> list[Message]:
-        if self._is_blank():
-            return []
-        return super()._history(limit, offset, roles)
+        return [] if self._is_blank() else super()._history(limit, offset, roles)
 
     def _is_blank(self) -> bool:
         return self.embedding_model is not None and is_blank(self.memory, self.embedder)
@@ -118,9 +115,7 @@ def embedder_for(model: object) -> Embedder:
 def _having(name: str, value: Any) -> Where:
     equal = Where(conditions=(Condition(("meta", name), "=", value),))
     absent = Where(conditions=(Condition(("meta", name), "exists", False),))
-    if value is None:
-        return equal | absent
-    return equal
+    return equal | absent if value is None else equal
 
 
 def vectors_of(records: Sequence[Record], width: int) -> list[Vectors]:
@@ -129,10 +124,7 @@ def vectors_of(records: Sequence[Record], width: int) -> list[Vectors]:
         [record.vector for record in records], [record.level for record in records], width
     )
     none = np.zeros((1, width), np.float32)
-    result = []
-    for found in raised:
-        result.append(np.frombuffer(found, "<f4").reshape(-1, width) if found else none)
-    return result
+    return [(np.frombuffer(found, "<f4").reshape(-1, width) if found else none) for found in raised]
 
 
 def _cosine(asked: Vectors, rows: Vectors) -> float:

@@ -11,9 +11,8 @@ from ...core.record import Trust
 from ...models.llm import LLM
 from ...text.tokens import counter_of
 from ...views.summaries import summary_id
-from ..checks import check_limit, check_whole
-from .async_tools import FairLock, await_if_needed
-from .base import BaseMemoryStore, Kept, check_page
+from ..opening import check_limit, check_whole
+from .base import BaseMemoryStore, FairLock, Kept, await_if_needed, check_page
 from .message import Message, fit_messages, read_time
 
 KEPT = 10
@@ -98,10 +97,7 @@ class SummaryMemory(BaseMemoryStore):
         """The summaries count as the oldest messages."""
         limit, offset, roles = check_page(limit, offset, roles)
         recent = await super().get_history(roles=roles)
-        if roles and "system" not in roles:
-            earlier = []
-        else:
-            earlier = await self._run(lambda: self.summaries)
+        earlier = [] if roles and "system" not in roles else await self._run(lambda: self.summaries)
         everything = [*earlier, *recent]
         end = max(len(everything) - offset, 0)
         return everything[0 if limit is None else max(end - limit, 0) : end]
@@ -110,10 +106,7 @@ class SummaryMemory(BaseMemoryStore):
         """The summaries that fit in half of the tokens, then the newest messages that fit in the rest."""
         half, counter = check_whole(max_tokens, "max_tokens", least=1) // 2, counter_of(self.token_counter)
         summaries = fit_messages(await self._run(lambda: self.summaries), half, counter)
-        window = []
-        for message in summaries:
-            if message.tokens(counter) <= half:
-                window.append(message)
+        window = [message for message in summaries if message.tokens(counter) <= half]
         left = max(1, max_tokens - sum(message.tokens(counter) for message in window))
         return [*window, *fit_messages(await super().get_history(limit=left), left, counter)]
 
@@ -150,9 +143,7 @@ class SummaryMemory(BaseMemoryStore):
             log = self.conversation
             keep = max(KEPT, len(log) - seen + KEPT)  # what came meanwhile is not in the summary
             if text is None:
-                model = None
-                if isinstance(self.summarizer_agent, LLM):
-                    model = self.summarizer_agent
+                model = self.summarizer_agent if isinstance(self.summarizer_agent, LLM) else None
                 log.summarise(keep=keep, llm=model)
             else:
                 flat = text.replace(f"\n\n{BEGINNING}", f"\n{BEGINNING}")

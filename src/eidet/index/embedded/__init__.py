@@ -12,8 +12,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer
-from .. import Candidates, Neighbours, Probe
-from ..change_pages import ChangeListener
+from .. import Candidates, ChangeListener, Neighbours, Probe
 from .cache import BATCH, ScopeCache
 from .lexicon import Lexicon
 from .merge import merge_candidates

@@ -14,7 +14,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from ...core.errors import Corrupt, EidetError
 from ...core.scope import Scope
 from ...store import Changes, Head, Store, verbs
-from ..change_pages import ChangeListener
+from .. import ChangeListener
 from .arms import VectorArm
 from .shard import Shard
 

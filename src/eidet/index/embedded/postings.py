@@ -192,6 +192,12 @@ class Postings:
         weight = scale.score(which, self.lengths.take(docs), counts)
         return np.bincount(docs, weight, self.count).astype(np.float32), scale.rarity.astype(np.float32)
 
+    def score(self, terms: Sequence[int], scale: Bm25) -> Floats:
+        """BM25 of every row, by the statistics of a larger scope that the rows are from."""
+        which, docs, counts = self.lookup(terms)
+        weight = scale.score(which, self.lengths.take(docs), counts)
+        return np.bincount(docs, weight, self.count).astype(np.float32)
+
     def keep(self, rows: NDArray[np.bool_]) -> None:
         """Forgets the other rows and numbers those that stay anew."""
         self.merge()

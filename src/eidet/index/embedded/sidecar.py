@@ -12,7 +12,6 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -24,7 +23,6 @@ from ...core.private_files import OWNER_FOLDER, write_bytes_anew
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Head, Store, verbs
-from ..change_pages import Stale, read_changes
 from .columns import LABELS, TYPES
 from .shard import Shard
 from .vectors import VectorPlanes
@@ -90,13 +88,16 @@ class Sidecars:
 
     def _is_behind(self, shard: PlaneShard) -> bool:
         """Whether records were deleted that the shard still has: what is forgotten must not be kept."""
-        if self._store.head() == shard.head:
-            return False
-        pages = read_changes(partial(self._store.changes, shard.scope), shard.head, PAGE)
-        try:
-            return any(changes.gone for changes in pages)
-        except Stale:
-            return True
+        known, head = shard.head, self._store.head()
+        while known != head:
+            changes = self._store.changes(shard.scope, known.seq, PAGE)
+            anew = changes.head.epoch != known.epoch or 0 < shard.head.seq < changes.pruned
+            if changes.gone or anew:
+                return True
+            if changes.head == known or changes.head.seq >= head.seq:
+                break
+            known = changes.head
+        return False
 
     def find_dead(self, scope: str) -> list[str]:
         """What the cache file of a scope has of records that the store has no more, in words."""

@@ -1,45 +1,219 @@
-"""The index in PostgreSQL: large scopes are searched by the server, small ones in RAM as ever.
+"""PostgreSQL as a source of candidates: it finds near vectors and matching words of scopes larger than RAM.
 
-A large scope is copied into tables of its own, in the background; what was written since the last copy
-is searched in RAM beside them. So nothing waits for the copy, and what was acknowledged is found. See
-`docs/operate/pgvector.md`.
+Small scopes are searched in RAM, as ever. See `docs/operate/pgvector.md`.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import starmap
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from ...core.errors import Misconfigured
+import numpy as np
+
+from ...core.errors import EidetError, Misconfigured
 from ...core.scope import Scope
 from ...core.settings import Settings
 from ...core.where import Where
 from ...models.embed import Embedder
+from ...net.url import Options
 from ...store import Head, Store, verbs
-from ...store.sql.postgres.record_search import read_sessions, select_ordered
-from ...store.sql.postgres.searchable import SearchableDatabase
+from ...store.sql.postgres.searchable import SearchableDatabase, SqlCondition
+from ...store.sql.postgres.text import array_of, escape, unescape_row
 from ...store.traits import has_ability, is_sealed
 from ...text import Analyzer
-from .. import Candidates, Neighbours, Probe
-from ..change_pages import Stale
+from .. import Candidates, Neighbours, Probe, Scores, WordStatistics
 from ..embedded import EmbeddedIndex, EmbeddedSettings
+from ..embedded.arrays import judge_lowest
 from ..embedded.lexicon import make_lexicon
 from ..embedded.merge import merge_candidates
-from ..embedded.queries import merge_voices
-from ..neighbours import SessionTurn, find_neighbours
-from .fill import COPY_SECONDS, Copier
-from .remote_scope import ServerScope, ServerScopes
-from .tables import WIDEST, Damaged, PgvectorSettings, find_code, is_ready, prepare, read_settings
+from ..embedded.postings import Bm25
+from ..embedded.queries import merge_voices, report_faults
+from ..embedded.vectors import unit
+from ..outside import OutsideIndex
+from ..scope_worker import ScopeWorker
+from .copies import WIDEST, BeingCopied, Copies, Copy, DamagedCopy, NoCopy, PgvectorSettings
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from psycopg import Connection
 
 __all__ = ["PgvectorIndex", "PgvectorSettings"]
 
-PREPARE_SECONDS: Final = 3600.0  # that lookups on the records of a store may take to make
-TRIES: Final = 3
+log: logging.Logger = logging.getLogger("eidet.index")
+
+MATCHING: Final = 50_000  # units that are looked at for their words: those with rare words
+SHORTLIST: Final = 200  # candidates at least, the best of both arms together
+LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
+SAMPLE: Final = 256  # vectors by which the lowest cosine is judged
+DEEPEST: Final = 1_000  # that the graph is searched at once
+RANK: Final = 60  # of reciprocal ranks
+REST_SECONDS: Final = 1.0  # between two copies of a scope: another process may be at it, or the disk full
+JOIN_SECONDS: Final = 5.0
+
+_NEAREST: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u.seq WHERE {test}
+    AND u.embedding IS NOT NULL ORDER BY u.embedding <=> %s::halfvec LIMIT %s"""
+_NEAREST_OF: Final = """SELECT u.seq FROM {units} u
+    WHERE u.seq = ANY(ARRAY(SELECT seq FROM records WHERE {test})) AND u.embedding IS NOT NULL
+    ORDER BY u.embedding <=> %s::halfvec LIMIT %s"""
+_MATCHING: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u.seq
+    WHERE u.words && %s::integer[] AND {test} ORDER BY {score} DESC, u.length, u.seq LIMIT %s"""
+_VOICES: Final = """WITH RECURSIVE heard AS (
+    (SELECT who FROM records WHERE scope = %s AND who IS NOT NULL ORDER BY who LIMIT 1)
+    UNION ALL SELECT (SELECT who FROM records WHERE scope = %s AND who > heard.who ORDER BY who LIMIT 1)
+    FROM heard WHERE heard.who IS NOT NULL)
+SELECT who FROM heard WHERE who IS NOT NULL"""
+_TURNS: Final = """SELECT array_agg(seq ORDER BY occurred, seq) FROM records
+    WHERE scope = %s AND session = ANY(%s::text[]) GROUP BY session"""
+
+
+def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSettings:
+    if not isinstance(settings, Settings):
+        return settings or PgvectorSettings()
+    options = Options.parse(settings.index.partition("?")[2], hint="see docs/operate/pgvector.md")
+    numbers = ("from_records", "tail", "few", "ef_search", "m", "ef_construction")
+    options.check_known((*numbers, "background"))
+    given: dict[str, Any] = {name: options.read_whole(name, 0) for name in numbers if name in options.values}
+    given["background"] = options.read_flag("background", True)
+    usual = PgvectorSettings(from_records=settings.sidecar_from, memory_mb=settings.index_memory_mb)
+    return replace(usual, **given)
+
+
+class PgvectorFinder:
+    """A `Finder` over copies of scopes: two statements, for near vectors and for matching words."""
+
+    def __init__(self, store: SearchableDatabase, copies: Copies, settings: PgvectorSettings) -> None:
+        self._store, self._copies, self._how = store, copies, settings
+
+    def find(self, scope: str, probe: Probe) -> Scores:
+        """`NoCopy` where the scope has none."""
+        copy, late = self._copies.catch_up(scope, probe.head or self._store.head())
+        return self._copies.ask(partial(self._find, scope=scope, probe=probe, copy=copy, late=late))
+
+    def _find(
+        self, connection: Connection[Any], scope: str, probe: Probe, copy: Copy, late: list[int]
+    ) -> Scores:
+        test = self._state_condition(scope, probe)
+        statistics = _count_words(connection, probe, copy)
+        passing = _count_passing(connection, test, max(self._how.few, probe.depth) + 1)
+        searched = copy.records + len(late)
+        if passing <= probe.depth:
+            rows = connection.execute(f"SELECT seq FROM records WHERE {test.sql}", test.values)
+            return _answer((seq for (seq,) in rows), statistics, searched, passing)
+        near, lowest = self._find_near(connection, probe, copy, test, few=passing <= self._how.few)
+        ranked = _fuse(near, _find_matching(connection, probe, copy, test, statistics))
+        if passing > self._how.few:
+            passing = _estimate_passing(connection, test, searched)
+        found = _answer([*ranked[: max(SHORTLIST, probe.depth // 2)], *late], statistics, searched, passing)
+        return replace(found, leading=ranked[:LEADING], lowest=lowest)
+
+    def _state_condition(self, scope: str, probe: Probe) -> SqlCondition:
+        living = Where(
+            scope=Scope(scope), alive_at=probe.now, every=() if probe.where is None else (probe.where,)
+        )
+        condition = self._store.condition(living)
+        if condition.exact:
+            return condition
+        passing = array_of(self._store.match(living))
+        return SqlCondition("records.seq = ANY(%s::bigint[])", [passing], True)
+
+    def _find_near(
+        self, connection: Connection[Any], probe: Probe, copy: Copy, test: SqlCondition, *, few: bool
+    ) -> tuple[list[int], float]:
+        """The nearest of those that pass, best first, and the lowest cosine there is, judged by a sample.
+
+        Few are compared one by one; many are found along the graph, which the planner must be told.
+        """
+        if probe.vector is None:
+            return [], 0.0
+        query = f"[{','.join(map('%.6g'.__mod__, unit(probe.vector).tolist()))}]"
+        with connection.transaction():
+            along = "on" if few else "off"
+            connection.execute(
+                "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', %s, true), "
+                "set_config('enable_hashjoin', %s, true), "
+                "set_config('hnsw.iterative_scan', 'relaxed_order', true)",
+                [str(min(max(self._how.ef_search, probe.depth), DEEPEST)), along, along],
+            )
+            sql = (_NEAREST_OF if few else _NEAREST).format(units=copy.units_table, test=test.sql)
+            near = connection.execute(sql, [*test.values, query, probe.depth]).fetchall()
+            sample = connection.execute(
+                f"SELECT 1 - (embedding <=> %s::halfvec) FROM {copy.units_table} "
+                f"WHERE embedding IS NOT NULL LIMIT {SAMPLE}",
+                [query],
+            ).fetchall()
+        cosines = np.array([cosine for (cosine,) in sample], np.float32)
+        return [seq for (seq,) in near], judge_lowest(cosines, copy.units)
+
+    def list_turns(self, scope: str, sessions: Sequence[str]) -> list[list[int]]:
+        rows = self._store.ask(lambda c: c.execute(_TURNS, [scope, escape(list(sessions))]).fetchall())
+        return [line for (line,) in rows]
+
+    def list_voices(self, scope: str) -> tuple[str, ...]:
+        rows = self._store.ask(lambda c: c.execute(_VOICES, [scope, scope]).fetchall())
+        return tuple(unescape_row(row)[0] for row in rows)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _count_words(connection: Connection[Any], probe: Probe, copy: Copy) -> WordStatistics:
+    sql = f"SELECT word, units FROM {copy.words_table} WHERE word = ANY(%s::integer[])"
+    words = _sign(probe.terms)
+    held = dict(connection.execute(sql, [words]).fetchall()) if words else {}
+    return WordStatistics(tuple(held.get(word, 0) for word in words), copy.units, copy.terms)
+
+
+def _count_passing(connection: Connection[Any], test: SqlCondition, most: int) -> int:
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM records WHERE {test.sql} LIMIT {most:d}) AS passing"
+    row = connection.execute(sql, test.values).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _estimate_passing(connection: Connection[Any], test: SqlCondition, most: int) -> int:
+    """How many pass a filter, as the planner judges."""
+    sql = f"EXPLAIN (FORMAT JSON) SELECT 1 FROM records WHERE {test.sql}"
+    row = connection.execute(sql, test.values).fetchone()
+    return most if row is None else min(most, int(row[0][0]["Plan"]["Plan Rows"]))
+
+
+def _find_matching(
+    connection: Connection[Any], probe: Probe, copy: Copy, test: SqlCondition, stats: WordStatistics
+) -> list[int]:
+    """The records with the rarest of the terms, best first: each term counts what it weighs, once."""
+    held = {word: count for word, count in zip(_sign(probe.terms), stats.holding, strict=True) if count}
+    if not held:
+        return []
+    scale = Bm25.of_terms(np.array(list(held.values()), np.intp), stats.units, stats.terms)
+    weights = dict(zip(held, scale.rarity.tolist(), strict=True))
+    score = " + ".join(
+        f"CASE WHEN u.words @> '{{{word:d}}}' THEN {weight:f} ELSE 0 END" for word, weight in weights.items()
+    )
+    rare = sorted(held, key=held.__getitem__)
+    upto = np.searchsorted(np.cumsum([held[word] for word in rare]), MATCHING, side="right")
+    sql = _MATCHING.format(units=copy.units_table, test=test.sql, score=score)
+    rows = connection.execute(sql, [rare[: max(1, int(upto))], *test.values, probe.depth])
+    return [seq for (seq,) in rows.fetchall()]
+
+
+def _sign(terms: Iterable[int]) -> list[int]:
+    """Ids of terms as the server's integers have them."""
+    return [term - 2**32 if term >= 2**31 else term for term in terms]
+
+
+def _fuse(*arms: Iterable[int]) -> list[int]:
+    """The seqs of all arms, best first, by the sum of their reciprocal ranks."""
+    scores: dict[int, float] = {}
+    for arm in arms:
+        for rank, seq in enumerate(dict.fromkeys(arm)):
+            scores[seq] = scores.get(seq, 0.0) + 1 / (RANK + rank)
+    return sorted(scores, key=lambda seq: -scores[seq])
+
+
+def _answer(seqs: Iterable[int], statistics: WordStatistics, searched: int, kept: int) -> Scores:
+    found = np.array(list(seqs), np.int64)
+    return Scores(seq=found, statistics=statistics, searched=searched, kept=kept)
 
 
 class PgvectorIndex:
@@ -55,8 +229,7 @@ class PgvectorIndex:
         embedder: Embedder | None = None,
         analyzer: Analyzer | None = None,
     ) -> None:
-        self._how = read_settings(settings)
-        self._store = _check_fits(store, width)
+        self._how, self._store = _parse_settings(settings), _check_fits(store, width)
         self._ram = EmbeddedIndex(
             store,
             width,
@@ -65,198 +238,128 @@ class PgvectorIndex:
             lexicon=make_lexicon(embedder, analyzer),
             analyzer=analyzer,
         )
-        self._served = ServerScopes(self._store, width, self._how.ef_search)
-        self._copier = Copier(self._store, width, self._how, self._copy)
-        self._prepare()
-
-    def _prepare(self) -> None:
-        if not self._store.ask(is_ready):
-            self._store.ask(prepare, deadline_seconds=PREPARE_SECONDS)
-
-    # Asking.
+        self._copies = Copies(self._store, width, self._how)
+        finder = PgvectorFinder(self._store, self._copies, self._how)
+        self._served = OutsideIndex(store, width, finder, read_words=self._ram.queries.read_words)
+        self._damaged: set[str] = set()  # scopes whose copies are to be made anew
+        self._worker = ScopeWorker("eidet-pgvector", self._try_to_copy, rest_seconds=REST_SECONDS)
 
     def search(self, probe: Probe) -> Candidates:
-        queries = self._ram.queries
-        ask = partial(
-            self._ask,
-            by_server=lambda served, head: served.search(probe, head, queries.read_words),
-            in_ram=partial(queries.search, probe=probe),
-        )
-        return merge_candidates(self._ram.cache.ask_each(probe.scope, probe.head, ask))
+        search = partial(self._search, probe=probe)
+        return merge_candidates(self._ram.cache.ask_each(probe.scope, probe.head, search))
 
-    def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
-        ask = partial(self._ask, by_server=ServerScope.read_voices, in_ram=self._ram.queries.list_voices)
-        return merge_voices(self._ram.cache.ask_each(scope, head, ask))
+    def _search(self, path: str, head: Head, probe: Probe) -> Candidates:
+        try:
+            if not self._is_in_ram(path):
+                return self._served.search_scope(path, replace(probe, head=head))
+        except NoCopy as lack:
+            if isinstance(lack, DamagedCopy):
+                log.warning("scope %s: its index on the server is damaged and made anew: %s", path, lack)
+                self._damaged.add(path)
+            if self._is_large(path):
+                if not self._how.background:
+                    self._copy(path)
+                    return self._served.search_scope(path, replace(probe, head=head))
+                self._worker.ask(path)
+        except (Misconfigured, BeingCopied) as refused:  # such as a role that may read a copy, not extend it
+            log.warning("scope %s is searched in RAM: %s", path, refused)
+        return self._ram.queries.search(path, head, probe)
+
+    def _is_in_ram(self, path: str) -> bool:
+        """Whether a scope is loaded, and small enough to stay."""
+        shard = self._ram.cache.peek(path)
+        return shard is not None and shard.records < self._how.from_records
+
+    def _is_large(self, path: str) -> bool:
+        return verbs.count(self._store, Where(scope=Scope(path))) >= max(1, self._how.from_records)
+
+    def _copy(self, path: str) -> None:
+        self._copies.extend(path, anew=path in self._damaged)
+        self._damaged.discard(path)
+        self._ram.cache.drop(path)
+
+    def _try_to_copy(self, path: str) -> None:
+        try:
+            self._copy(path)
+        except (EidetError, NoCopy) as error:
+            log.warning("scope %s could not be copied for the server's index: %s", path, error)
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
     ) -> list[tuple[str, int]]:
-        head = self._ram.cache.read_head()
-        if not any(self._served.find(path, head) for path in self._ram.cache.list_paths(scope)):
-            return self._ram.select(scope, where, now=now, order=order, limit=limit)
-        return select_ordered(self._store, scope, where, now=now, order=order, limit=limit)
+        in_ram = all(map(self._is_in_ram, self._ram.cache.list_paths(scope)))
+        return (self._ram if in_ram else self._served).select(scope, where, now=now, order=order, limit=limit)
 
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
-        if self._served.find(scope, self._ram.cache.read_head()) is None:
-            return self._ram.around(scope, seqs, reach, where, now=now)
-        read = read_sessions(self._store, scope, seqs, where, now)
-        sessions = {name: [*starmap(SessionTurn, line)] for name, line in read.items()}
-        return find_neighbours(sessions, seqs, reach)
+        index = self._ram if self._is_in_ram(scope) else self._served
+        return index.around(scope, seqs, reach, where, now=now)
+
+    def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
+        def hear(path: str, head: Head) -> tuple[str, ...]:
+            in_ram = self._is_in_ram(path)
+            return self._ram.queries.list_voices(path, head) if in_ram else self._served.list_voices(path)
+
+        return merge_voices(self._ram.cache.ask_each(scope, head, hear))
 
     def follow(self, scope: str) -> None:
-        if self._served.find_known(scope) is None:
-            self._ram.follow(scope)
-        else:
-            self._ask(scope, self._ram.cache.read_head(), lambda *_: None, lambda *_: None)
-
-    # Which scopes the server searches.
-
-    def _ask(
-        self,
-        path: str,
-        head: Head,
-        by_server: Callable[[ServerScope, Head], T],
-        in_ram: Callable[[str, Head], T],
-    ) -> T:
-        """An answer from where the scope is; if that was replaced meanwhile, from where it is then."""
-        if not self._how.background:
-            self._settle(path, head)
-        for _ in range(TRIES):
-            served = self._served.find(path, head)
-            if served is None:
-                break
-            try:
-                served.follow(head)
-                answer = by_server(served, head)
-            except Damaged as damage:
-                self._served.pass_over(path, served, damage)
-            except Stale:
-                self._served.forget(path)
-            else:
-                if self._is_behind(served):
-                    self._copier.worker.ask(path)
-                return answer
-        answer = in_ram(path, head)
-        shard = self._ram.cache.peek(path)
-        if shard is not None and shard.records >= self._how.from_records:
-            self._copier.worker.ask(path)
-        return answer
-
-    def _is_behind(self, served: ServerScope) -> bool:
-        """What is gone is taken out at once; what is new waits until it is worth it."""
-        return len(served.lost) > 0 or served.behind > self._how.tail
-
-    def _is_large(self, path: str) -> bool:
-        return self._count(path) >= max(1, self._how.from_records)
-
-    def _count(self, path: str) -> int:
-        return verbs.count(self._store, Where(scope=Scope(path)))
-
-    def _find_current(self, path: str) -> ServerScope | None:
-        """What the server has of a scope, brought up to now."""
-        head = self._store.head()
-        served = self._served.find(path, head)
-        if served is not None:
-            served.follow(head)
-        return served
-
-    # Copying.
-
-    def _settle(self, path: str, head: Head) -> None:
-        """Copies at once what would be copied in the background."""
-        served = self._served.find(path, head)
-        if served is not None:
-            with contextlib.suppress(Stale):
-                served.follow(head)
-                if not self._is_behind(served):
-                    return
-        if served is not None or self._is_large(path):
-            self._copy(path)
-
-    def _copy(self, path: str, *, anew: bool = False, wait: bool = False) -> None:
-        """Brings the server's copy of a scope up to now; what was in RAM of it is dropped.
-
-        If another process is at it, that is left to it, unless it is to be waited for.
-        """
-        self._prepare()  # somebody may have taken away what was there
-        served, there = self._served.find_known(path), self._served.read_build_of(path)
-        fit = there is not None and there.is_of(self._store.head()) and not anew
-        if fit and served is not None:
-            fit = not served.worth_a_new_copy and self._copier.extend(path, wait=wait)
-        if not fit:
-            self._copier.build(path, records=self._count(path), wait=anew)
-        self._served.mark_mended(path)
-        self._ram.cache.drop(path)
-
-    # Care.
+        self._ram.follow(scope)
+        if not self._is_in_ram(scope) and self._copies.find(scope) is not None:
+            self._worker.ask(scope)
 
     def rebuild(self, scope: str) -> int:
-        if self._served.find(scope, self._store.head()) is not None or self._is_large(scope):
-            self._copy(scope, anew=True)
-            served = self._find_current(scope)
-            if served is not None:
-                return served.records
-        return self._ram.rebuild(scope)
+        if self._copies.find(scope) is None and not self._is_large(scope):
+            return self._ram.rebuild(scope)
+        self._damaged.add(scope)
+        self._copy(scope)
+        return verbs.count(self._store, Where(scope=Scope(scope)))
 
     def check(self, scope: str) -> list[str]:
+        if self._copies.find(scope) is None:
+            return self._ram.check(scope)
+        damaged = f"scope {scope}: the index on the server is damaged; run `eidet rebuild`"
         try:
-            served = self._find_current(scope)
-            if served is not None and len(served.lost):  # what was forgotten must be found nowhere
-                self._copy(scope, wait=True)
-                served = self._find_current(scope)
-                self._vacuum(served)
-            faults = self._ram.check(scope) if served is None else served.check()
-        except Damaged as damage:
-            return [f"scope {scope}: the index on the server is damaged ({damage}); run `eidet rebuild`"]
-        except Stale:
-            return [f"scope {scope}: the index is of an earlier state; run `eidet rebuild`"]
-        if self._served.is_broken(scope):
-            faults.append(f"scope {scope}: the index on the server is damaged; run `eidet rebuild`")
-        return faults
+            self._copies.extend(scope)
+            copy = self._copies.find(scope)
+            missed, ghosts, sound = (0, 0, False) if copy is None else self._copies.compare(scope, copy)
+        except NoCopy:
+            return [damaged]
+        except (Misconfigured, BeingCopied) as refused:
+            return [f"scope {scope}: whether the index on the server agrees is not known: {refused}"]
+        return report_faults(scope, missed, ghosts, 0) + ([] if sound else [damaged])
 
     def cleanse(self, scope: str) -> list[str]:
-        """A copy that cannot be used, or of which much is gone, goes as a whole, and is made anew later."""
+        """A copy that cannot be used, or of which nothing is left, goes as a whole."""
         self._ram.follow(scope)
-        copied = self._store.ask(partial(find_code, scope=scope)) is not None
-        gone = self._list_gone(scope) if copied else []
-        if gone == []:
-            return []
-        if not self._copier.cleanse(scope, gone):
-            return [f"scope {scope}: its index is being copied, and may hold what is gone"]
-        self._served.mark_mended(scope)
-        self._vacuum(self._served.find(scope, self._store.head()))
+        try:
+            copy = self._copies.find(scope)
+            if copy is not None and self._copies.is_usable(copy, self._store.head()):
+                self._copies.extend(scope)
+                copy = self._copies.find(scope)
+                if copy is not None and copy.records:
+                    self._copies.vacuum(copy)
+                    return []
+            if copy is not None:
+                self._copies.remove(scope)
+        except NoCopy:
+            self._copies.remove(scope)
+        except (Misconfigured, BeingCopied) as refused:
+            return [f"scope {scope}: its index on the server may hold what is gone: {refused}"]
         return []
 
-    def _list_gone(self, scope: str) -> list[int] | None:
-        """What was copied and is gone; None if the copy is not worth keeping."""
-        if self._served.find_known(scope) is None:  # somebody else may have copied it meanwhile
-            self._served.forget(scope)
-        try:
-            served = self._find_current(scope)
-        except Stale:
-            return None
-        return None if served is None or served.mostly_gone else served.lost.tolist()
-
-    def _vacuum(self, served: ServerScope | None) -> None:
-        if served is not None:
-            sql = f"VACUUM {served.build.units}, {served.build.words}, pgvector_scopes"
-            self._store.ask(lambda c: c.execute(sql), deadline_seconds=COPY_SECONDS)
-
     def stats(self) -> dict[str, Any]:
-        served = self._served.list_all()
-        return {
-            **self._ram.stats(),
-            "server_scopes": len(served),
-            "server_records": sum(one.build.records for one in served),
-            "tail_units": sum(one.tail.count for one in served),
-            "copying": self._copier.worker.busy,
-        }
+        sql = "SELECT count(*), coalesce(sum(records), 0)::bigint FROM pgvector_scopes WHERE indexed"
+        try:
+            scopes, records = self._copies.ask(lambda c: c.execute(sql).fetchone()) or (0, 0)
+        except NoCopy:
+            scopes, records = 0, 0
+        scopes -= len(self._damaged)
+        served = {"server_scopes": scopes, "server_records": records, "copying": self._worker.busy}
+        return {**self._ram.stats(), **served}
 
     def close(self) -> None:
-        self._copier.close()
-        self._served.clear()
+        self._worker.close(JOIN_SECONDS)
         self._ram.close()
 
 

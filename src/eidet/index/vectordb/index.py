@@ -15,8 +15,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer
-from .. import Candidates, Neighbours, Probe, Rows
-from ..change_pages import ChangeListener
+from .. import Candidates, ChangeListener, Neighbours, Probe, Rows
 from ..embedded.cache import ScopeCache
 from ..embedded.lexicon import Lexicon
 from ..embedded.merge import merge_candidates

@@ -15,8 +15,8 @@ from ...core.validate import dump_json
 from ...core.where import Condition, Where
 from ...memory import Memory
 from ..extras import RisingTimes, drop_known, finishing, make_missing, quote_label
+from .document_store import OpenedPlace, Place, check_list
 from .metadata_filters import recall_filtered
-from .opened_place import OpenedPlace, Place, check_list
 
 try:
     from haystack import default_from_dict, default_to_dict
@@ -58,9 +58,7 @@ class EidetChatMemoryStore:
 
     def scope_of(self, user_id: str | None) -> str:
         """The scope of a user; without one, that of memories which belong to nobody."""
-        if not user_id:
-            return self.scope
-        return f"{self.scope}/{quote_label(user_id)}"
+        return self.scope if not user_id else f"{self.scope}/{quote_label(user_id)}"
 
     def add_memories(
         self,
@@ -215,10 +213,7 @@ class EidetRememberHook:
         return default_from_dict(cls, data)
 
     def run(self, state: Any) -> None:
-        messages = []
-        for message in state.get("messages") or ():
-            if message.role.value != "system":
-                messages.append(message)
+        messages = [message for message in state.get("messages") or () if message.role.value != "system"]
         self.memory_store.add_memories(messages=messages, **_run_of(state))
 
     run_async = finishing(run)
@@ -226,9 +221,7 @@ class EidetRememberHook:
 
 def _other_runs(run_id: str | None) -> Where | None:
     """The prompt of a run has its own messages already."""
-    if run_id is None:
-        return None
-    return ~Where(session=run_id)
+    return None if run_id is None else ~Where(session=run_id)
 
 
 def _run_of(state: Any) -> dict[str, str | None]:

@@ -6,7 +6,7 @@ import threading
 from typing import Any, Final
 
 from ...core.scope import Scope
-from ...index.projection import project_vectors
+from ...index.embedded.vectors import project_vectors
 from ...memory import Memory
 from ...store import Head
 from .entry_scan import newest_entries

@@ -11,7 +11,7 @@ from ...core.draft import Draft
 from ...core.errors import BadInput, NotFound, Refused
 from ...core.record import Record, Trust
 from ...core.remembered import RememberedList
-from ...trust.privacy.quoting import trust_in
+from ...trust.privacy.quarantine import trust_in
 from ..access import Right
 from .agent_access import AgentAccess
 from .tool_answers import (

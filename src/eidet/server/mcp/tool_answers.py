@@ -13,7 +13,7 @@ from ...core.record import Record, Trust, iso_time, trust_of
 from ...core.validate import local
 from ...graph.fact import Fact
 from ...recall.prompt_lines import line_of, one_line, quote_line
-from ...trust.privacy.quoting import UNTRUSTED, fence_text, is_untrusted
+from ...trust.privacy.quarantine import UNTRUSTED, fence_text, is_untrusted
 
 
 class AgentMemory(BaseModel):

@@ -97,7 +97,7 @@ async def context(body: ContextBody, grant: Reads) -> Response:
 
 def check_reveals(grant: Grant) -> None:
     """422 where this memory has nothing to turn pseudonyms back with."""
-    if not grant.memory.core.trust.guarding.pseudonyms.has_vault:
+    if grant.memory.core.trust.guarding.pseudonyms.vault is None:
         raise Problem(422, "bad_input", "this memory has no vault to reveal from", field="body.reveal")
 
 

@@ -32,7 +32,7 @@ from .. import Transaction
 from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
 from ..rules import UNIQUE_KINDS
 from ..traits import StoreTraits
-from ..verbs.reading import find_fingerprint, survey_of
+from ..verbs.reading import survey_of
 from .address import address_of
 from .client import RedisClient, script
 from .codec import record_of
@@ -87,9 +87,6 @@ class RedisStore:
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
         said = Counter((row.record.scope, row.key) for row in rows if row.record.kind in UNIQUE_KINDS)
         return survey_of([row.record for row in rows], said, fresh=fresh, ripe=ripe, stale=stale)
-
-    def fingerprint(self, seq: int) -> str | None:
-        return find_fingerprint(self, seq)
 
     def list_derived(self, scope: Scope) -> list[Record]:
         return self._writing.peek().list_derived(scope)

@@ -5,7 +5,7 @@ The same code serves every SQL database; a database is a `Driver`, see `sqlite.p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
@@ -17,7 +17,6 @@ from ...quality import Survey
 from .. import Changes, Head, Scrubbed, Transaction
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TOMBSTONES, K, NewRecord, Table, V
 from ..rules import check_order
-from ..verbs.reading import scan_pages
 from .ports import Cursor, Driver, ask_on
 from .reader import SqlReader
 from .statements import Statements
@@ -111,9 +110,6 @@ class RelationalStore:
             return job(transaction) if stored is None else [stored]
 
         return self._write(try_first)
-
-    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
-        return scan_pages(self, where, after=after, batch=batch)
 
     def list_derived(self, scope: Scope) -> list[Record]:
         return self._reader.list_derived(scope)

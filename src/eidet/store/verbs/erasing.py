@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from ...core.event import Event
 from ...core.record import Record, record_digest
@@ -192,8 +192,8 @@ def list_revised(store: Store, scope: Scope, most: int) -> list[tuple[str, str]]
 
 def find_derived(store: Store, scope: Scope) -> list[Record]:
     """The records of a scope that were derived from others, by rising seq."""
-    if isinstance(store, AnswersVerbs):
-        return store.list_derived(scope)
+    if hasattr(store, "list_derived"):
+        return cast("AnswersVerbs", store).list_derived(scope)
     return [record for record in scan(store, Where(scope=scope)) if record.derived_from]
 
 

@@ -19,13 +19,9 @@ from ..rules import UNIQUE_KINDS
 
 def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
     """Matching records above a seq, by rising seq; holds no lock, and never all of them in memory."""
-    if isinstance(store, AnswersVerbs):
-        return store.scan(where, after=after, batch=batch)
-    return scan_pages(store, where, after=after, batch=batch)
-
-
-def scan_pages(store: Store, where: Where, *, after: int, batch: int) -> Iterator[Record]:
-    """As `scan`, page by page."""
+    if hasattr(store, "scan"):
+        yield from cast("AnswersVerbs", store).scan(where, after=after, batch=batch)
+        return
     while found := store.find(where, limit=batch, after=after):
         yield from found
         if len(found) < batch:
@@ -69,13 +65,8 @@ def changes_telling(store: Store, scope: str, since: int, limit: int) -> Changes
 
 def fingerprint(store: Store, seq: int) -> str | None:
     """A stable fingerprint of the write at `seq`, or None if it was pruned."""
-    if isinstance(store, AnswersVerbs):
-        return store.fingerprint(seq)
-    return find_fingerprint(store, seq)
-
-
-def find_fingerprint(store: Store, seq: int) -> str | None:
-    """As `fingerprint`, of a write that is still there as a record."""
+    if hasattr(store, "fingerprint"):
+        return cast("AnswersVerbs", store).fingerprint(seq)
     for record in store.find(Where(), limit=1, after=seq - 1):
         if record.seq == seq:
             return f"{record.id} {record.created}"
@@ -91,8 +82,8 @@ def quality_counts(
     `stale` and not used since. Duplicates are facts and documents that say what another one of their
     scope says, with the same details; the first one is none.
     """
-    if isinstance(store, AnswersVerbs):
-        return store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
+    if hasattr(store, "survey"):
+        return cast("AnswersVerbs", store).survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
     living = store.find(Where(scope=scope, alive_at=now))
     said = Counter((record.scope, key_of(record)) for record in living if record.kind in UNIQUE_KINDS)
     return survey_of(living, said, fresh=fresh, ripe=ripe, stale=stale)

@@ -21,10 +21,6 @@ class AuditedDatabase(AuditedStore):
         super().__init__(store, log, owns=owns)
         self._database = store
 
-    @property
-    def reigns(self) -> int:
-        return self._database.reigns
-
     def condition(self, where: Where) -> SqlCondition:
         return self._database.condition(where)
 

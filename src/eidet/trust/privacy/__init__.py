@@ -14,11 +14,10 @@ from ...core.lazy_names import lazy_names
 if TYPE_CHECKING:
     from ...core.record import Trust
     from .findings import Found, Pii
-    from .patterns import Pattern
     from .placeholders import restore_text
     from .poisoning import Poisoned, poison
-    from .policy import Action, Forbidden, Policy, PrivacyKeys, Vault, policy_of
-    from .quoting import fence_text
+    from .policy import Action, Forbidden, Pattern, Policy, PrivacyKeys, Vault, policy_of
+    from .quarantine import fence_text
     from .scan import find
     from .text_guard import Finding, Guarded, GuardedData, guard_data, guard_text
 else:
@@ -26,11 +25,10 @@ else:
         __name__,
         {
             "findings": ("Found", "Pii"),
-            "patterns": ("Pattern",),
             "placeholders": ("restore_text",),
             "poisoning": ("Poisoned", "poison"),
-            "policy": ("Action", "Forbidden", "Policy", "PrivacyKeys", "Vault", "policy_of"),
-            "quoting": ("Trust", "fence_text"),
+            "policy": ("Action", "Forbidden", "Pattern", "Policy", "PrivacyKeys", "Vault", "policy_of"),
+            "quarantine": ("Trust", "fence_text"),
             "scan": ("find",),
             "text_guard": ("Finding", "Guarded", "GuardedData", "guard_data", "guard_text"),
         },

@@ -16,8 +16,8 @@ from ...core.validate import Json, clean_json
 from ...core.where import Condition, Where
 from . import Action, Finding, Policy, PrivacyKeys, guard_data, guard_text, policy_of
 from .findings import Pii
-from .pending import Pending, with_more_classes
 from .policy import KEYED
+from .pseudonyms import Pending, with_more_classes
 from .vault import VaultFile, key_of, subkey
 
 TEXTS: Final = ("text", "who", "source")
@@ -25,7 +25,7 @@ TREES: Final = ("data", "meta")
 _COMPARED: Final = frozenset({"=", "!=", "in", "contains"})
 
 
-def plain_bytes(value: str) -> bytes:
+def _plain_bytes(value: str) -> bytes:
     """The vault file seals by itself."""
     return value.encode("utf-8", "surrogatepass")
 
@@ -45,10 +45,7 @@ class Guard:
         if policy is None and settings.vault is None:
             return None
         policy = policy or Policy(default=Action.KEEP)
-        if settings.guard_key is None:
-            key = None
-        else:
-            key = key_of(settings.guard_key)
+        key = None if settings.guard_key is None else key_of(settings.guard_key)
         _check_parts(policy, key, settings)
         vault = None
         if settings.vault is not None and key is not None:
@@ -66,19 +63,22 @@ class Guard:
         )
         return replace(self, policy=replace(self.policy, **hidden, patterns=patterns))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the classes that are the user's own."""
+        return tuple(pattern.name for pattern in self.policy.patterns)
+
     def keys(self, pending: Pending) -> PrivacyKeys | None:
-        if self.key is None:
-            return None
-        return PrivacyKeys(key=self.key, vault=pending, seal=plain_bytes)
+        return None if self.key is None else PrivacyKeys(key=self.key, vault=pending, seal=_plain_bytes)
 
     def text(self, text: str, pending: Pending, labels: set[str]) -> str:
         found = guard_text(text, self.policy, self.keys(pending))
-        labels |= classes(found.findings)
+        labels |= _classes(found.findings)
         return found.text
 
     def tree(self, value: Json, what: str, pending: Pending, labels: set[str]) -> Json:
         found = guard_data(value, self.policy, self.keys(pending), what=what)
-        labels |= classes(found.findings)
+        labels |= _classes(found.findings)
         return found.data
 
 
@@ -94,7 +94,7 @@ def _check_parts(policy: Policy, key: bytes | None, settings: Settings) -> None:
         )
 
 
-def classes(findings: Iterable[Finding]) -> set[str]:
+def _classes(findings: Iterable[Finding]) -> set[str]:
     return {one.kind for one in findings if one.action is not Action.KEEP}
 
 
@@ -138,34 +138,28 @@ def guard_record(record: Record, guard: Guard, pending: Pending) -> Record:
     whole = record.whole
     given = {name: getattr(whole, name) for name in (*TEXTS, *TREES)}
     kept, labels = guard_fields(given, guard, pending)
-    state = with_more_classes(guard_state(record.state, guard, pending, labels), labels)
+    state = with_more_classes(_guard_state(record.state, guard, pending, labels), labels)
     if all(kept[name] == given[name] for name in (*TEXTS, "data")):
         same = kept["meta"] == given["meta"] and state == record.state
-        if same:
-            return record
-        return record.but(meta=kept["meta"], state=state)
+        return record if same else record.but(meta=kept["meta"], state=state)
     return whole.but(**kept, state=state, vector=None, terms=b"", level=0, original=None)
 
 
-def guard_state(state: State, guard: Guard, pending: Pending, labels: set[str]) -> State:
+def _guard_state(state: State, guard: Guard, pending: Pending, labels: set[str]) -> State:
     """The words in a state: names, reasons, and what merged records said."""
     if state is NO_STATE:
         return state
     marks = {name: getattr(state, name) for name in ("pinned", "hold", "quarantine", "reviewed")}
-    kept = {}
-    for name, mark in marks.items():
-        if mark is not None:
-            kept[name] = _guard_mark(mark, guard, pending, labels)
+    kept = {
+        name: _guard_mark(mark, guard, pending, labels) for name, mark in marks.items() if mark is not None
+    }
     parts = tuple(_guard_part(part, guard, pending, labels) for part in state.merged)
     return state.but(**kept, merged=parts)
 
 
 def _guard_mark(mark: Any, guard: Guard, pending: Pending, labels: set[str]) -> Any:
     texts = {name: getattr(mark, name, None) for name in ("by", "because")}
-    kept = {}
-    for name, value in texts.items():
-        if value is not None:
-            kept[name] = guard.text(value, pending, labels)
+    kept = {name: guard.text(value, pending, labels) for name, value in texts.items() if value is not None}
     return replace(mark, **kept)
 
 
@@ -175,33 +169,29 @@ def _guard_part(part: MergedPart, guard: Guard, pending: Pending, labels: set[st
         text=guard.text(part.text, pending, labels),
         source=None if part.source is None else guard.text(part.source, pending, labels),
         meta=guard.tree(part.meta, "meta", pending, labels),
-        state=guard_state(part.state, guard, pending, labels),
+        state=_guard_state(part.state, guard, pending, labels),
     )
 
 
 def guard_where(where: Where, guard: Guard) -> Where:
     """A filter that names personal data names what stands for it in the records."""
-    nested: dict[str, Any] = {}
-    for name in ("every", "some", "never"):
-        nested[name] = tuple(guard_where(part, guard) for part in getattr(where, name))
+    nested: dict[str, Any] = {
+        name: tuple(guard_where(part, guard) for part in getattr(where, name))
+        for name in ("every", "some", "never")
+    }
     labels: dict[str, Any] = {name: _label(getattr(where, name), guard) for name in ("who", "source")}
     conditions = tuple(_condition(one, guard) for one in where.conditions)
     return replace(where, **nested, **labels, conditions=conditions)
 
 
 def _label(value: str | None, guard: Guard) -> str | None:
-    if value is None:
-        return None
-    return guard.text(value, Pending(), set())
+    return None if value is None else guard.text(value, Pending(), set())
 
 
 def _condition(one: Condition, guard: Guard) -> Condition:
     if one.op not in _COMPARED:
         return one
     name = next((step for step in reversed(one.path) if isinstance(step, str)), "")
-    if isinstance(one.value, tuple):
-        value = list(one.value)
-    else:
-        value = one.value
+    value = list(one.value) if isinstance(one.value, tuple) else one.value
     kept = guard.tree({name: value}, "condition value", Pending(), set())
     return Condition(one.path, one.op, next(iter(kept.values())))

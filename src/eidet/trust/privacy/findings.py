@@ -1,13 +1,19 @@
-"""What a detector reports, and which of several reports about the same characters stands."""
+"""What a detector reports, the words that speak for or against it, and the text as it reads."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+from unicodedata import decimal
+
+LEAST: Final = 0.5  # findings that are less certain are left out unless asked for
+REACH: Final = 40  # characters before a number in which a word about it counts
 
 
 class Pii(StrEnum):
@@ -41,9 +47,6 @@ class Found:
         return (self.end - self.start) * self.confidence
 
 
-Detector = Callable[[str], Iterator[Found]]
-
-
 def finding_at(text: str, kind: str, span: tuple[int, int], confidence: float) -> Found:
     start, end = span
     return Found(kind=str(kind), start=start, end=end, text=text[start:end], confidence=confidence)
@@ -62,43 +65,114 @@ def resolve_overlaps(found: Iterable[Found]) -> list[Found]:
     return taken
 
 
-REACH = 40  # characters before a number in which a word about it counts
+# The data file.
 
-# Words after which a number is no personal one: it counts, versions, prices or refers to something.
-OTHERWISE = (
-    r"order|invoice|ticket|tracking|track|parcel|version|release|build|isbn|issn|sku|part|ref|refs"
-    r"|reference|serial"
-    r"|section|timestamp|unix|epoch|article|item|model|commit|price|total|sum|cost|amount|case|batch|build"
-    r"|chapter"
-    r"|bestell\w*|rechnung\w*|sendung\w*|artikel\w*|vorgang\w*|aktenzeichen|preis|commande|facture|suivi"
-    r"|colis|prix"
-    r"|pedido|factura|seguimiento|env[ií]o|precio|ordine|fattura|spedizione|prezzo|encomenda|fatura"
-    r"|pre[cç]o"
-    r"|bestelling|factuur|zending|prijs|zam[oó]wieni\w*|faktur\w*|przesy[lł]k\w*|cena|best[aä]llning\w*"
-    r"|paket\w*|kolli\w*"
-    r"|pris|ordre|ean|gtin|upc|imei|doi|pmid|ean-?13|v|ver|€|\$|£|eur|usd|pln|sek|kr|#"
-)
+
+@cache
+def load_patterns() -> dict[str, Any]:
+    """The content of patterns.toml; values over several lines are joined to one."""
+    import tomllib
+
+    text = files(__package__).joinpath("patterns.toml").read_text(encoding="utf-8")
+    return {name: _join_lines(value) for name, value in tomllib.loads(text).items()}
+
+
+def _join_lines(value: Any) -> Any:
+    if isinstance(value, str):
+        return "".join(line.strip() for line in value.splitlines())
+    if isinstance(value, list) and isinstance(value[0], dict):  # the words of a list stay as they are
+        return [_join_lines(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _join_lines(one) for name, one in value.items()}
+    return value
+
+
+# Words before a number.
+
+
+_WORDY: Final = re.compile(r"[^\W\d_]|[€$£#]")
 
 
 @cache
 def _signs(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![^\W_])(?:(?P<yes>{words})|(?:{OTHERWISE}))(?![^\W_])", re.IGNORECASE)
+    otherwise = load_patterns()["otherwise"]
+    return re.compile(rf"(?<![^\W_])(?:(?P<yes>{words})|(?:{otherwise}))(?![^\W_])", re.IGNORECASE)
 
 
-def leaning(text: str, start: int, words: str) -> int:
-    """1 where one of the words stands closest before, -1 where a word about other numbers does, else 0."""
-    last = 0
-    for sign in _signs(words).finditer(text, max(0, start - REACH), start):
-        last = -1
-        if sign["yes"]:
-            last = 1
-    return last
+def weigh_confidence(text: str, start: int, words: str, *, alone: float, said: float) -> float:
+    """`said` if one of the words stands closest before, half of `alone` after a word about other numbers."""
+    confidence, reach = alone, max(0, start - REACH)
+    if _WORDY.search(text, reach, start):
+        for sign in _signs(words).finditer(text, reach, start):
+            confidence = said if sign["yes"] else alone / 2
+    return confidence
 
 
-def weigh_confidence(leaning: int, *, alone: float, said: float) -> float:
-    """Confidence with a word that says so, without any, and against one that says otherwise."""
-    if leaning > 0:
-        return said
-    if leaning == 0:
-        return alone
-    return alone / 2
+# The text as it reads. Characters that are not seen are left out. Full-width signs and foreign digits become
+# ASCII, every kind of space becomes a space and every kind of dash a hyphen. Spaces and line breaks between
+# digits become one space, and spaced or doubled hyphens one hyphen.
+
+_UNSEEN: Final = (
+    "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
+    "\U000e0000-\U000e007f\U000e0100-\U000e01ef"
+)
+_SPACES: Final = "\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_DASHES: Final = "\u2010-\u2015\u2043\u2212\ufe58\ufe63\uff0d"
+_FOLDS: Final = tuple((re.compile(f"[{s}]"), by) for s, by in ((_UNSEEN, ""), (_SPACES, " "), (_DASHES, "-")))
+_GAPS: Final = (
+    (re.compile(r"(?<=[0-9])(?:[ \t\r\n]{2,6}|[\t\r\n])(?=[0-9(])"), " "),
+    (re.compile(r"(?<=[0-9])(?:[ \t]{1,3}-{1,3}[ \t]{0,3}|-{1,3}[ \t]{1,3}|-{2,3})(?=[0-9(])"), "-"),
+    (re.compile(r"(?<=\w@)[ \t]?\r?\n[ \t]?(?=\w)"), ""),  # before the sign, it may begin a line of code
+)
+_WORTH: Final = re.compile(rf"[{_UNSEEN}{_SPACES}{_DASHES}\uff01-\uff5e]|(?![0-9])\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """The text as it reads, and where each of its characters stands in the original."""
+
+    text: str
+    places: list[int]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The stretch of the original that a stretch of this text was made of."""
+        return self.places[start], self.places[end - 1] + 1
+
+
+def fold(text: str) -> Folded | None:
+    """None where the text reads as it stands."""
+    plain = text.isascii() or not _WORTH.search(text)
+    if plain and not any(gap.search(text) for gap, _ in _GAPS):
+        return None
+    folded = Folded(text, list(range(len(text)))) if plain else _fold_characters(text)
+    for gap, by in _GAPS:
+        folded = _join_gaps(folded, gap, by)
+    return folded
+
+
+def _fold_characters(text: str) -> Folded:
+    signs = [sign if sign.isascii() else _fold_one(sign) for sign in text]
+    return Folded("".join(signs), [place for place, sign in enumerate(signs) if sign])
+
+
+def _fold_one(sign: str) -> str:
+    for some, by in _FOLDS:
+        if some.match(sign):
+            return by
+    if "\uff01" <= sign <= "\uff5e":
+        return chr(ord(sign) - 0xFEE0)
+    return str(decimal(sign)) if sign.isdecimal() else sign
+
+
+def _join_gaps(folded: Folded, gaps: re.Pattern[str], by: str) -> Folded:
+    """The same with each gap written as `by`, which is a character or none."""
+    signs: list[str] = []
+    places: list[int] = []
+    at = 0
+    for gap in gaps.finditer(folded.text):
+        signs += [folded.text[at : gap.start()], by]
+        places += folded.places[at : gap.start() + len(by)]
+        at = gap.end()
+    if not at:
+        return folded
+    return Folded("".join((*signs, folded.text[at:])), places + folded.places[at:])

@@ -1,293 +1,240 @@
-"""Numbers that say who somebody is: cards, accounts, national ids, telephones.
+"""Numbers that say who somebody is: cards, accounts, national ids, documents, telephones.
 
-Each `Form` is a shape, a check and the words that usually stand before it. Shapes are tried at every
-place where one can begin and have no unbounded repeats, so that time grows with the text and no faster.
+Each form of patterns.toml is a shape, a check and the words that usually stand before it. Shapes are tried
+where a number long enough begins and have no unbounded repeats, so that time grows with the text and no
+faster. Check digits are those of `stdnum`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from itertools import cycle
+from typing import Any, Final
 
-from . import check_digits as checks
-from .findings import Found, Pii, finding_at, leaning, weigh_confidence
-from .identity_numbers import IDENTITY_FORMS, WORD, WORDS, Form, machine_lines
+from .findings import Found, Pii, finding_at, load_patterns, weigh_confidence
 
-_ODD = re.compile(r"[^0-9A-Za-z]")
-_SIGN = re.compile(r"[0-9A-Za-z]")
+Check = Callable[[str], bool]
+_NRIC: Final = {**dict.fromkeys("ST", "JZIHGFEDCBA"), **dict.fromkeys("FG", "XWUTRQPNMLK")}
+_UNISSUED: Final = frozenset({"BG", "GB", "NK", "KN", "TN", "NT", "ZZ"})  # beginnings of no NINO
 
 
-def _always(compact: str) -> bool:
+# Checks that stdnum does not have. Each takes bare letters and digits, in upper case.
+
+
+def _is_any(compact: str) -> bool:
     return len(set(compact)) > 2
 
 
-def _e164(compact: str) -> bool:
-    return 8 <= len(compact) - 2 * compact.startswith("00") <= 15 and len(set(compact)) > 2
+def _is_card(digits: str) -> bool:
+    """Luhn, the first digits of a known brand, and a length that the brand issues."""
+    from stdnum import luhn
+
+    return len(digits) in _brand_lengths(digits) and len(set(digits)) > 1 and luhn.is_valid(digits)
 
 
-def _nanp(compact: str) -> bool:
-    return compact[-7:-5] != "11" and len(set(compact)) > 2
+def _brand_lengths(digits: str) -> tuple[int, ...]:
+    two, four = int(digits[:2]), int(digits[:4])
+    if digits[0] == "4":
+        return 13, 16, 19
+    if 51 <= two <= 55 or 2221 <= four <= 2720:
+        return (16,)
+    if two in (34, 37):
+        return (15,)
+    if two in (36, 38) or 300 <= int(digits[:3]) <= 305:
+        return (14,)
+    if two in (35, 60, 62, 64, 65, 81):
+        return 16, 19
+    return (12, 16, 18, 19) if two in (50, 56, 58, 63, 67) else ()
 
 
-_S = r"[ \u00a0-]?"  # one separator or none
-_G = r"[ \t.\u00a0/-]{0,3}"  # what may stand between the groups of a number that a check digit makes certain
-_P = r"[ .\u00a0/-]"  # separators people put into telephone numbers
-ID, PHONE = Pii.NATIONAL_ID, Pii.PHONE
+def _is_hetu(compact: str) -> bool:
+    """A Finnish number, whose hyphen or plus says the century."""
+    from stdnum.fi import hetu
 
-_CALL = (
-    r"(?:tele)?phones?(?: number)?|tele|tel|tlf|mobile|cell|call(?:ed|s)?(?: me)?|whatsapp|fax|sms|text me"
-    r"|reach me|ring(?: me| mig)?|my number"
-    r"|telefon\w*|handy\w*|mobil\w*|ruf\w*|anruf\w*|erreich\w*|t[ée]l[ée]phon\w*|portable|appel\w*|joindre"
-    r"|joignable"
-    r"|ll[aá]m\w*|m[oó]vil|tel[eé]fono|cellulare|chiam\w*|numero|telem[oó]vel|telefone|lig\w{1,3}"
-    r"|bel(?: me)?|mobiel|telefoon\w*"
-    r"|bereikbaar|kom[oó]rk\w*|zadzwo\w*|dzwo\w*|numer\w*|n[uú]mero|nummer|num[ée]ro|nr tel|ring"
+    return bool(hetu.is_valid(compact if len(compact) == 11 else f"{compact[:6]}-{compact[6:]}"))
+
+
+def _is_nric(compact: str) -> bool:
+    total = _weigh(compact[1:8], (2, 7, 6, 5, 4, 3, 2)) + 4 * (compact[0] in "TG")
+    return _NRIC[compact[0]][total % 11] == compact[8]
+
+
+def _is_document_field(field: str) -> bool:
+    """Whether the last digit checks a field as machines read it on passports; a filler counts as zero."""
+    return str(_weigh(field[:-1].replace("<", "0"), cycle((7, 3, 1))) % 10) == field[-1]
+
+
+def _weigh(text: str, weights: Iterable[int]) -> int:
+    """The sum of all places times their weights; letters count from 10 on."""
+    return sum(int(one, 36) * weight for one, weight in zip(text, weights, strict=False))
+
+
+_CHECKS: Final[dict[str, Check]] = {
+    "any": _is_any,
+    "card": _is_card,
+    "nino": lambda compact: compact[:2] not in _UNISSUED,
+    "hetu": _is_hetu,
+    "nric": _is_nric,
+    "document": _is_document_field,
+    "american": lambda compact: compact[-7:-5] != "11" and _is_any(compact),
+    "trunk": lambda compact: 9 <= len(compact) <= 12 and _is_any(compact),
+    "grouped": lambda compact: len(compact) in (9, 10) and _is_any(compact),
+}
+
+
+# Forms.
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What one kind of number looks like, and how sure a match is without and with a word that says so."""
+
+    kind: str
+    shape: re.Pattern[str]
+    holds: Check
+    alone: float  # 0: only a word makes it count
+    said: float
+    words: str
+
+
+@cache
+def _forms(letters: bool) -> tuple[re.Pattern[str], tuple[_Form, ...]]:
+    """A shape that all have in common, and the forms with or without letters."""
+    patterns = load_patterns()
+    rows = [row for row in patterns["numbers"] if row.get("letters", False) is letters]
+    some = "|".join(row["shape"] for row in rows)
+    return _compile(some), tuple(_form_of(row, patterns["calling"]) for row in rows)
+
+
+def _compile(shape: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{shape})(?!\w|[.,:/-][0-9])", re.ASCII)  # not a part of a longer number
+
+
+def _form_of(row: dict[str, Any], calling: str) -> _Form:
+    return _Form(
+        kind=row.get("kind", Pii.NATIONAL_ID),
+        shape=_compile(row["shape"]),
+        holds=_CHECKS.get(row["check"]) or import_module(f"stdnum.{row['check']}").is_valid,
+        alone=row.get("alone", 0.0),
+        said=row.get("said", 0.95),
+        words=row.get("words", calling),
+    )
+
+
+_ODD: Final = re.compile(r"[^0-9A-Za-z]")
+_SIGN: Final = re.compile(r"[0-9A-Za-z]")
+_P: Final = r"[ .\u00a0/-]"  # separators people put into telephone numbers
+_ABROAD: Final = re.compile(rf"(?:\+|00)[1-9](?:{_P}{{0,2}}\(?[0-9]\)?){{6,14}}(?![0-9])", re.ASCII)
+# Where a number of nine digits or more begins, or one of six with letters: not in a word, and not after the
+# first part of a longer number.
+_BEGINS: Final = r"(?<![\w+])(?<![0-9][.,/:-])"
+_DIGITS: Final = re.compile(rf"{_BEGINS}(?=\(?[0-9](?:[ .()/\t\u00a0-]{{0,3}}[0-9]){{8}})")
+_LETTERS: Final = re.compile(
+    rf"{_BEGINS}(?=[0-9](?:[ .-]?[0-9]){{5}})|(?<![^\W_])(?=[A-Za-z]{{1,6}}[ -]?[0-9])"
 )
-
-FORMS = (
-    Form(
-        Pii.CARD,
-        rf"[2-6][0-9]{{3}}(?:{_G}[0-9]{{4}}){{2}}{_G}[0-9]{{4}}(?:{_G}[0-9]{{3}})?",
-        checks.card,
-        0.9,
-        0.99,
-        r"card|visa|mastercard|amex|karte\w*|kreditkart\w*|carte|tarjeta|carta|cart[aã]o|creditcard|kaart"
-        r"|kart\w*|kort\w*",
-    ),
-    Form(
-        Pii.CARD,
-        rf"3[47][0-9]{{2}}{_G}[0-9]{{6}}{_G}[0-9]{{5}}|3[068][0-9]{{2}}{_G}[0-9]{{6}}{_G}[0-9]{{4}}"
-        rf"|4[0-9]{{12}}",
-        checks.card,
-        0.8,
-        0.99,
-        r"card|visa|amex|diners|karte\w*|carte|tarjeta|carta|cart[aã]o|kaart|kart\w*|kort\w*",
-    ),
-    Form(
-        ID,
-        r"[0-9]{3}([- ])[0-9]{2}\1[0-9]{4}",
-        checks.us_ssn,
-        0.8,
-        0.97,
-        r"ssn|social security(?: number| no)?|social",
-    ),
-    Form(ID, r"[0-9]{9}", checks.us_ssn, 0.1, 0.8, r"ssn|social security(?: number| no)?"),
-    Form(
-        ID,
-        r"(?i:[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D])",
-        checks.uk_nino,
-        0.85,
-        0.97,
-        r"nino|ni|national insurance(?: number| no)?|insurance",
-        lettered=True,
-    ),
-    Form(
-        ID,
-        rf"[1-9][0-9]{_S}[0-9]{{3}}{_S}[0-9]{{3}}{_S}[0-9]{{3}}",
-        checks.german_tax_id,
-        0.6,
-        0.97,
-        r"steuer\w*|(?:steuer-?)?id(?:entifikations)?-?(?:nr|nummer)|idnr|tin|tax id",
-    ),
-    Form(
-        ID,
-        r"[12][ .]?[0-9]{2}[ .]?[0-9]{2}[ .]?(?:[0-9]{2}|2[ABab])[ .]?[0-9]{3}[ .]?[0-9]{3}[ .]?[0-9]{2}",
-        checks.french_nir,
-        0.93,
-        0.98,
-        r"nir|s[ée]curit[ée] sociale|s[ée]cu|insee",
-    ),
-    Form(
-        ID,
-        r"[0-9]{2}\.?[0-9]{3}\.?[0-9]{3}[- ]?[A-Za-z]",
-        checks.spanish_dni,
-        0.8,
-        0.97,
-        r"dni|nif|documento",
-        lettered=True,
-    ),
-    Form(
-        ID,
-        r"[XYZxyz][- ]?[0-9]{7}[- ]?[A-Za-z]",
-        checks.spanish_dni,
-        0.9,
-        0.98,
-        r"nie|documento",
-        lettered=True,
-    ),
-    Form(
-        ID,
-        r"(?i:[A-Z]{6} ?[0-9L-NP-V]{2} ?[A-Z] ?[0-9L-NP-V]{2} ?[A-Z][0-9L-NP-V]{3} ?[A-Z])",
-        checks.italian_fiscal_code,
-        0.97,
-        0.99,
-        r"codice fiscale|c\.?f",
-        lettered=True,
-    ),
-    Form(
-        ID,
-        r"[0-9]{3}[ .]?[0-9]{3}[ .]?[0-9]{3}",
-        checks.portuguese_nif,
-        0.3,
-        0.95,
-        r"nif|contribuinte|fiscal",
-    ),
-    Form(
-        ID,
-        r"[0-9]{4}[. ][0-9]{2}[. ][0-9]{3}|[0-9]{9}",
-        checks.dutch_bsn,
-        0.3,
-        0.95,
-        r"bsn|burgerservicenummer|sofinummer|service",
-    ),
-    Form(ID, r"[0-9]{11}", checks.polish_pesel, 0.8, 0.98, r"pesel|numer"),
-    Form(
-        ID,
-        r"(?:19|20)?[0-9]{2}[01][0-9][0-9]{2}[-+][0-9]{4}",
-        checks.swedish_personnummer,
-        0.85,
-        0.98,
-        r"person(?:nummer|nr)|pnr|samordningsnummer",
-    ),
-    Form(
-        ID,
-        r"(?:19|20)?[0-9]{2}[01][0-9][0-9]{2} ?[0-9]{4}",
-        checks.swedish_personnummer,
-        0.4,
-        0.95,
-        r"person(?:nummer|nr)|pnr|samordningsnummer",
-    ),
-    # telephones: North America; ten digits with an area code that exists
-    Form(
-        PHONE,
-        rf"(?:1{_P})?(?:\([2-9][0-9]{{2}}\) ?|[2-9][0-9]{{2}}{_P})[2-9][0-9]{{2}}{_P}[0-9]{{4}}",
-        _nanp,
-        0.75,
-        0.95,
-        _CALL,
-    ),
-    Form(PHONE, r"[2-9][0-9]{2}[2-9][0-9]{6}", _nanp, 0.3, 0.85, _CALL),
-    # Europe with a trunk zero: area code, then groups
-    Form(
-        PHONE,
-        rf"\(?0[1-9][0-9]{{0,4}}\)?{_P}{{1,2}}[0-9]{{2,8}}(?:{_P}[0-9]{{2,4}}){{0,4}}",
-        lambda compact: 9 <= len(compact) <= 12 and _always(compact),
-        0.7,
-        0.95,
-        _CALL,
-    ),
-    Form(PHONE, r"0[67][0-9]{8}|07[0-9]{9}|01[567][0-9]{8,9}", _always, 0.6, 0.95, _CALL),
-    Form(PHONE, r"0[1-9][0-9]{7,10}", _always, 0.4, 0.9, _CALL),
-    # Europe without one: nine or ten digits in groups; also how numbers are written, so a word must say so
-    Form(
-        PHONE,
-        rf"[2-9][0-9]{{1,2}}{_P}[0-9]{{3}}{_P}?[0-9]{{2,4}}(?:{_P}?[0-9]{{2}}){{0,2}}"
-        rf"|[2-9][0-9]{{2}}{_P}[0-9]{{2}}{_P}[0-9]{{2}}{_P}[0-9]{{2}}|3[0-9]{{2}}{_P}[0-9]{{6,7}}",
-        lambda compact: len(compact) in (9, 10) and _always(compact),
-        0.45,
-        0.9,
-        _CALL,
-    ),
-    Form(PHONE, r"[2-9][0-9]{8,9}", _always, 0.2, 0.8, _CALL),
-    *IDENTITY_FORMS,
-)
-_AFTER = r"(?!\w|[.,:/-][0-9])"  # not a part of a longer word or number
-_SHAPES = tuple((form, re.compile(rf"(?:{form.shape}){_AFTER}", re.ASCII)) for form in FORMS)
-_PLAIN = tuple(one for one in _SHAPES if not one[0].lettered)
-_LETTERED = tuple(one for one in _SHAPES if one[0].lettered)
-_NAMED = frozenset(form for form in IDENTITY_FORMS if form.alone == WORD)  # only a word makes them count
-_PLAIN_UNNAMED = tuple(one for one in _PLAIN if one[0] not in _NAMED)
-_ABROAD = re.compile(rf"(?:\+|00)[1-9](?:{_P}{{0,2}}\(?[0-9]\)?){{6,14}}(?![0-9])", re.ASCII)
-
-_GAP = r"[\s./\u2010-\u2015\u2212-]{0,4}"
-_IBAN = re.compile(rf"(?<![^\W_])[A-Za-z]{{2}}{_GAP}[0-9]{_GAP}[0-9](?:{_GAP}[0-9A-Za-z]){{11,29}}")
-_IBAN_DIGITS = 10  # that follow the check digits: a sentence that begins with "is 12" has fewer
-_RUN = re.compile("[0-9]+")
-_MANY = re.compile(r"[0-9](?:[ .()/\u00a0-]{0,3}[0-9]){8}")  # no plain form has fewer than nine digits
-_LETTERS = re.compile(r"(?<![^\W_])[A-Za-z]{1,6}(?=[ -]?[0-9])")
-_PART = re.compile(r"[0-9][.,/:-]")
+_PLUS: Final = re.compile(rf"{_BEGINS}(?:\+(?=[1-9])|(?=00[1-9]))")
 
 
 def numbers(text: str) -> Iterator[Found]:
     yield from _ibans(text)
-    yield from machine_lines(text)
-    runs = [run.start() for run in _RUN.finditer(text)]
-    if "+" in text or "00" in text:
-        yield from _abroad(text, runs)
-    starts = []
-    for start in (_include_bracket(text, run) for run in runs):
-        if _begins(text, start):
-            starts.append(start)
-    if _MANY.search(text):
-        yield from _match_shapes(text, starts, _PLAIN if WORDS.search(text) else _PLAIN_UNNAMED)
-    if len(runs) > 2 or any(len(run) > 5 for run in _RUN.findall(text)):
-        letters = [word.start() for word in _LETTERS.finditer(text)]
-        yield from _match_shapes(text, [*starts, *letters], _LETTERED)
+    yield from _machine_lines(text)
+    yield from _abroad(text)
+    yield from _match_forms(text, _DIGITS, letters=False)
+    yield from _match_forms(text, _LETTERS, letters=True)
 
 
-def _ibans(text: str) -> Iterator[Found]:
-    """Account numbers in groups of any size. The country says how many characters there are."""
-    at = 0
-    while match := _IBAN.search(text, at):
-        at = match.start() + 1
-        span = (match.start(), _end_of_iban(match))
-        compact = _compact(text[slice(*span)])
-        if sum(map(str.isdigit, compact[4:])) >= _IBAN_DIGITS and checks.iban(compact):
-            yield finding_at(text, Pii.IBAN, span, 0.98)
-            at = span[1]
-
-
-def _end_of_iban(match: re.Match[str]) -> int:
-    """Where the account number ends, if it is one; where the match starts if it goes on or is too short."""
-    length = checks.IBAN_LENGTHS.get(match[0][:2].upper(), 0)
-    places = [sign.start() for sign in _SIGN.finditer(match.string, *match.span())]
-    if not length or len(places) < length or _SIGN.match(match.string, places[length - 1] + 1):
-        return match.start()
-    return places[length - 1] + 1
-
-
-def _include_bracket(text: str, run: int) -> int:
-    if run and text[run - 1] == "(":
-        return run - 1
-    return run
-
-
-def _begins(text: str, start: int) -> bool:
-    """Whether a number can begin here: not in a word, not after the first part of a longer number."""
-    if not start:
-        return True
-    before = text[start - 1]
-    return not (before.isalnum() or before in "_+") and not _PART.fullmatch(text, max(0, start - 2), start)
-
-
-def _match_shapes(
-    text: str, starts: Iterable[int], shapes: Iterable[tuple[Form, re.Pattern[str]]]
-) -> Iterator[Found]:
-    for start, (form, shape) in product(starts, shapes):
-        match = shape.match(text, start)
-        if match and form.holds(_compact(match[0])):
-            lean = leaning(text, start, form.words)
-            yield finding_at(
-                text, form.kind, match.span(), weigh_confidence(lean, alone=form.alone, said=form.said)
-            )
+def _match_forms(text: str, begins: re.Pattern[str], *, letters: bool) -> Iterator[Found]:
+    common, forms = _forms(letters)
+    for start in (begin.start() for begin in begins.finditer(text)):
+        for form in forms if common.match(text, start) else ():
+            if match := form.shape.match(text, start):
+                confidence = weigh_confidence(text, start, form.words, alone=form.alone, said=form.said)
+                if confidence and form.holds(_compact(match[0])):
+                    yield finding_at(text, form.kind, match.span(), confidence)
 
 
 def _compact(text: str) -> str:
     return _ODD.sub("", text).upper()
 
 
-def _abroad(text: str, runs: Iterable[int]) -> Iterator[Found]:
+def _abroad(text: str) -> Iterator[Found]:
     """International numbers: a plus or two zeros, a country code, up to fifteen digits."""
-    for run in runs:
-        plus = run > 0 and text[run - 1] == "+"
-        start = run - plus
-        if _begins(text, start):
-            match = _ABROAD.match(text, start)
-        else:
-            match = None
-        if match and _e164(_compact(match[0])):
-            lean = leaning(text, start, _CALL)
-            yield finding_at(
-                text, PHONE, match.span(), 0.93 if plus else weigh_confidence(lean, alone=0.6, said=0.95)
-            )
+    for begin in _PLUS.finditer(text):
+        match = _ABROAD.match(text, begin.start())
+        if match is None:
+            continue
+        compact, plus = _compact(match[0]), bool(begin[0])
+        if 8 <= len(compact) - 2 * (not plus) <= 15 and _is_any(compact):
+            words = load_patterns()["calling"]
+            confidence = 0.93 if plus else weigh_confidence(text, begin.start(), words, alone=0.6, said=0.95)
+            yield finding_at(text, Pii.PHONE, match.span(), confidence)
+
+
+# Account numbers.
+
+_GAP: Final = r"[\s./\u2010-\u2015\u2212-]{0,4}"
+_IBAN: Final = re.compile(rf"(?<![^\W_])[A-Za-z]{{2}}{_GAP}[0-9]{_GAP}[0-9](?:{_GAP}[0-9A-Za-z]){{11,29}}")
+_IBAN_DIGITS: Final = 10  # that follow the check digits: a sentence that begins with "is 12" has fewer
+
+
+def _ibans(text: str) -> Iterator[Found]:
+    """Account numbers in groups of any size. The country says how many characters there are."""
+    from stdnum import iban
+
+    at = 0
+    while match := _IBAN.search(text, at):
+        at = match.start() + 1
+        span = (match.start(), _end_of_iban(match))
+        compact = _compact(text[slice(*span)])
+        digits = sum(map(str.isdigit, compact[4:]))
+        if digits >= _IBAN_DIGITS and iban.is_valid(compact, check_country=False):
+            yield finding_at(text, Pii.IBAN, span, 0.98)
+            at = span[1]
+
+
+def _end_of_iban(match: re.Match[str]) -> int:
+    """Where the account number ends, if it is one; where the match starts if it goes on or is too short."""
+    length = _iban_length(match[0][:2].upper())
+    places = [sign.start() for sign in _SIGN.finditer(match.string, *match.span())]
+    if not length or len(places) < length or _SIGN.match(match.string, places[length - 1] + 1):
+        return match.start()
+    return places[length - 1] + 1
+
+
+@cache
+def _iban_length(country: str) -> int:
+    """0 for letters that are no country with account numbers."""
+    from stdnum import numdb
+
+    about: dict[str, str] = numdb.get("iban").info(country)[0][1]
+    return 4 + sum(map(int, re.findall("[0-9]+", about["bban"]))) if "bban" in about else 0
+
+
+# The lines that machines read on passports, visas and identity cards (ICAO 9303).
+
+_MACHINE_LINE: Final = re.compile(r"(?<![A-Z0-9<])[A-Z0-9<]{30,44}(?![A-Z0-9<])")
+_NAMES: Final = re.compile(r"[PVACI][A-Z<][A-Z<]{3}[A-Z]+<[A-Z<]*|[A-Z]+<[A-Z<]*<<[A-Z<]*")
+
+
+def _machine_lines(text: str) -> Iterator[Found]:
+    if "<" not in text:
+        return
+    for line in _MACHINE_LINE.finditer(text):
+        if len(line[0]) in (30, 36, 44) and (_is_name_line(line[0]) or _is_number_line(line[0])):
+            yield finding_at(text, Pii.NATIONAL_ID, line.span(), 0.98)
+
+
+def _is_name_line(line: str) -> bool:
+    return "<<" in line and _NAMES.fullmatch(line) is not None
+
+
+def _is_number_line(line: str) -> bool:
+    """Each field is followed by its check digit: number, birth, expiry."""
+    if len(line) == 30:
+        numbered = line[0] in "ACI" and _is_document_field(line[5:15])
+        return numbered or all(map(_is_document_field, (line[0:7], line[8:15])))
+    return all(map(_is_document_field, (line[0:10], line[13:20], line[21:28])))

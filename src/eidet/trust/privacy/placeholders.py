@@ -9,9 +9,8 @@ from hashlib import blake2b
 from typing import Final
 
 from ...core.errors import Corrupt
-from .findings import Found, Pii
-from .fold import fold
-from .policy import Action, Vault
+from .findings import Found, Pii, fold
+from .policy import KEYED, Action, Vault
 
 SIGNS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O, U: they are misread
 LENGTH: Final = 10  # fifty bits: two of a million values share a token with a chance under one in 2,000
@@ -23,18 +22,30 @@ _ODD = re.compile(r"[^0-9A-Za-z]")
 _LAST_FOUR = frozenset({Pii.CARD, Pii.IBAN, Pii.PHONE})
 
 
-def canonical(found: Found) -> str:
+def token_for(found: Found, action: Action, key: bytes | None) -> str:
+    """What stands for a finding; hashes and pseudonyms are the same for the same value, class and key."""
+    if action is Action.MASK:
+        return _mask(found)
+    if action not in KEYED:
+        return f"[{found.kind.upper()}]"
+    assert key is not None, "checked before anything is looked for"
+    value = f"{found.kind}\0{_canonical(found)}".encode("utf-8", "surrogatepass")
+    digest = blake2b(value, key=key, digest_size=8, person=b"eidet.guard").digest()
+    if action is Action.HASH:
+        return f"{found.kind}:{digest.hex()}"
+    number = int.from_bytes(digest)
+    return f"{found.kind.upper()}_" + "".join(SIGNS[number >> 5 * at & 31] for at in range(LENGTH))
+
+
+def _canonical(found: Found) -> str:
     """The spelling under which a value is the same value: `+44 20…` and `+4420…`, `A@B.org` and `a@b.org`."""
     kind, text = found.kind, _as_it_reads(found.text)
     if kind in (Pii.CARD, Pii.IBAN, Pii.NATIONAL_ID, Pii.MAC):
         return _ODD.sub("", text).upper()
     if kind == Pii.PHONE:
         digits = _ODD.sub("", text)
-        if text.startswith("+"):
-            return "+" + digits
-        if digits.startswith("00"):
-            return "+" + digits[2:]
-        return digits
+        abroad = text.startswith("+") or digits.startswith("00")
+        return "+" + digits.removeprefix("00") if abroad else digits
     if kind in (Pii.EMAIL, Pii.ADDRESS, Pii.IP):
         return _SPACES.sub(" ", text).casefold()
     return text
@@ -43,46 +54,17 @@ def canonical(found: Found) -> str:
 def _as_it_reads(value: str) -> str:
     """Without unseen characters; full-width signs, foreign digits, odd spaces and dashes are plain ones."""
     folded = fold(value)
-    if folded is None:
-        return value
-    return folded.text
+    return value if folded is None else folded.text
 
 
-def redaction(kind: str) -> str:
-    return f"[{kind.upper()}]"
-
-
-def mask(found: Found) -> str:
+def _mask(found: Found) -> str:
     """Enough to recognise one's own: the last four of a number, the initials of an e-mail address."""
     text = _as_it_reads(found.text)
-    if found.kind == Pii.EMAIL and "@" in text:
-        return _mask_email(text)
-    if found.kind in _LAST_FOUR:
-        return f"{DOTS * 4} {_ODD.sub('', text)[-4:]}"
-    return DOTS * 3
-
-
-def _mask_email(email: str) -> str:
-    name, _, host = email.rpartition("@")
+    name, at, host = text.rpartition("@")
     last = host.rpartition(".")[2]
-    if last.isalpha():
+    if found.kind == Pii.EMAIL and at and last.isalpha():
         return f"{name[0]}…@{host[0]}….{last}"
-    return DOTS * 3
-
-
-def digest(found: Found, key: bytes) -> str:
-    """Sixteen hexadecimal digits, the same for the same value, class and key."""
-    return f"{found.kind}:{_hash_with_key(found, key, 8).hex()}"
-
-
-def pseudonym(found: Found, key: bytes) -> str:
-    number = int.from_bytes(_hash_with_key(found, key, 8))
-    return f"{found.kind.upper()}_" + "".join(SIGNS[number >> 5 * at & 31] for at in range(LENGTH))
-
-
-def _hash_with_key(found: Found, key: bytes, size: int) -> bytes:
-    value = f"{found.kind}\0{canonical(found)}".encode("utf-8", "surrogatepass")
-    return blake2b(value, key=key, digest_size=size, person=b"eidet.guard").digest()
+    return f"{DOTS * 4} {_ODD.sub('', text)[-4:]}" if found.kind in _LAST_FOUR else DOTS * 3
 
 
 @lru_cache(64)
@@ -112,21 +94,9 @@ def restore_text(text: str, vault: Vault, unseal: Callable[[bytes], str], names:
 
     def value(match: re.Match[str]) -> str:
         sealed = vault.get(match[0])
-        if sealed is None:
-            return match[0]
-        return _unseal(match[0], sealed, unseal)
+        try:
+            return match[0] if sealed is None else unseal(sealed)
+        except ValueError:
+            raise Corrupt(f"the sealed value of {match[0]} cannot be opened; is it another key?") from None
 
     return _pseudonyms(tuple(names)).sub(value, text)
-
-
-def _unseal(token: str, sealed: bytes, unseal: Callable[[bytes], str]) -> str:
-    try:
-        return unseal(sealed)
-    except ValueError:
-        raise Corrupt(f"the sealed value of {token} cannot be opened; is it another key?") from None
-
-
-def plain_token(found: Found, action: Action) -> str:
-    if action is Action.MASK:
-        return mask(found)
-    return redaction(found.kind)

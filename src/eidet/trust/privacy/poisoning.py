@@ -12,8 +12,12 @@ from base64 import b64decode
 from binascii import Error as BadCode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import Final
+from unicodedata import normalize
+
+from .findings import load_patterns
 
 SUSPICIOUS: Final = 0.5
 _CODED: Final = 0.9
@@ -42,21 +46,22 @@ class Poisoned:
 
 def poison(text: str) -> Poisoned:
     """No text makes it raise; time is linear in it."""
-    from .hidden_text import find_hidden_signs, plain
-
-    shown = plain(text)
-    reasons = dict((*find_hidden_signs(text), *_orders(shown), *_find_coded_orders(text, shown)))
+    shown = _plain(text)
+    reasons = dict((*_find_hidden_signs(text), *_orders(shown), *_find_coded_orders(text, shown)))
     score = 1 - prod(1 - weight for weight in reasons.values())
     return Poisoned(score=round(score, 3), reasons=tuple(reasons))
 
 
 def _orders(text: str) -> Iterator[tuple[str, float]]:
-    from .injection_claims import EVERY
-
     small = _RUN.sub(_shorten_run, text.lower())
-    for rule in EVERY:
-        if any(stem in small for stem in rule.stems) and rule.shape.search(small):
-            yield rule.reason, rule.weight
+    for rule in load_patterns()["orders"]:
+        if any(stem in small for stem in rule["stems"]) and _compile(rule["shape"]).search(small):
+            yield rule["reason"], rule["weight"]
+
+
+@cache
+def _compile(shape: str) -> re.Pattern[str]:
+    return re.compile(shape)
 
 
 def _shorten_run(run: re.Match[str]) -> str:
@@ -68,10 +73,8 @@ def _shorten_run(run: re.Match[str]) -> str:
 
 def _find_coded_orders(text: str, shown: str) -> Iterator[tuple[str, float]]:
     """Orders that had to be decoded are worse than orders in the open."""
-    from .hidden_text import plain, read_tags
-
-    for inner in (*_decode_blobs(shown), read_tags(text), *_run_together(shown)):
-        if any(_orders(plain(inner))):
+    for inner in (*_decode_blobs(shown), _spell_tags(text), *_run_together(shown)):
+        if any(_orders(_plain(inner))):
             yield "orders in a code", _CODED
             return
 
@@ -80,12 +83,12 @@ def _decode_blobs(text: str) -> Iterator[str]:
     if not (blobs := _BLOB.findall(text)):
         return
     for blob in blobs[:_MOST_BLOBS]:
-        yield from _read(blob[:_LONGEST_BLOB])
+        yield from _decode(blob[:_LONGEST_BLOB])
     for blob in _HEX.findall(text)[:_MOST_BLOBS]:
         yield bytes.fromhex(blob[:_LONGEST_BLOB]).decode("utf-8", "replace")
 
 
-def _read(blob: str) -> Iterator[str]:
+def _decode(blob: str) -> Iterator[str]:
     """What the blob spells, if that is text."""
     whole = blob.rstrip("=")
     try:
@@ -99,12 +102,77 @@ def _read(blob: str) -> Iterator[str]:
 
 def _pad(whole: str) -> str:
     rest = whole[len(whole) // 4 * 4 :]
-    if len(rest) > 1:
-        return rest + "=" * (4 - len(rest))
-    return ""
+    return rest + "=" * (4 - len(rest)) if len(rest) > 1 else ""
 
 
 def _run_together(text: str) -> Iterator[str]:
     """`i g n o r e` as a word; two spaces keep words apart."""
     for match in _SPACED.finditer(_SPACES.sub(lambda gap: "\n" if len(gap[0]) > 1 else " ", text)):
         yield re.sub(r"(?<=\w)[ .*_-](?=\w)", "", match[0])
+
+
+# Characters that people do not see and models read.
+
+_OVERRIDE = re.compile("[\u202d\u202e]")
+_BIDI = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
+_WIDTHLESS = "\u200b\u200c\u200d\u2060-\u2064\ufeff\u00ad\u180e\u034f"
+_IN_WORDS = re.compile(f"(?<=[A-Za-z])[{_WIDTHLESS}]+(?=[A-Za-z])")
+_RUNS = re.compile(f"[{_WIDTHLESS}\ufe00-\ufe0f\U000e0100-\U000e01ef]{{6,}}")
+_TAGS = re.compile(
+    "(?<!\U0001f3f4)(?<![\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
+)  # after a flag they are its region
+_UNSEEN = re.compile(f"[{_WIDTHLESS}\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\U000e0100-\U000e01ef]")
+_JOINED = re.compile("[\u200c\u200d]")  # joiners of emoji and of Persian or Indic letters
+_LATIN = re.compile("[A-Za-z]")
+_LOOKALIKES: Final = str.maketrans(
+    "аеорсухіјѕԁһкмтнвАВЕКМНОРСТХІЅЈαοενιτρκυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aeopcyxijsdhkmtnbABEKMHOPCTXISJaoevitpkuABEZHIKMNOPTYX",
+)
+_LETTERS = re.compile(r"\w+")
+
+
+def _find_hidden_signs(text: str) -> list[tuple[str, float]]:
+    """Reasons to distrust what is not seen, each with its weight."""
+    if text.isascii():
+        return []
+    tests = (
+        (_TAGS, "tag characters", 0.9),
+        (_OVERRIDE, "text direction override", 0.7),
+        (_IN_WORDS, "invisible letters", 0.6),
+        (_RUNS, "a run of invisible characters", 0.7),
+    )
+    return [(f"hidden: {reason}", weight) for shape, reason, weight in tests if shape.search(text)]
+
+
+def _spell_tags(text: str) -> str:
+    """What the tag characters spell."""
+    if text.isascii():
+        return ""
+    spelt = "".join(match[0] for match in _TAGS.finditer(text))
+    return "".join(chr(ord(one) - 0xE0000) for one in spelt if 0xE0020 <= ord(one) < 0xE007F)
+
+
+def visible(text: str) -> str:
+    """The text without characters that are not seen; joiners of scripts and emoji that need them stay."""
+    if text.isascii():
+        return text
+    return _UNSEEN.sub(lambda match: _keep_joiner(text, match), text)
+
+
+def _keep_joiner(text: str, match: re.Match[str]) -> str:
+    around = text[max(0, match.start() - 1) : match.start()] + text[match.end() : match.end() + 1]
+    joins = len(around) == 2 and not around.isascii() and not _LATIN.search(around)
+    return match[0] if joins and _JOINED.fullmatch(match[0]) else ""
+
+
+def _plain(text: str) -> str:
+    """As it reads: compatibility forms resolved, nothing hidden, lookalikes in mixed words as Latin."""
+    if text.isascii():
+        return text
+    shown = _BIDI.sub("", _UNSEEN.sub("", normalize("NFKC", text)))
+    return _LETTERS.sub(_latin, shown)
+
+
+def _latin(match: re.Match[str]) -> str:
+    word = match[0]
+    return word.translate(_LOOKALIKES) if not word.isascii() and _LATIN.search(word) else word

@@ -1,17 +1,16 @@
-"""What happens to each class of finding."""
+"""What happens to each class of finding, and classes of the user's own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from ...core.errors import BadInput, Refused
-from .findings import Pii
-from .patterns import Pattern
-from .scan import LEAST
+from .findings import LEAST, Found, Pii, finding_at
 
 
 class Action(StrEnum):
@@ -28,6 +27,59 @@ class Action(StrEnum):
 
 STAYING = frozenset({Action.LABEL, Action.KEEP})
 KEYED = frozenset({Action.HASH, Action.PSEUDONYM})
+
+
+PATTERN_SECONDS: Final = 1.0  # of search in one text
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,30}[a-z0-9]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A class of your own: `Pattern(name="employee", regex=r"E-[0-9]{6}")`. A bad one is `BadInput`.
+
+    `action` is what happens to what is found; without one the default of the policy holds. A text in which
+    the pattern searches for longer than `PATTERN_SECONDS` is `Refused`: nothing is stored unguarded.
+    """
+
+    name: str
+    regex: str
+    action: str | None = None
+    confidence: float = 0.9
+    compiled: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name) or self.name in (*Pii, "default"):
+            raise BadInput(
+                f"pattern name {self.name!r} needs small letters, digits and _, and a name not in use"
+            )
+        if not 0 < self.confidence <= 1:
+            raise BadInput(
+                f"pattern {self.name} needs a confidence above 0 and at most 1, not {self.confidence}"
+            )
+        object.__setattr__(self, "compiled", _compile(self.name, self.regex))
+
+    def findings(self, text: str) -> Iterator[Found]:
+        try:
+            for match in self.compiled.finditer(text, timeout=PATTERN_SECONDS, concurrent=True):
+                if match.end() > match.start():
+                    yield finding_at(text, self.name, match.span(), self.confidence)
+        except TimeoutError:
+            raise Refused(
+                f"pattern {self.name} takes too long on a text of {len(text):,} characters: bound its "
+                "repeats ({1,20} for +) and do not repeat a group that holds repeats; nothing was stored"
+            ) from None
+
+
+def _compile(name: str, expression: str) -> Any:
+    import regex
+
+    try:
+        compiled = regex.compile(expression)
+        if compiled.match("", timeout=PATTERN_SECONDS):
+            raise BadInput(f"pattern {name} matches the empty text, and so everywhere")
+    except (regex.error, TypeError, OverflowError, RecursionError) as wrong:
+        raise BadInput(f"pattern {name} is not a regular expression: {wrong}") from None
+    return compiled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

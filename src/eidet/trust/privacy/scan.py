@@ -1,29 +1,31 @@
-"""Everything a text holds that may be personal or secret."""
+"""Everything a text holds that may be personal or secret: numbers, secrets, and what is found here.
+
+E-mail, IP and MAC addresses; dates of birth, which a word about birth introduces; postal addresses, as far
+as streets are known by their words (Street, rue, -straße, ul. …).
+"""
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Iterator
+from functools import cache
+from ipaddress import AddressValueError, IPv6Address
+from typing import TYPE_CHECKING, Final
 
-from .birth_dates import births
-from .findings import Detector, Found, finding_at, resolve_overlaps
-from .fold import fold
-from .network import emails, hosts
+from .findings import LEAST, Found, Pii, finding_at, fold, load_patterns, resolve_overlaps, weigh_confidence
 from .numbers import numbers
-from .patterns import Pattern
-from .postal_addresses import addresses
 from .secrets import secrets
 
-LEAST = 0.5  # findings that are less certain are left out unless asked for
-CERTAIN = 0.8  # findings over a line break need as much
+if TYPE_CHECKING:
+    from .policy import Pattern
 
-_DIGIT = re.compile("[0-9]")
-_WITH_DIGITS: tuple[Detector, ...] = (numbers, hosts, births, addresses)
-_ALWAYS: tuple[Detector, ...] = (emails, secrets)
+CERTAIN: Final = 0.8  # findings over a line break need as much
+_DIGIT: Final = re.compile("[0-9]")
 
 
 def find(text: str, patterns: Iterable[Pattern] = (), *, least: float = LEAST) -> list[Found]:
-    """What was found, in text order and without overlaps. No text makes it raise; time is linear in it."""
+    """What was found, in text order and without overlaps. Time is linear in the text."""
     found = [*_candidates(text, patterns), *_find_hidden(text, patterns)]
     return resolve_overlaps(one for one in found if one.confidence >= least)
 
@@ -34,18 +36,178 @@ def _find_hidden(text: str, patterns: Iterable[Pattern]) -> Iterator[Found]:
     if folded is None:
         return
     for one in _candidates(folded.text, patterns):
-        span = folded.span(one.start, one.end)
-        found = finding_at(text, one.kind, span, one.confidence)
+        found = finding_at(text, one.kind, folded.span(one.start, one.end), one.confidence)
         over_lines = "\n" in found.text and one.confidence < CERTAIN
         if found.text != one.text and not over_lines:
             yield found
 
 
 def _candidates(text: str, patterns: Iterable[Pattern]) -> Iterator[Found]:
-    detectors = _ALWAYS
+    yield from _emails(text)
+    yield from secrets(text)
     if _DIGIT.search(text):
-        detectors = (*_ALWAYS, *_WITH_DIGITS)
-    for detect in detectors:
-        yield from detect(text)
+        for detect in (numbers, _hosts, _births, _addresses):
+            yield from detect(text)
     for pattern in patterns:
         yield from pattern.findings(text)
+
+
+# E-mail and network addresses.
+
+_EMAIL: Final = re.compile(
+    r"(?<![\w.%+-])[\w%+-][\w.%+-]{0,63}@(?:\w[\w-]{0,62}\.){1,8}([^\W\d_]{2,24}"
+    r"|xn--[0-9a-z-]{2,59})(?![^\W_])"
+)
+_SPELT: Final = re.compile(
+    r"(?<![\w.%+-])[\w%+-][\w.%+-]{0,63} ?[\[({] ?(?:at|@|arroba|chez|kropka) ?[\])}] ?\w[\w-]{0,62}"
+    r"(?: ?(?:\.|[\[({] ?(?:dot|punkt|point|punto|ponto|\.) ?[\])}]) ?[^\W_]{2,24}){1,4}(?![^\W_])",
+    re.IGNORECASE,
+)
+_FILES: Final = frozenset(
+    ("png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "pdf", "py", "html", "json")
+)
+_BYTE: Final = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+_IP4: Final = re.compile(rf"(?<![\w.-])(?:{_BYTE}\.){{3}}{_BYTE}(?!\w|[.-]\w)")
+_IP6: Final = re.compile(
+    r"(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:)[0-9A-Fa-f:]{2,39}(?:(?:\.[0-9]{1,3}){3})?(?![\w:])"
+)
+_MAC: Final = re.compile(
+    r"(?<![\w:-])(?:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})(?![\w:-])"
+    r"|(?<![\w.])[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?!\w|\.\w)"
+)
+
+
+def _emails(text: str) -> Iterator[Found]:
+    if "@" in text:
+        for match in _EMAIL.finditer(text):
+            if match[1].lower() not in _FILES:
+                yield finding_at(text, Pii.EMAIL, match.span(), 0.3 if _is_remote(match) else 0.97)
+    if any(bracket in text for bracket in "([{"):
+        for match in _SPELT.finditer(text):
+            yield finding_at(text, Pii.EMAIL, match.span(), 0.8)
+
+
+def _is_remote(match: re.Match[str]) -> bool:
+    """`git@host.org:path` is where code lives, not whom to write to."""
+    return match[0].startswith("git@") and match.string[match.end() : match.end() + 1] in (":", "/")
+
+
+def _hosts(text: str) -> Iterator[Found]:
+    dots, colons = text.count("."), text.count(":")
+    if dots >= 3:
+        words = load_patterns()["hosts"]
+        for match in _IP4.finditer(text):
+            confidence = weigh_confidence(text, match.start(), words, alone=0.8, said=0.97)
+            yield finding_at(text, Pii.IP, match.span(), confidence)
+    if colons >= 2:
+        for match in _IP6.finditer(text):
+            if _is_ip6(match[0]):
+                yield finding_at(text, Pii.IP, match.span(), 0.9)
+    if colons >= 5 or dots >= 2 or text.count("-") >= 5:
+        for match in _MAC.finditer(text):
+            yield finding_at(text, Pii.MAC, match.span(), 0.9 if re.search("[A-Fa-f:]", match[0]) else 0.55)
+
+
+def _is_ip6(text: str) -> bool:
+    """Valid, and more than the `::` of programs: it has a digit and at least two groups, or is ::1."""
+    if text.count(":") < 2 or not _DIGIT.search(text):
+        return False
+    try:
+        IPv6Address(text)
+    except AddressValueError:
+        return False
+    return True
+
+
+# Dates of birth.
+
+
+@cache
+def _birth() -> re.Pattern[str]:
+    words = load_patterns()["births"]
+    months = rf"(?:{words['months']})[^\W\d_]{{0,9}}\.?"
+    date = (
+        r"[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./ ] ?[0-9]{1,2}[-./ ] ?[0-9]{4}"
+        r"|[0-9]{1,2}[-./][0-9]{1,2}[-./][0-9]{2}"
+        rf"|[0-9]{{1,2}}(?:\.|st|nd|rd|th|er|º|°)?[ -](?:de |of |en )?{months},?[ -](?:de |del )?[0-9]{{4}}"
+        rf"|{months} [0-9]{{1,2}}(?:st|nd|rd|th)?,? [0-9]{{4}}"
+    )
+    return re.compile(
+        rf"(?<![^\W_])(?:{words['born']})(?![^\W_])[^0-9\n!?;]{{0,30}}?(?<![^\W_])(?P<date>{date})(?![^\W_])",
+        re.IGNORECASE,
+    )
+
+
+def _births(text: str) -> Iterator[Found]:
+    small = text.lower()
+    if any(sign in small for sign in load_patterns()["births"]["signs"]):
+        for match in _birth().finditer(text):
+            if _is_calendar(match["date"]):
+                yield finding_at(text, Pii.BIRTH, match.span("date"), 0.9)
+
+
+def _is_calendar(date: str) -> bool:
+    """Whether day, month and year can be one, in any order that the formats allow."""
+    parts = [int(part) for part in re.findall("[0-9]+", date)]
+    if len(parts) == 2:  # a month by name
+        return 1 <= min(parts) <= 31 and 1850 <= max(parts) <= 2100
+    first, second, third = parts
+    if first > 31:
+        return _is_date(first, second, third)
+    return _is_date(max(third, 1), second, first) or _is_date(max(third, 1), first, second)
+
+
+def _is_date(year: int, month: int, day: int) -> bool:
+    return 1 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
+
+
+# Postal addresses: street and number, with postcode and city where they follow. Best effort.
+
+_U: Final = "A-ZÀ-ÖØ-ÞĄĆĘŁŃŚŹŻČŠŽ"
+_WORD: Final = rf"[{_U}][\w'’-]{{0,30}}\.?"  # a name begins with a capital
+_SMALL: Final = (
+    r"(?:de la|de los|de las|de l'|de|del|della|dei|delle|degli|di|d'|da|das|do|dos|du|des|la|le|les|l'"
+    r"|van|van de|van der|den|der|y|e|i|of|the|och)"
+)
+_NAMES: Final = rf"(?:{_SMALL}[ ']?){{0,2}}{_WORD}(?: (?:{_SMALL}[ ']?){{0,2}}{_WORD}){{0,3}}"
+_NUMBER: Final = r"(?:n[.º°o]{1,2} ?)?[0-9]{1,4}(?: ?[a-zA-Z](?![\w]))?(?:[/-][0-9]{1,4}[a-z]?)?"
+_POST: Final = (
+    r"(?:[A-Z]{1,2}-)?(?:[0-9]{5}|[0-9]{4} ?[A-Z]{2}|[0-9]{2}-[0-9]{3}|[0-9]{4}-[0-9]{3}|[0-9]{3} [0-9]{2})"
+)
+_UK_POST: Final = r"[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}"
+_TOWN: Final = rf"[{_U}][\w'’-]{{0,30}}"
+_CITY: Final = rf"{_TOWN}(?:[ -]{_TOWN}){{0,2}}"
+_FLAT: Final = r"(?:,? (?:Apt|Apartment|Flat|Unit|Suite|Apto|piso|interno|m\.)\.? ?#?[0-9]{1,4}[A-Za-z]?)?"
+_TAIL: Final = (
+    rf"{_FLAT}(?:,?[ \n]{{1,2}}{_POST},?[ ]{_CITY}|,[ \n]{_CITY}, [A-Z]{{2}} [0-9]{{5}}(?:-[0-9]{{4}})?"
+    rf"|,[ \n]{_CITY},? {_UK_POST})?"
+)
+# By the name of a list of street words: an address around one of them.
+_STREETS: Final = {
+    "english": rf"[0-9]{{1,5}}[A-Za-z]? (?:[NSEW]\.? )?(?:{_WORD} |[0-9]{{1,3}}(?:st|nd|rd|th) ){{1,3}}@\.?",
+    "french": rf"[0-9]{{1,4}}(?: ?(?:bis|ter))?,? (?i:@) {_NAMES}",
+    "apart": rf"(?:{_WORD}[ -]){{1,3}}@ {_NUMBER}",
+    "leading": rf"@ {_NAMES},? {_NUMBER}",
+    "tailed": rf"[{_U}][\w-]{{1,30}}?@ {_NUMBER}",
+}
+
+
+@cache
+def _street(name: str) -> tuple[re.Pattern[str], frozenset[str], tuple[str, ...]]:
+    """The shape, the words of which it needs one, and the endings of words that will do."""
+    words: str = load_patterns()["streets"][name]
+    whole = _STREETS[name].replace("@", f"(?:{words})")
+    plain = re.sub(r"\[(\w)(\w)\]", r"\2", words.replace("stra(?:ß|ss)e", "straße|strasse"))
+    bare = frozenset(word.strip(".").lower() for word in plain.replace("\\", "").split("|"))
+    shape = re.compile(rf"(?<![\w.,-])(?:{whole})(?!\w){_TAIL}(?!\w)")
+    return (shape, frozenset(), tuple(bare)) if name == "tailed" else (shape, bare, ())
+
+
+def _addresses(text: str) -> Iterator[Found]:
+    words = {word.strip(".,;:()") for word in text.lower().split()}
+    for name in _STREETS:
+        shape, needed, endings = _street(name)
+        if not needed.isdisjoint(words) or (endings and any(word.endswith(endings) for word in words)):
+            for match in shape.finditer(text):
+                postcode = re.search(rf"{_POST}|{_UK_POST}", match[0])
+                yield finding_at(text, Pii.ADDRESS, match.span(), 0.95 if postcode else 0.65)

@@ -4,85 +4,12 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Final
 
-from .findings import Found, Pii, finding_at
+from .findings import Found, Pii, finding_at, load_patterns
 
-# Without any of these there is nothing to look for: a look for plain strings costs less than a pattern.
-_SIGNS = (
-    "sk-",
-    "k_live_",
-    "k_test_",
-    "AKIA",
-    "ASIA",
-    "AIDA",
-    "AROA",
-    "AGPA",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "npm_",
-    "hf_",
-    "xox",
-    "xapp-",
-    "hooks.slack",
-    "AIza",
-    "ya29.",
-    "GOCSPX-",
-    "ABIA",
-    "ACCA",
-    "LTAI",
-    "AKID",
-    "8Q~",
-    "AccountKey=",
-    "SharedAccessKey=",
-    "sig=",
-    "whsec_",
-    "SG.",
-    "shpat_",
-    "shpss_",
-    "dop_v1_",
-    "dapi",
-    "gsk_",
-    "xai-",
-    "pplx-",
-    "r8_",
-    "pypi-",
-    "dckr_pat_",
-    "hvs.",
-    "ATATT3",
-    "lin_api_",
-    "AGE-SECRET-KEY-1",
-    ":AA",
-    "eyJ",
-    "-----BEGIN",
-    "://",
-)
-_SMALL_SIGNS = ("bearer", "aws", "secret", "authorization", "basic ")
-_NAME_SIGNS = (
-    "pass",
-    "pwd",
-    "kennwort",
-    "mdp",
-    "contrase",
-    "clave",
-    "senha",
-    "palavra",
-    "wachtwoord",
-    "hasło",
-    "haslo",
-    "lösen",
-    "losen",
-    "parola",
-    "pin",
-    "key",
-    "secret",
-    "token",
-)
 _KEYS = re.compile(
     r"""(?<![\w-])(?:
       (?:AKIA|ASIA|AIDA|AROA|AGPA|ABIA|ACCA)[A-Z0-9]{16}(?!\w)
@@ -139,119 +66,48 @@ _BEARER = re.compile(r"\bbearer\s{1,3}([\w.~+/-]{20,}={0,2})", re.IGNORECASE | r
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _AWS_WORDS = re.compile(r"aws|secret", re.IGNORECASE)
 
-_HIDDEN_WORDS = (
-    r"pass ?word|passwd|pwd|pass ?phrase|passcode|passwort|kennwort|passwörter|mot de passe|mdp|contraseña"
-    r"|contrasena|clave"
-    r"|senha|palavra-passe|wachtwoord|hasło|haslo|lösenord|losenord|parola d'ordine|pin(?:[ -]?code)?"
-)
-_TOKENS = (
-    r"api[ _-]?key|apikey|secret(?:[ _-]?key)?|access[ _-]?(?:key|token)|auth[ _-]?token"
-    r"|client[ _-]?secret|private[ _-]?key|token"
-)
-_NAMED = re.compile(
-    rf"(?<![^\W_])(?:(?P<word>{_HIDDEN_WORDS})|(?P<token>{_TOKENS}))(?:[\"'`*]{{0,3}}\s{{0,3}}(?P<sign>:|=>?)"
-    rf"|\s{{1,3}}(?:is|ist|lautet|est|es|è|é|to|är|jest)(?=\s))"
-    r"\s{0,3}[\"'`*]{0,3}(?P<value>[^\s\"'`]{3,200})",
-    re.IGNORECASE,
-)
-_NO_VALUE = frozenset(
-    [
-        "none",
-        "null",
-        "nil",
-        "true",
-        "false",
-        "str",
-        "string",
-        "bytes",
-        "int",
-        "required",
-        "optional",
-        "missing",
-        "wrong",
-        "incorrect",
-        "invalid",
-        "expired",
-        "unknown",
-        "undefined",
-        "empty",
-        "changed",
-        "reset",
-        "valid",
-        "correct",
-        "correcto",
-        "not",
-        "the",
-        "and",
-        "his",
-        "her",
-        "your",
-        "my",
-        "our",
-        "their",
-        "too",
-        "very",
-        "here",
-        "there",
-        "something",
-        "anything",
-        "nothing",
-        "secure",
-        "weak",
-        "strong",
-        "enabled",
-        "disabled",
-        "default",
-        "text",
-        "hidden",
-        "password",
-        "token",
-        "secret",
-    ]
-)
 _CODE = re.compile(r"[(\[{<$%]|^os\.|^self\.|^process\.|^settings\.|^config\.|^env\b|^\*+$|^x{3,}$|^\.{3}")
 
 
+@cache
+def _named() -> re.Pattern[str]:
+    words = load_patterns()["secrets"]
+    return re.compile(
+        rf"(?<![^\W_])(?:(?P<word>{words['hidden']})|(?P<token>{words['tokens']}))"
+        r"(?:[\"'`*]{0,3}\s{0,3}(?P<sign>:|=>?)|\s{1,3}(?:is|ist|lautet|est|es|è|é|to|är|jest)(?=\s))"
+        r"\s{0,3}[\"'`*]{0,3}(?P<value>[^\s\"'`]{3,200})",
+        re.IGNORECASE,
+    )
+
+
 def secrets(text: str) -> Iterator[Found]:
-    small = text.lower()
-    if any(sign in text for sign in _SIGNS) or any(sign in small for sign in _SMALL_SIGNS):
+    """Looks for plain strings first: that costs less than a pattern."""
+    words, small = load_patterns()["secrets"], text.lower()
+    if any(sign in text for sign in words["signs"]) or any(sign in small for sign in words["small_signs"]):
         yield from _find_by_shape(text)
-    if any(sign in small for sign in _NAME_SIGNS):
+    if any(sign in small for sign in words["name_signs"]):
         yield from _find_by_name(text)
 
 
 def _find_by_shape(text: str) -> Iterator[Found]:
-    for shape in (_KEYS, _PEM, _SLACK_HOOK):
-        yield from (finding_at(text, Pii.SECRET, match.span(), 0.98) for match in shape.finditer(text))
-    for match in _SK.finditer(text):
-        if re.search("[0-9]", match[0]):
-            yield finding_at(text, Pii.SECRET, match.span(), 0.95)
-    yield from _find_in_headers(text)
+    for shape, confidence, check in _SHAPES:
+        for match in shape.finditer(text):
+            group = match.lastindex or 0
+            if check is None or check(match[group]):
+                yield finding_at(text, Pii.SECRET, match.span(group), confidence)
     for match in _AWS_SECRET.finditer(text):
         if _is_mixed(match[0]) and _AWS_WORDS.search(text, max(0, match.start() - 60), match.start()):
             yield finding_at(text, Pii.SECRET, match.span(), 0.95)
 
 
-def _find_in_headers(text: str) -> Iterator[Found]:
-    """What follows a scheme, the name of a header or the name of a parameter."""
-    for shape in (_IN_URL, _BEARER):
-        yield from (finding_at(text, Pii.SECRET, match.span(1), 0.9) for match in shape.finditer(text))
-    for match in _HEADER.finditer(text):
-        if _is_credential(match[1]):
-            yield finding_at(text, Pii.SECRET, match.span(1), 0.9)
-    for match in _AZURE_CLIENT.finditer(text):
-        yield finding_at(text, Pii.SECRET, match.span(), 0.95)
-    for match in _AZURE.finditer(text):
-        yield finding_at(text, Pii.SECRET, match.span(match.lastindex or 0), 0.95)
-    for match in _BASIC.finditer(text):
-        if _is_basic(match[1]):
-            yield finding_at(text, Pii.SECRET, match.span(1), 0.95)
+def _has_digit(value: str) -> bool:
+    return re.search("[0-9]", value) is not None
 
 
 def _is_credential(value: str) -> bool:
     """Whether it is more than a word for one, such as `valid_token` or `YOUR_API_KEY`."""
     mixed = value.lower() != value != value.upper()
-    return bool(re.search("[0-9]", value)) or (mixed and len(value) >= 12)
+    return _has_digit(value) or (mixed and len(value) >= 12)
 
 
 def _is_basic(code: str) -> bool:
@@ -267,9 +123,24 @@ def _is_mixed(text: str) -> bool:
     return all(re.search(some, text) for some in ("[a-z]", "[A-Z]", "[0-9]"))
 
 
+# Each with how certain a match is, and a check of its last group or of all of it.
+_SHAPES: Final[tuple[tuple[re.Pattern[str], float, Callable[[str], bool] | None], ...]] = (
+    (_KEYS, 0.98, None),
+    (_PEM, 0.98, None),
+    (_SLACK_HOOK, 0.98, None),
+    (_SK, 0.95, _has_digit),
+    (_IN_URL, 0.9, None),
+    (_BEARER, 0.9, None),
+    (_HEADER, 0.9, _is_credential),
+    (_AZURE_CLIENT, 0.95, None),
+    (_AZURE, 0.95, None),
+    (_BASIC, 0.95, _is_basic),
+)
+
+
 def _find_by_name(text: str) -> Iterator[Found]:
     """What follows `password:` or `api_key=`, without the punctuation that ends the sentence."""
-    for match in _NAMED.finditer(text):
+    for match in _named().finditer(text):
         value = match["value"].rstrip(".,;:!?)]}>*")
         confidence = _likely(value, word=match["word"] is not None, sign=match["sign"])
         if confidence:
@@ -279,15 +150,11 @@ def _find_by_name(text: str) -> Iterator[Found]:
 
 def _likely(value: str, *, word: bool, sign: str | None) -> float:
     """How sure it is that this is a secret and not a word about one."""
-    if len(value) < 3 or value.lower() in _NO_VALUE or _CODE.search(value):
+    if len(value) < 3 or value.lower() in load_patterns()["secrets"]["no_values"] or _CODE.search(value):
         return 0.0
     odd = bool(re.search(r"[0-9!@#$%^&*_+=~?]", value)) or (
         value.lower() != value and value[1:] != value[1:].lower()
     )
     if odd and (word or len(value) >= 8):
-        if sign:
-            return 0.9
-        return 0.75
-    if word and sign and len(value) >= 4:
-        return 0.6
-    return 0.3
+        return 0.9 if sign else 0.75
+    return 0.6 if word and sign and len(value) >= 4 else 0.3

@@ -1,10 +1,8 @@
 """What an open memory does to texts on their way in and out: personal data, labels, quarantine, pseudonyms.
 
 fields.py      personal data in drafts, changes, loaded records, questions and filters
-quarantine.py  labels for texts that look like orders, quarantine, review
+quarantine.py  labels for texts that look like orders, quarantine, review, quoting
 pseudonyms.py  the vault: revealing, forgetting and emptying
-reveal.py      pseudonyms turned back
-vault_gc.py    values that leave the vault with the last record that names them
 """
 
 from __future__ import annotations
@@ -24,8 +22,7 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...parts import Parts
 from ...store import verbs
-from .pending import Pending, with_classes
-from .pseudonyms import Pseudonyms
+from .pseudonyms import Pending, Pseudonyms, with_classes
 from .quarantine import (
     ASIDE,
     LABELLED,
@@ -36,11 +33,11 @@ from .quarantine import (
     label_record,
     scan_of,
     scan_record,
+    score_of,
     set_aside,
     threshold_of,
     without_quarantine,
 )
-from .quoting import score_of
 
 if TYPE_CHECKING:
     from ...write.shape import Given
@@ -94,10 +91,7 @@ class Guarding:
         """
         if pending.classes:
             records = with_classes(records, pending)
-        aside: set[str] = set()
-        for record in there:
-            if record is not None and record.trust == "quarantined":
-                aside.add(record.id)
+        aside = {record.id for record in there if record is not None and record.trust == "quarantined"}
         if self._scan != "off" or self._parts.settings.echo_guard or aside:
             records = [self._check_record(record, now, aside) for record in records]
         if pending.values:
@@ -118,24 +112,18 @@ class Guarding:
         return self.check_records([new], now, pending)[0]
 
     def _check_record(self, record: Record, now: float, aside: set[str]) -> Record:
-        echo = None
-        if record.state.echo_of is not None:
-            echo = self._find_echo(record)
+        echo = None if record.state.echo_of is None else self._find_echo(record)
         if echo is not None or record.state.poison is not None or is_scanned(record, self._scan):
             record = label_record(record, scan_record(record, self._scan), echo)
         above = (
             self._above is not None and record.state.poison is not None and score_of(record) >= self._above
         )
-        if above or record.id in aside:
-            return set_aside(record, now)
-        return record
+        return set_aside(record, now) if above or record.id in aside else record
 
     def _find_echo(self, record: Record) -> Record | None:
         """The memory that a text only repeats, if the echo guard noticed that."""
         id = record.state.echo_of if self._parts.settings.echo_guard else None
-        if id is not None:
-            return self._parts.store.read(record.scope, [id])[0]
-        return None
+        return None if id is None else self._parts.store.read(record.scope, [id])[0]
 
     def check_loaded(self, records: Iterable[Record], now: float) -> Iterator[Record]:
         """Records of an export or an archive, as if they were remembered now; what was approved stays so.
@@ -176,10 +164,7 @@ class Guarding:
         from .fields import guard_record
 
         pending, guard = Pending(), self._guard
-        if guard is None:
-            kept = batch
-        else:
-            kept = [guard_record(record, guard, pending) for record in batch]
+        kept = batch if guard is None else [guard_record(record, guard, pending) for record in batch]
         pairs = enumerate(zip(kept, batch, strict=True))
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
         for at, ready in zip(bare, Ingest.of(self._parts).derive([kept[at] for at in bare]), strict=True):
@@ -211,15 +196,11 @@ class Guarding:
         from ...text.chunks import units_of
         from ...write.shape import drafts_of
 
-        details = {}
-        for name, value in given.items():
-            if value is not None and name in Draft.__slots__:  # the rest is for `remember` itself
-                details[name] = value
+        details = {  # the rest is for `remember` itself
+            name: value for name, value in given.items() if value is not None and name in Draft.__slots__
+        }
         drafts, _ = self.drafts(drafts_of(what, details)[0])
-        texts = []
-        for draft in drafts:
-            if draft.vector is None and isinstance(draft.text, str):
-                texts.append(draft.text)
+        texts = [draft.text for draft in drafts if draft.vector is None and isinstance(draft.text, str)]
         return list(chain.from_iterable(map(units_of, texts)))
 
     def texts_of_changes(self, changes: Mapping[str, Any]) -> list[str]:
@@ -241,9 +222,7 @@ class Guarding:
 
     def query(self, text: str) -> str:
         """A question as it is asked: pseudonyms for values, which are not kept."""
-        if self._asking is None:
-            return text
-        return self._asking.text(text, Pending(), set())
+        return text if self._asking is None else self._asking.text(text, Pending(), set())
 
     def guard_filter(self, where: Where | None) -> Where | None:
         """A filter in the words of the records."""
@@ -299,6 +278,4 @@ def with_guard(settings: Settings, guard: object, vault: str | Path | None) -> S
     threshold_of(settings.quarantine_above)
     if guard is not None:
         settings = replace(settings, guard=guard)
-    if vault is None:
-        return settings
-    return replace(settings, vault=vault)
+    return settings if vault is None else replace(settings, vault=vault)

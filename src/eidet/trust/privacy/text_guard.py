@@ -1,15 +1,26 @@
-"""Guards a text or JSON data by a policy: finds personal data, acts on it, and says what was done."""
+"""Guards a text or JSON data by a policy: finds personal data, acts on it, and says what was done.
+
+A text is acted on until nothing is left to act on, so that guarding twice is guarding once. A token is a
+wall: what stands between two tokens is looked at by itself, whatever the tokens replaced. So the pieces of a
+guarded text are the pieces that were found clean, and guarding it again finds nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from ...core.errors import Misconfigured
-from ...core.validate import Json
-from .apply_until_stable import Acted, apply_policy, rewritten
-from .json_walk import walk_json
-from .policy import KEYED, Action, Policy, PrivacyKeys
+from ...core.validate import Json, clean_json
+from .findings import Found
+from .placeholders import TOKEN_SIGNS, pattern_of_tokens, token_for
+from .policy import KEYED, STAYING, Action, Forbidden, Policy, PrivacyKeys
+from .scan import find
+
+DEEPEST: Final = 8  # a text that still gives something then is made to do so, and the rest of it is covered
+NAME_CHARS: Final = 60  # of the keys around a value, the last ones
+PATH_CHARS: Final = 80  # of each key in a path: every value has one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,64 +55,156 @@ class GuardedData:
 
 def guard_text(text: str, policy: Policy, keys: PrivacyKeys | None = None) -> Guarded:
     """Guarding twice is guarding once. Nothing reaches the vault if the policy refuses the text."""
-    _check_keys(policy, keys)
-    acted = apply_policy(text, policy, keys)
-    _store(acted, keys)
-    return Guarded(text=rewritten(text, acted), findings=_findings_of(acted, ""), labels=_labels(acted))
+    guard = _TextGuard(policy, keys)
+    return Guarded(text=guard.apply(text), findings=tuple(guard.findings), labels=guard.finish())
 
 
 def guard_data(
     data: Json, policy: Policy, keys: PrivacyKeys | None = None, *, what: str = "data"
 ) -> GuardedData:
     """The same for every string and key of JSON data; a key counts as a word said about its value."""
-    _check_keys(policy, keys)
-    everything: list[Acted] = []
-    findings: list[Finding] = []
-
-    def guard(text: str, name: str, path: str) -> str:
-        acted = apply_policy(text, policy, keys, before=f"{_as_words(name)}: " if name else "", path=path)
-        everything.extend(acted)
-        findings.extend(_findings_of(acted, path))
-        return rewritten(text, acted)
-
-    kept = walk_json(data, guard, what)
-    _store(everything, keys)
-    return GuardedData(data=kept, findings=tuple(findings), labels=_labels(everything))
+    guard = _TextGuard(policy, keys)
+    kept = _walk(clean_json(data, what), guard, "", what)
+    return GuardedData(data=kept, findings=tuple(guard.findings), labels=guard.finish())
 
 
-def _as_words(name: str) -> str:
-    """`date_of_birth` as one says it."""
-    return name.replace("_", " ")
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    text: str
+    at: int  # where it stands in the original
+    depth: int
 
 
-def _check_keys(policy: Policy, keys: PrivacyKeys | None) -> None:
-    if keys is None and policy.actions & KEYED:
-        raise Misconfigured("hashes and pseudonyms need a key: guard_text(text, policy, PrivacyKeys(key=…))")
-    if Action.PSEUDONYM in policy.actions and (keys is None or keys.vault is None or keys.seal is None):
-        raise Misconfigured("pseudonyms need a vault and a seal: PrivacyKeys(key=…, vault=…, seal=…)")
+@dataclass(slots=True)
+class _TextGuard:
+    """Guards the texts of one value and collects what was done."""
 
+    policy: Policy
+    keys: PrivacyKeys | None
+    findings: list[Finding] = field(default_factory=list)
+    values: dict[str, str] = field(default_factory=dict)  # behind new pseudonyms
 
-def _store(acted: Iterable[Acted], keys: PrivacyKeys | None) -> None:
-    if keys is None or keys.vault is None or keys.seal is None:
-        return
-    for one in acted:
-        if one.action is Action.PSEUDONYM and one.token is not None:
-            keys.vault.put(one.token, keys.seal(one.found.text))
+    def __post_init__(self) -> None:
+        actions, keys = self.policy.actions, self.keys
+        if keys is None and actions & KEYED:
+            raise Misconfigured(
+                "hashes and pseudonyms need a key: guard_text(text, policy, PrivacyKeys(key=…))"
+            )
+        if Action.PSEUDONYM in actions and (keys is None or keys.vault is None or keys.seal is None):
+            raise Misconfigured("pseudonyms need a vault and a seal: PrivacyKeys(key=…, vault=…, seal=…)")
 
+    def apply(self, text: str, name: str = "", path: str = "") -> str:
+        """The text to keep. `name` is read as said before it: `date_of_birth` as `date of birth: `."""
+        before = f"{name.replace('_', ' ')}: " if name else ""
+        parts, at = [], 0
+        for found in self._find_all(text, before):
+            action = self.policy.action(found.kind)
+            if action is Action.REFUSE:
+                raise Forbidden(found.kind, start=found.start, end=found.end, path=path)
+            self._note(found, action, path)
+            if action not in STAYING:
+                parts += [text[at : found.start], self._token(found, action)]
+                at = found.end
+        return "".join((*parts, text[at:]))
 
-def _findings_of(acted: Iterable[Acted], path: str) -> tuple[Finding, ...]:
-    return tuple(
-        Finding(
-            kind=one.found.kind,
-            start=one.found.start,
-            end=one.found.end,
-            confidence=one.found.confidence,
-            action=one.action,
-            path=path,
+    def _find_all(self, text: str, before: str) -> list[Found]:
+        """All findings of a text, those in what is left between tokens included, in text order."""
+        done: list[Found] = []
+        pieces = [_Piece(*piece, 0) for piece in self._between_tokens(text)]
+        while pieces:
+            piece = pieces.pop()
+            found = self._find(piece, before if piece.at == 0 else "")
+            changing = [one for one in found if self.policy.action(one.kind) not in STAYING]
+            if changing and piece.depth == DEEPEST:
+                changing = [replace(changing[0], start=0, end=len(piece.text), text=piece.text)]
+            done += [_move(one, piece.at) for one in changing or found]
+            if changing:
+                spans = [(one.start, one.end) for one in changing]
+                pieces += (
+                    _Piece(rest, piece.at + at, piece.depth + 1) for rest, at in _outside(piece.text, spans)
+                )
+        return sorted(done, key=lambda one: one.start)
+
+    def _between_tokens(self, text: str) -> Iterator[tuple[str, int]]:
+        if not any(sign in text for sign in TOKEN_SIGNS):
+            return _outside(text, [])
+        tokens = pattern_of_tokens(tuple(pattern.name for pattern in self.policy.patterns))
+        return _outside(text, [match.span() for match in tokens.finditer(text)])
+
+    def _find(self, piece: _Piece, before: str) -> list[Found]:
+        shift = len(before)
+        found = find(before + piece.text, self.policy.patterns, least=self.policy.least)
+        return [_move(one, -shift) for one in found if one.start >= shift]
+
+    def _note(self, found: Found, action: Action, path: str) -> None:
+        self.findings.append(
+            Finding(
+                kind=found.kind,
+                start=found.start,
+                end=found.end,
+                confidence=found.confidence,
+                action=action,
+                path=path,
+            )
         )
-        for one in acted
-    )
+
+    def _token(self, found: Found, action: Action) -> str:
+        token = token_for(found, action, None if self.keys is None else self.keys.key)
+        if action is Action.PSEUDONYM:
+            self.values[token] = found.text
+        return token
+
+    def finish(self) -> tuple[str, ...]:
+        """Hands values to the vault, now that nothing was refused; the classes that were labelled."""
+        if self.keys is not None and self.keys.vault is not None and self.keys.seal is not None:
+            for token, value in self.values.items():
+                self.keys.vault.put(token, self.keys.seal(value))
+        return tuple(sorted({one.kind for one in self.findings if one.action is Action.LABEL}))
 
 
-def _labels(acted: Iterable[Acted]) -> tuple[str, ...]:
-    return tuple(sorted({one.found.kind for one in acted if one.action is Action.LABEL}))
+def _outside(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[str, int]]:
+    at = 0
+    for start, end in (*spans, (len(text), len(text))):
+        if start > at:
+            yield text[at:start], at
+        at = end
+
+
+def _move(one: Found, by: int) -> Found:
+    return replace(one, start=one.start + by, end=one.end + by) if by else one
+
+
+# JSON data: every string and key of it, and whole numbers long enough to be somebody's.
+
+
+def _walk(value: Json, guard: _TextGuard, name: str, path: str) -> Json:
+    if isinstance(value, str):
+        return guard.apply(value, name, path)
+    if isinstance(value, int) and 10_000_000 <= value < 10**40:
+        kept = guard.apply(str(value), name, path)
+        return value if kept == str(value) else kept
+    if isinstance(value, Mapping):
+        return _walk_entries(value, guard, name, path)
+    if isinstance(value, list):
+        return [_walk(item, guard, name, f"{path}[{at}]") for at, item in enumerate(value)]
+    return value
+
+
+def _walk_entries(value: Mapping[str, Json], guard: _TextGuard, name: str, path: str) -> dict[str, Json]:
+    """What is around a key is said about its value, too: `born: {date: …}`."""
+    entries: dict[str, Json] = {}
+    numbers: dict[str, int] = {}  # of keys that became the same, the last one given
+    for key, item in value.items():
+        kept = _tell_apart(guard.apply(key, path=f"{path}.(key)"), entries, numbers)
+        said = f"{name} {kept[-NAME_CHARS:]}".strip()[-NAME_CHARS:]
+        entries[kept] = _walk(item, guard, said, f"{path}.{kept[:PATH_CHARS]}")
+    return entries
+
+
+def _tell_apart(key: str, entries: Iterable[str], numbers: dict[str, int]) -> str:
+    """The key, numbered if it is taken: two people must not become one entry."""
+    free = key
+    while free in entries:
+        numbers[key] = numbers.get(key, 1) + 1
+        free = f"{key} {numbers[key]}"
+    return free

@@ -11,15 +11,21 @@ import sqlite3
 import threading
 from base64 import b64decode
 from binascii import Error as BadCode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from hmac import compare_digest
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from ...core.errors import BadInput, Corrupt, Misconfigured, MissingExtra, Unavailable
 from ...core.private_files import create_private, read_key_file
+from ...core.record import Record
+from ...core.validate import dump_json
+from .placeholders import tokens_in
+
+Living = Callable[[], Iterable[Record]]  # all records there are, archives included
 
 NONCE: Final = 12
 WAIT_SECONDS: Final = 10.0
@@ -70,9 +76,7 @@ class VaultFile:
         self._path = Path(path)
         self._seal = _cipher(subkey(key, b"seal"))
         self._mark = subkey(key, b"mark")
-        self._sync = "NORMAL"
-        if lasting:
-            self._sync = "FULL"
+        self._sync = "FULL" if lasting else "NORMAL"
         self._lock = threading.RLock()
         self._open: tuple[int, sqlite3.Connection] | None = None
         self._check_key()
@@ -85,10 +89,7 @@ class VaultFile:
         if not values:
             return
         with self._lock_connection() as file, file:
-            missing = []
-            for token in values:
-                if self._row(file, token) is None:
-                    missing.append(token)
+            missing = [token for token in values if self._row(file, token) is None]
             file.executemany(
                 "INSERT OR IGNORE INTO sealed VALUES (?, ?)",
                 [(token, self._encrypt(token, values[token])) for token in missing],
@@ -97,9 +98,7 @@ class VaultFile:
     def get(self, token: str) -> bytes | None:
         with self._lock_connection() as file:
             sealed = self._row(file, token)
-        if sealed is None:
-            return None
-        return self._decrypt(token, sealed)
+        return None if sealed is None else self._decrypt(token, sealed)
 
     def drop(self, tokens: Iterable[str]) -> int:
         """Forgets values for good: they are overwritten in the file, too. How many there were."""
@@ -136,9 +135,7 @@ class VaultFile:
     @staticmethod
     def _row(file: sqlite3.Connection, token: str) -> bytes | None:
         row = file.execute("SELECT value FROM sealed WHERE token = ?", (token,)).fetchone()
-        if row is None:
-            return None
-        return bytes(row[0])
+        return None if row is None else bytes(row[0])
 
     def _encrypt(self, token: str, value: bytes) -> bytes:
         nonce = os.urandom(NONCE)
@@ -197,3 +194,44 @@ def _cipher(key: bytes) -> Any:
     except ImportError:
         raise MissingExtra("a vault of pseudonyms", extra="seal") from None
     return AESGCM(key)
+
+
+# Values that no record names any more.
+
+
+def empty_vault(
+    vault: VaultFile, records: Iterable[Record] | None, living: Living, names: tuple[str, ...]
+) -> int:
+    """Forgets the values behind the pseudonyms of what was said, but for those that are still named.
+
+    None where nobody knows what was said: then every value that no record names. How many values went.
+    Somebody may have stored a record with one of them meanwhile: its value is put back.
+    """
+    said = () if records is None else chain.from_iterable(tokens_in_record(one, names) for one in records)
+    asked = vault.tokens() if records is None else set(said)
+    unnamed = _still_unnamed(asked, living(), names)
+    values = {token: value for token in unnamed if (value := vault.get(token))}
+    if not values:
+        return 0
+    vault.drop(values)
+    lost = _still_unnamed(values, living(), names)
+    vault.keep({token: value for token, value in values.items() if token not in lost})
+    return len(lost)
+
+
+def _still_unnamed(tokens: Iterable[str], records: Iterable[Record], names: tuple[str, ...]) -> set[str]:
+    """Those that no record names; reads no further than until each is named."""
+    left = set(tokens)
+    for record in records if left else ():
+        left.difference_update(tokens_in_record(record, names))
+        if not left:
+            break
+    return left
+
+
+def tokens_in_record(record: Record, names: tuple[str, ...]) -> Iterator[str]:
+    """The pseudonyms in all that a guard looks at, before its tier showed less of it and after."""
+    for one in (record,) if record.original is None else (record, record.whole):
+        trees = (one.data, one.meta, one.state.to_json())
+        for text in (one.text, one.who, one.source, *map(dump_json, trees)):
+            yield from tokens_in(text, names) if text else ()

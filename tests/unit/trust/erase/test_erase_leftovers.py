@@ -15,7 +15,7 @@ from tests.making import Clock
 from tests.unit.trust.erase.given import OTHER, SECRET
 
 from eidet import Memory, Settings, Unavailable, Where
-from eidet.compat.numbers import next_number
+from eidet.compat.opening import next_number
 from eidet.core.errors import Conflict
 from eidet.models.embed.hashing import Hashing
 from eidet.store import SETTINGS, STAGED, Store, verbs

@@ -10,14 +10,14 @@ import pytest
 from tests.unit.trust.privacy.test_guarded import keys
 
 from eidet.trust.privacy import Policy, find, guard_text
-from eidet.trust.privacy.fold import fold
+from eidet.trust.privacy.findings import fold
 
 REDACT = Policy(default="redact")
 VALUES = {
     "card": "4111 1111 1111 1111",
     "iban": "DE89 3704 0044 0532 0130 00",
     "phone": "+49 30 123456 78",
-    "national_id": "219-09-9999",
+    "national_id": "536-22-8145",
     "email": "ann.smith@example.com",
 }
 

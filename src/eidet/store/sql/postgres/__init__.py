@@ -126,11 +126,6 @@ class PostgresStore(RelationalStore):
         self._doubted = max(after, self._doubted)
         self._reigns = reigns
 
-    @property
-    def reigns(self) -> int:
-        """Goes up with a failover: what was read of the database before may not be there any more."""
-        return self._driver.reigns
-
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         changes = self.changes_here(scope, since, limit)
         doubted = self._doubted if since < self._doubted else 0

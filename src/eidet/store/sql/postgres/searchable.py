@@ -28,10 +28,6 @@ class SqlCondition(NamedTuple):
 class SearchableDatabase(Store, Protocol):
     """A store whose server also searches. Whoever asks here reads what the store has acknowledged."""
 
-    @property
-    def reigns(self) -> int:
-        """Goes up with a failover: what was read of the database before may not be there any more."""
-
     def condition(self, where: Where) -> SqlCondition:
         """A filter as SQL on the table `records`, in a way that the indexes of the database can look up."""
 

@@ -1,0 +1,396 @@
+"""Copies of large scopes in tables of their own: the vector and the words of each unit.
+
+A copy is made and brought up to date page by page, each in one transaction with a lock: any number of
+processes share it, and one that is killed leaves it as it was after the page before.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+import numpy as np
+
+from ...core.errors import EidetError, Misconfigured
+from ...core.scope import Scope
+from ...core.where import Where
+from ...store import Changes, Head, verbs
+from ...store.sql.postgres.searchable import SearchableDatabase
+from .. import Floats
+from ..embedded.shard import Shard
+from ..embedded.vectors import VectorPlanes
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+T = TypeVar("T")
+
+LOCK: Final = 0x70677665
+PAGE: Final = 5_000  # entries copied at once
+WAIT_SECONDS: Final = 10.0  # for another process that copies the same scope
+COPY_SECONDS: Final = 300.0  # that a page may take to copy …
+EACH_SECONDS: Final = 0.01  # … and each record of the scope beyond that, when its graph is made
+WIDEST: Final = 4_000  # dimensions that an HNSW index of halfvec takes
+PLAIN: Final = 3_900  # up to here a vector fits into its row
+PREPARE_SECONDS: Final = 3_600.0  # that indexes on the records of a store may take to make
+
+_SCOPES: Final = """CREATE TABLE IF NOT EXISTS pgvector_scopes (
+    scope text PRIMARY KEY, code integer GENERATED ALWAYS AS IDENTITY, width integer NOT NULL,
+    epoch bigint NOT NULL, copied bigint NOT NULL DEFAULT 0, indexed boolean NOT NULL DEFAULT false,
+    units bigint NOT NULL DEFAULT 0, records bigint NOT NULL DEFAULT 0,
+    terms double precision NOT NULL DEFAULT 0)"""
+# What the store's own table needs so that filters, turns and voices of large scopes are looked up.
+_LOOKUPS: Final = {
+    "records_by_turn": "(scope, session, occurred, seq) WHERE session IS NOT NULL",
+    "records_by_who": "(scope, who) WHERE who IS NOT NULL",
+    "records_by_agent": "(scope, agent) WHERE agent IS NOT NULL",
+    "records_by_occurred": "(scope, occurred, seq)",
+    "records_by_created": "(scope, created, seq)",
+    "records_by_importance": "(scope, importance, seq)",
+    "records_by_step": "(scope, step, seq) WHERE step IS NOT NULL",
+    "records_by_expiry": "(scope, expires) WHERE expires IS NOT NULL",
+    "records_by_place": "(scope, x, y) WHERE x IS NOT NULL",
+    "records_by_data": "USING gin ((data::jsonb) jsonb_path_ops) WHERE data IS NOT NULL",
+    "records_by_meta": "USING gin ((meta::jsonb) jsonb_path_ops) WHERE meta IS NOT NULL",
+}
+_NO_EXTENSION: Final = (
+    "the index pgvector needs the extension vector in this database ({}): install pgvector 0.8 or newer on "
+    "the server and run CREATE EXTENSION vector as its owner"
+)
+_NO_TABLES: Final = (
+    "the index pgvector is not set up in this database yet ({}): open the memory once with it as the role "
+    "that owns the table records and may CREATE in its schema"
+)
+# The types whose binary form COPY is given: a vector comes as the bytes that the server keeps.
+_UNITS: Final = {"seq": "int8", "unit": "int4", "length": "float4", "embedding": "bytea", "words": "int4[]"}
+_REMOVE: Final = """WITH gone AS (
+    DELETE FROM {copy.units_table} WHERE seq = ANY(%s::bigint[]) RETURNING unit, length, words),
+thinned AS (
+    UPDATE {copy.words_table} w SET units = w.units - fewer.units
+    FROM (SELECT word, count(*) AS units FROM gone, unnest(words) AS word GROUP BY word) fewer
+    WHERE w.word = fewer.word)
+UPDATE pgvector_scopes s SET units = s.units - g.units, records = s.records - g.records,
+    terms = s.terms - g.terms
+FROM (SELECT count(*) AS units, count(*) FILTER (WHERE unit = 0) AS records,
+    coalesce(sum(length), 0) AS terms FROM gone) g WHERE s.code = {copy.code}"""
+_COUNT: Final = """INSERT INTO {copy.words_table} AS w (word, units)
+    SELECT word, count(*) FROM {copy.units_table}, unnest(words) AS word WHERE seq > {copy.copied}
+    GROUP BY word
+ON CONFLICT (word) DO UPDATE SET units = w.units + excluded.units"""
+_NOTE: Final = """UPDATE pgvector_scopes s SET copied = %s, units = s.units + g.units,
+    records = s.records + g.records, terms = s.terms + g.terms
+FROM (SELECT count(*) AS units, count(*) FILTER (WHERE unit = 0) AS records,
+    coalesce(sum(length), 0) AS terms FROM {copy.units_table} WHERE seq > {copy.copied}) g
+WHERE s.code = {copy.code}"""
+_COMPARE: Final = """SELECT
+    (SELECT count(*) FROM records WHERE scope = %s AND seq <= {copy.copied}
+        AND NOT EXISTS (SELECT 1 FROM {copy.units_table} u WHERE u.seq = records.seq)),
+    (SELECT count(DISTINCT seq) FROM {copy.units_table} u
+        WHERE NOT EXISTS (SELECT 1 FROM records r WHERE r.seq = u.seq AND r.scope = %s)),
+    (SELECT coalesce(sum(units), 0) FROM {copy.words_table})
+        = (SELECT coalesce(sum(cardinality(words)), 0) FROM {copy.units_table})
+    AND (SELECT count(*) = 2 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = to_regclass('{copy.units_table}')
+        AND i.indisvalid AND a.amname IN ('hnsw', 'gin'))"""
+# Tables that no scope owns: they would keep what is forgotten.
+_STRAY: Final = """SELECT c.relname FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
+    AND c.relkind = 'r' AND pg_has_role(c.relowner, 'USAGE') AND c.relname ~ '^pgvector_(units|words)_[0-9]+$'
+    AND substring(c.relname FROM '[0-9]+$')::bigint NOT IN (SELECT code FROM pgvector_scopes)"""
+_UNREADABLE: Final = (
+    "42P01",  # no such table
+    "42703",  # no such column
+    "42704",  # no such type: the extension is gone
+    "42883",  # no such operator: the same
+    "42804",  # a column of another type
+    "XX001",  # damaged pages
+    "XX002",  # a damaged index
+)
+
+
+class NoCopy(Exception):
+    """There is no copy of the scope that can be used."""
+
+
+class DamagedCopy(NoCopy):
+    """The server cannot read the tables of a copy."""
+
+
+class BeingCopied(EidetError):
+    """Another process has been copying the scope for too long to wait for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PgvectorSettings:
+    """From which size a scope is searched by the server, and how.
+
+    `tail` changes may wait before they are copied. So `few` that pass a filter are compared one by one.
+    `background`: large scopes are first copied by a thread of its own, and searched in RAM meanwhile.
+    """
+
+    from_records: int = 20_000
+    tail: int = 200
+    few: int = 10_000
+    ef_search: int = 400
+    m: int = 16
+    ef_construction: int = 64
+    memory_mb: int = 1024
+    background: bool = True
+
+
+class Copy(NamedTuple):
+    """The tables of a scope hold everything up to seq `copied`: so many units of so many records."""
+
+    code: int
+    width: int
+    epoch: int
+    copied: int
+    indexed: bool
+    units: int
+    records: int
+    terms: float
+
+    @property
+    def units_table(self) -> str:
+        return f"pgvector_units_{self.code}"
+
+    @property
+    def words_table(self) -> str:
+        return f"pgvector_words_{self.code}"
+
+
+class Copies:
+    """Makes, extends, checks and removes the copies of one store, for vectors of one width."""
+
+    def __init__(self, store: SearchableDatabase, width: int, settings: PgvectorSettings) -> None:
+        self._store, self._width, self._settings = store, width, settings
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Makes the extension, the list of copies and the indexes on `records`, where they are missing."""
+        if not self._store.ask(_is_ready):
+            self._store.ask(_prepare, deadline_seconds=PREPARE_SECONDS)
+
+    def ask(self, job: Callable[[Connection[Any]], T], seconds: float | None = None) -> T:
+        """Runs a job on a connection; `DamagedCopy` where the tables it needs are gone or damaged."""
+        from psycopg import Error
+
+        def run(connection: Connection[Any]) -> T:
+            try:
+                return job(connection)
+            except Error as error:
+                if error.sqlstate in _UNREADABLE:
+                    raise DamagedCopy(str(error).splitlines()[0]) from error
+                raise
+
+        return self._store.ask(run, deadline_seconds=seconds)
+
+    def find(self, scope: str) -> Copy | None:
+        """The copy of a scope, usable or not; None where there is none."""
+        try:
+            return self.ask(lambda connection: _read_copy(connection, scope))
+        except NoCopy:
+            return None
+
+    def is_usable(self, copy: Copy, head: Head) -> bool:
+        """Whether a copy is finished and of the vectors that the store has now."""
+        return copy.indexed and (copy.width, copy.epoch) == (self._width, head.epoch)
+
+    def catch_up(self, scope: str, head: Head) -> tuple[Copy, list[int]]:
+        """The copy of a scope, and the seqs written since; copies those first where they are many."""
+        copy = self.find(scope)
+        while copy is not None and self.is_usable(copy, head):
+            if copy.copied >= head.seq:
+                return copy, []
+            changes = self._store.changes_here(scope, copy.copied, self._settings.tail + 1)
+            if self._is_stale(copy, changes):
+                break
+            if len(changes.entries) + len(changes.gone) <= self._settings.tail:
+                return copy, [entry.seq for entry in changes.entries]
+            self.extend(scope)
+            copy = self.find(scope)
+        raise NoCopy(f"scope {scope} has no copy of its present vectors")
+
+    def extend(self, scope: str, *, anew: bool = False) -> None:
+        """Copies what the copy of a scope lacks, which is all of it where there is none, or with `anew`.
+
+        `BeingCopied` where another process is at it for too long.
+        """
+        self.prepare()  # somebody may have dropped them
+        if anew:
+            self._do_alone(scope, self._create)
+        while self._do_alone(scope, self._add_page):
+            pass
+        self._do_alone(scope, self._index, verbs.count(self._store, Where(scope=Scope(scope))))
+
+    def remove(self, scope: str) -> None:
+        self._do_alone(scope, self._drop)
+
+    def compare(self, scope: str, copy: Copy) -> tuple[int, int, bool]:
+        """Records that a copy misses, those that should be gone, and whether words and indexes are sound."""
+        sql = _COMPARE.format(copy=copy)
+        return self.ask(lambda c: c.execute(sql, [scope, scope]).fetchone()) or (0, 0, True)
+
+    def vacuum(self, copy: Copy) -> None:
+        sql = f"VACUUM {copy.units_table}, {copy.words_table}"
+        self.ask(lambda connection: connection.execute(sql), COPY_SECONDS)
+
+    def _do_alone(self, scope: str, job: Callable[[Connection[Any], str], T], records: int = 0) -> T:
+        """Does a job in a transaction while nobody else copies the scope."""
+        from psycopg.errors import LockNotAvailable
+
+        def run(connection: Connection[Any]) -> T:
+            with connection.transaction():
+                connection.execute(
+                    f"SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = {int(WAIT_SECONDS * 1000):d}"
+                )
+                try:
+                    connection.execute(
+                        "SELECT pg_advisory_xact_lock(%s::integer, %s::integer)", lock_of(scope)
+                    )
+                except LockNotAvailable:
+                    raise BeingCopied(f"scope {scope} is being copied by another process") from None
+                return job(connection, scope)
+
+        return self.ask(run, COPY_SECONDS + EACH_SECONDS * records)
+
+    def _drop(self, connection: Connection[Any], scope: str) -> None:
+        """Inside of DO, because the driver forgets all prepared statements when it sees a DROP."""
+        connection.execute("DELETE FROM pgvector_scopes WHERE scope = %s", [scope])
+        if names := [name for (name,) in connection.execute(_STRAY).fetchall()]:
+            connection.execute(f"DO $$BEGIN DROP TABLE {', '.join(names)}; END$$")
+
+    def _create(self, connection: Connection[Any], scope: str) -> None:
+        """Makes empty tables in place of those that a scope had."""
+        self._drop(connection, scope)
+        row = connection.execute(
+            "INSERT INTO pgvector_scopes (scope, width, epoch) VALUES (%s, %s, %s) RETURNING code",
+            [scope, self._width, self._store.head().epoch],
+        ).fetchone()
+        assert row is not None
+        storage = "STORAGE PLAIN" if self._width <= PLAIN else ""
+        connection.execute(
+            f"CREATE TABLE pgvector_units_{row[0]:d} (seq bigint, unit integer, length real, "
+            f"embedding halfvec({self._width}) {storage}, words integer[], PRIMARY KEY (seq, unit))"
+        )
+        connection.execute(f"CREATE TABLE pgvector_words_{row[0]:d} (word integer PRIMARY KEY, units bigint)")
+
+    def _is_stale(self, copy: Copy, changes: Changes) -> bool:
+        """Whether vectors were made anew since, or the store no longer says what went away."""
+        fits = (copy.width, copy.epoch) == (self._width, changes.head.epoch)
+        return not fits or 0 < copy.copied < changes.pruned
+
+    def _add_page(self, connection: Connection[Any], scope: str) -> bool:
+        """Copies a page of changes; whether there may be more."""
+        copy = _read_copy(connection, scope)
+        changes = self._store.changes_here(scope, 0 if copy is None else copy.copied, PAGE)
+        if copy is None or self._is_stale(copy, changes):
+            self._create(connection, scope)
+            return True
+        if changes.gone:
+            connection.execute(_REMOVE.format(copy=copy), [list(changes.gone)])
+            connection.execute(f"DELETE FROM {copy.words_table} WHERE units <= 0")
+        if changes.entries:
+            sql = f"COPY {copy.units_table} ({', '.join(_UNITS)}) FROM STDIN (FORMAT BINARY)"
+            with connection.cursor().copy(sql) as into:
+                into.set_types(list(_UNITS.values()))
+                for row in _list_units(scope, self._width, changes):
+                    into.write_row(row)
+            connection.execute(_COUNT.format(copy=copy))
+        connection.execute(_NOTE.format(copy=copy), [changes.head.seq])
+        return len(changes.entries) == PAGE
+
+    def _index(self, connection: Connection[Any], scope: str) -> None:
+        """Makes what finds vectors and words; takes long in a large scope."""
+        copy, how = _read_copy(connection, scope), self._settings
+        if copy is None or copy.indexed:
+            return
+        connection.execute(
+            f"CREATE INDEX ON {copy.units_table} USING hnsw (embedding halfvec_cosine_ops) "
+            f"WITH (m = {how.m:d}, ef_construction = {how.ef_construction:d})"
+        )
+        connection.execute(f"CREATE INDEX ON {copy.units_table} USING gin (words)")
+        connection.execute(f"ANALYZE {copy.units_table}, records")
+        connection.execute(f"UPDATE pgvector_scopes SET indexed = true WHERE code = {copy.code}")
+
+
+def lock_of(scope: str) -> list[int]:
+    """The advisory lock of whoever copies a scope."""
+    return [LOCK, zlib.crc32(scope.encode()) - 2**31]
+
+
+def _is_ready(connection: Connection[Any]) -> bool:
+    names = ["pgvector_scopes", *_LOOKUPS]
+    sql = "SELECT count(to_regclass(n)), to_regtype('halfvec') IS NOT NULL FROM unnest(%s::text[]) n"
+    return connection.execute(sql, [names]).fetchone() == (len(names), True)
+
+
+def _prepare(connection: Connection[Any]) -> None:
+    lookups = [f"CREATE INDEX IF NOT EXISTS {name} ON records {on}" for name, on in _LOOKUPS.items()]
+    with connection.transaction():
+        connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+        connection.execute(f"SELECT pg_advisory_xact_lock({LOCK})")
+        _make(connection, ["CREATE EXTENSION IF NOT EXISTS vector"], _NO_EXTENSION)
+        _check_extension(connection)
+        _make(connection, [_SCOPES, *lookups], _NO_TABLES)
+
+
+def _make(connection: Connection[Any], statements: Sequence[str], advice: str) -> None:
+    from psycopg import errors
+
+    try:
+        for sql in statements:
+            connection.execute(sql)
+    except (errors.InsufficientPrivilege, errors.UndefinedFile, errors.FeatureNotSupported) as error:
+        raise Misconfigured(advice.format(str(error).splitlines()[0])) from error
+
+
+def _check_extension(connection: Connection[Any]) -> None:
+    sql = "SELECT extversion, to_regtype('halfvec') IS NULL FROM pg_extension WHERE extname = 'vector'"
+    version, hidden = connection.execute(sql).fetchone() or ("0.0", False)
+    if tuple(map(int, version.split(".")[:2])) < (0, 8):
+        raise Misconfigured(
+            f"the index pgvector needs pgvector 0.8 or newer, and the server has {version}: "
+            "install a newer one and run ALTER EXTENSION vector UPDATE"
+        )
+    if hidden:
+        raise Misconfigured(
+            "the extension vector is in a schema that is not searched: add it to the search_path, as with "
+            "ALTER ROLE … SET search_path = public, extensions"
+        )
+
+
+def _read_copy(connection: Connection[Any], scope: str) -> Copy | None:
+    sql = f"SELECT {', '.join(Copy._fields)} FROM pgvector_scopes WHERE scope = %s"
+    row = connection.execute(sql, [scope]).fetchone()
+    return None if row is None else Copy(*row)
+
+
+def _list_units(scope: str, width: int, changes: Changes) -> Iterator[tuple[Any, ...]]:
+    """A row of the table for each unit; for a damaged record one without vector and words."""
+    shard = Shard(scope, VectorPlanes(width))
+    shard.apply(Changes(changes.head, changes.entries, ()))
+    terms, rows = shard.postings.pairs()
+    order = np.argsort(rows, kind="stable")
+    ends = np.cumsum(np.bincount(rows, minlength=shard.count))[:-1]
+    words = np.split(terms[order].view(np.int32), ends)
+    yield from zip(
+        shard.columns.seq.tolist(),
+        shard.columns.unit.tolist(),
+        shard.postings.lengths[: shard.count].tolist(),
+        _pack_vectors(shard.vectors.read(slice(0, shard.count))),
+        [row.tolist() for row in words],
+        strict=True,
+    )
+    yield from ((seq, 0, 0.0, None, []) for seq in shard.damaged)
+
+
+def _pack_vectors(vectors: Floats) -> Iterator[bytes | None]:
+    """Each as a halfvec: two bytes for its width, two that are zero, and two for each number."""
+    halves = vectors.astype(np.float16)
+    packed = np.zeros((len(halves), 2 + halves.shape[1]), ">u2")
+    packed[:, 0] = halves.shape[1]
+    packed[:, 2:] = halves.view(np.uint16)
+    for some, vector in zip((halves != 0).any(axis=1).tolist(), packed, strict=True):
+        yield vector.tobytes() if some else None
