@@ -16,7 +16,7 @@ HEAVY = (
     *("importlib.metadata", "http.client", "ssl", "socket", "tomllib", "numpy.ma", "email"),
     *("eidet.trust.privacy.scan", "eidet.trust.privacy.injection_claims", "eidet.trust.audit.log"),
     *("eidet.trust.seal.boxes", "eidet.models.llm", "eidet.text.facts.fact_reader", "eidet.recall.pack"),
-    *("eidet.write.ingest", "eidet.memory.facts", "eidet.memory.admin", "eidet.upkeep.planned"),
+    *("eidet.write.ingest", "eidet.memory.facts", "eidet.memory.admin"),
     *("eidet.text.dates.phrases", "eidet.store.ram", "eidet.core.patterns"),
 )
 RECALL = """

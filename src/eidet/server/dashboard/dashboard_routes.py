@@ -14,11 +14,11 @@ from pydantic import BaseModel
 from ...core.scope import Scope
 from ...core.validate import moment
 from ...eval.cases import Question
-from ...eval.saving import save_question
+from ...eval.lines import save_question
 from ...exchange.record_exports import check_plain
 from ...memory import Memory
 from ...store.traits import path_of
-from ...trust.audit.reads import Auditing
+from ...trust.audit import Auditing
 from ..access import Right
 from ..errors import make_not_found
 from ..serving import (
