@@ -32,7 +32,7 @@ from mem0.exceptions import AuthenticationError, MemoryNotFoundError, Validation
 from eidet import Memory as EidetMemory  # noqa: E402
 from eidet.integrations.mem0 import AsyncMemory, Memory  # noqa: E402
 from eidet.integrations.mem0.mem0_verbs import UNSET  # noqa: E402
-from eidet.server.keys_file import add_key  # noqa: E402
+from eidet.server.access import add_key  # noqa: E402
 
 
 def list_methods(of: type) -> list[str]:

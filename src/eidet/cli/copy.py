@@ -106,7 +106,7 @@ def _copy_memories(
     from .. import copy as copying
     from ..copy.endpoints import source_at, target_at
     from ..core.settings import read_settings
-    from .configuration import choose_file
+    from .memory_options import choose_file
 
     file = choose_file(config)
     settings = replace(read_settings(os.environ, file), language=None)

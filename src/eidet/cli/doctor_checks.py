@@ -100,7 +100,7 @@ def _check_embedder(case: OpenMemory) -> Findings:
         own = None if name is None or width is None else embedder_named(name, int(width))
         chosen = own if own is not None and case.on.embedder is None else embedder_of(case.on.embedder)
         made = embed_checked(chosen, ["Is anybody there?"]).shape[1]
-        seconds = time_embedder(chosen)
+        seconds = _time_embedder(chosen)
     except EidetError as error:
         yield fault("embedder", str(error), "repair it, or name another with --embedder")
         return
@@ -119,7 +119,7 @@ def _check_embedder(case: OpenMemory) -> Findings:
         yield from check_speed(seconds)
 
 
-def time_embedder(embedder: Embedder) -> float:
+def _time_embedder(embedder: Embedder) -> float:
     """Seconds for one text, once the model is loaded: the best of a few, as a busy machine disturbs."""
     best = float("inf")
     for number in range(TRIES):

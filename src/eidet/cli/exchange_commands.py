@@ -147,10 +147,7 @@ def _phrase_import(done: Imported) -> str:
         "forgotten for good here, left out": done.entombed,
         "under a legal hold, unchanged": done.held,
     }
-    parts: list[str] = []
-    for name, count in counts.items():
-        if count:
-            parts.append(f"{count:,} {name}")
+    parts = [f"{count:,} {name}" for name, count in counts.items() if count]
     verb = "would import" if done.dry_run else "imported"
     return f"{verb}: {', '.join(parts) or 'nothing'}"
 

@@ -60,7 +60,7 @@ def mcp(
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     memory = on.open_async()
-    caller = make_caller(on.scope, rights)
+    caller = _make_caller(on.scope, rights)
     if sys.stdin.isatty():
         typer.echo(
             "Waiting for an agent on stdin. `eidet mcp --print-config` says how to add it; Ctrl-D ends.",
@@ -69,7 +69,7 @@ def mcp(
     asyncio.run(serve_stdio(memory, caller, on.one_scope, graph_tools=graph_tools))
 
 
-def make_caller(scope: str | None, rights: str) -> Caller:
+def _make_caller(scope: str | None, rights: str) -> Caller:
     """Whoever is at the other end of the pipe."""
     from ..server.access import LOCAL, Caller, read_rights
 
@@ -96,7 +96,7 @@ def show_config(on: Which, rights: str, graph_tools: bool) -> None:
 
 def describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]:
     """The entry of a configuration file. A URL with a password goes into the environment."""
-    command, *args = find_command()
+    command, *args = _find_command()
     args.append("mcp")
     server: dict[str, Any] = {"command": command, "args": args}
     if "://" not in on.at:
@@ -116,7 +116,7 @@ def describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]
     return server
 
 
-def find_command() -> list[str]:
+def _find_command() -> list[str]:
     """How an agent starts `eidet` from anywhere."""
     beside = Path(sys.executable).with_name("eidet")
     if beside.exists():

@@ -166,10 +166,10 @@ def api(
 
     A key is shown once; the file keeps a hash of it.
     """
-    from ..server.keys_file import add_key, remove_key
+    from ..server.access import add_key, remove_key
 
     if name is None:
-        list_callers(keys, json=json)
+        _list_callers(keys, json=json)
     elif revoke:
         remove_key(keys, name)
         typer.echo(f"revoked {name} in {keys}", err=True)
@@ -185,8 +185,8 @@ def split_words(said: list[str]) -> list[str]:
     return [word.strip() for one in said for word in one.split(",") if word.strip()]
 
 
-def list_callers(keys: Path, *, json: bool) -> None:
-    from ..server.keys_file import list_keys
+def _list_callers(keys: Path, *, json: bool) -> None:
+    from ..server.access import list_keys
 
     for key in list_keys(keys):
         caller = key.caller

@@ -154,9 +154,7 @@ def _tell_found(found: Sequence[Record]) -> None:
 def _reasons(record: Record) -> list[str]:
     label, mark = record.state.poison, record.state.quarantine
     why = [] if label is None else list(label.why)
-    if mark is None or mark.because is None:
-        return why
-    return [*why, mark.because]
+    return why if mark is None or mark.because is None else [*why, mark.because]
 
 
 def rebuild(

@@ -22,8 +22,8 @@ class RemoteMemory(Client):
 
     @taking(Memory.__init__)
     def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:
-        check_theirs(place, theirs)
-        super().__init__(place, key=read_key(key))
+        _check_theirs(place, theirs)
+        super().__init__(place, key=_read_key(key))
 
 
 class AsyncRemoteMemory(AsyncClient):
@@ -31,11 +31,11 @@ class AsyncRemoteMemory(AsyncClient):
 
     @taking(Memory.__init__)
     def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:
-        check_theirs(place, theirs)
-        super().__init__(place, key=read_key(key))
+        _check_theirs(place, theirs)
+        super().__init__(place, key=_read_key(key))
 
 
-def check_theirs(url: str, given: Mapping[str, Any]) -> None:
+def _check_theirs(url: str, given: Mapping[str, Any]) -> None:
     """Refuses what the server has chosen already, and warns of variables that do not protect its memory."""
     names = [f"EIDET_{name.upper()}" for name in SECURITY]
     unused = [name for name in (*names, KEY_FILE) if name in os.environ]
@@ -52,7 +52,7 @@ def check_theirs(url: str, given: Mapping[str, Any]) -> None:
             )
 
 
-def read_key(key: object) -> str | None:
+def _read_key(key: object) -> str | None:
     if key is None or isinstance(key, str):
         return key
     raise Misconfigured(

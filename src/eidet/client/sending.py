@@ -106,7 +106,7 @@ def _choose_pause(request: WireRequest, ends: float, error: Exception) -> float 
     return True
 
 
-def load_drivers() -> tuple[Any, Any]:
+def _load_drivers() -> tuple[Any, Any]:
     """httpx and stamina, which the extra brings."""
     try:
         import httpx
@@ -121,7 +121,7 @@ class Sender:
 
     def __init__(self, sending: Sending) -> None:
         self.sending = sending
-        driver, stamina = load_drivers()
+        driver, stamina = _load_drivers()
         self._caller = stamina.RetryingCaller
         self._http: httpx.Client = driver.Client(
             base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
@@ -162,7 +162,7 @@ class AsyncSender:
 
     def __init__(self, sending: Sending) -> None:
         self.sending = sending
-        driver, stamina = load_drivers()
+        driver, stamina = _load_drivers()
         self._caller = stamina.AsyncRetryingCaller
         self._http: httpx.AsyncClient = driver.AsyncClient(
             base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
@@ -284,7 +284,7 @@ def read_answer(reply: httpx.Response) -> Any:
         type, message, hint = "", f"the server answered {reply.status_code} without saying why", None
     if hint:
         message = f"{message}: {hint}"
-    raise make_error(reply, type, message)
+    raise _make_error(reply, type, message)
 
 
 _BY_TYPE: Final[dict[str, type[EidetError]]] = {
@@ -304,7 +304,7 @@ _BY_TYPE: Final[dict[str, type[EidetError]]] = {
 }
 
 
-def make_error(reply: httpx.Response, type: str, message: str) -> EidetError:
+def _make_error(reply: httpx.Response, type: str, message: str) -> EidetError:
     """The error that the same verb of a memory of one's own would raise."""
     if reply.status_code in WAIT:
         return _Waits(message, retry_after=read_retry_after(reply.headers.get("retry-after")))

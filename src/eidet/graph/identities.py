@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..text.facts.statement import VALUE
-from .entity_names import EntityNames, Node
-from .name_book import NameBook, Role
-from .names import PERSON, SPEAKERS, THING, USER, Signature, first_word, name_key, role_shelf
+from .name_book import EntityNames, NameBook, Node, Role
+from .names import PERSON, SPEAKERS, THING, USER, VAGUE, Signature, first_word, name_key, role_shelf
 
 USER_NODE: Node = f"{PERSON}:{USER}"
 
@@ -91,12 +90,9 @@ class Identities:
         return members
 
     def _list_members(self, root: Node) -> Iterator[int]:
-        shelves: dict[str, None] = {}
         self._root_of_node(root)
-        for node in self._groups.get(root, [root]):
-            for shelf in self._list_shelves(node):
-                shelves[shelf] = None
-        for shelf in shelves:
+        nodes = self._groups.get(root, [root])
+        for shelf in dict.fromkeys(shelf for node in nodes for shelf in self._list_shelves(node)):
             for number in self.book.list_living(shelf):
                 if self.root_of(number) == root:
                     yield number
@@ -116,11 +112,12 @@ class Identities:
 
     def list_roots(self) -> list[Node]:
         """All entities that somebody or something mentions; values are none."""
-        roots: dict[Node, None] = {}
-        for number, signature in enumerate(self.signatures):
-            if self.book.uses[number] and signature.sort != VALUE:
-                roots[self.root_of(number)] = None
-        return list(roots)
+        living = (
+            number
+            for number, signature in enumerate(self.signatures)
+            if self.book.uses[number] and signature.sort != VALUE
+        )
+        return list(dict.fromkeys(map(self.root_of, living)))
 
     def find(self, name: str) -> list[Node]:
         """The entities that a name (or the id of one) may mean."""
@@ -147,7 +144,9 @@ class Identities:
         return node
 
     def _decide_node(self, signature: Signature) -> Node:
-        name, sort = signature.name, signature.sort or self._guess_sort(signature)
+        name, sort = signature.name, signature.sort
+        if sort in ("", VAGUE):
+            sort = self._guess_sort(signature)
         if signature.label:
             return f"{sort}:{name}/~{signature.label}"
         if sort != PERSON or " " in name:
@@ -188,9 +187,7 @@ class Identities:
         return known
 
     def _tell_apart(self, word: str) -> Namesakes:
-        roles_of: dict[str, set[Role]] = {}
-        for full in self.book.list_fulls(word):
-            roles_of[full] = self.book.list_roles(full)
+        roles_of = {full: self.book.list_roles(full) for full in self.book.list_fulls(word)}
         attached: dict[Role, str] = {}
         for full, roles in roles_of.items():
             for role in roles:

@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 from ..core.errors import BadInput
 from .assertion import Assertion
-from .entity_names import Node
 from .fact import Fact
 from .inference import Reasoner
+from .name_book import Node
 from .scope_graph import Moments, ScopeGraph
 from .validity import Interval
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .entity_names import Node
+from .name_book import Node
 from .scope_graph import Moments, ScopeGraph
 from .validity import Interval
 
@@ -80,9 +80,9 @@ class _Reach:
             return [()]
         found: list[tuple[Interval, ...]] = []
         for before, interval in self.ways[node]:
-            for way in self.trace_back(before):
-                self._moments.view.spend(1)
-                found.append((*way, interval))
+            ways = self.trace_back(before)
+            self._moments.view.spend(len(ways))
+            found += [(*way, interval) for way in ways]
         return found
 
 
@@ -97,6 +97,5 @@ def _join_ways(
         ways_on = far.trace_back(node)
         for way in near.trace_back(node):
             moments.view.spend(len(ways_on))
-            for rest in ways_on:
-                found.append((*way, *reversed(rest)))
+            found += [(*way, *reversed(rest)) for rest in ways_on]
     return found

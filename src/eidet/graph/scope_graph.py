@@ -12,8 +12,8 @@ from ..text.facts import Relation, relation_of
 from ..text.facts.statement import Statement
 from .assertion import Assertion, Stated
 from .budget import Budget
-from .entity_names import Node
 from .identities import Identities
+from .name_book import Node
 from .statements_index import StatementsIndex
 from .triple_data import Decision, DecisionKind, StoredDecision
 from .validity import Interval, list_effects, trace_validity
@@ -151,12 +151,8 @@ class ScopeGraph:
 
     def list_splits(self) -> list[Decision]:
         """The splits that somebody decided, the oldest first."""
-        splits: list[Decision] = []
-        for seq in sorted(self.decisions):
-            decision = self.decisions[seq].decision
-            if decision.action is DecisionKind.SPLIT:
-                splits.append(decision)
-        return splits
+        decided = [self.decisions[seq].decision for seq in sorted(self.decisions)]
+        return [decision for decision in decided if decision.action is DecisionKind.SPLIT]
 
     # what held when
 
@@ -230,11 +226,7 @@ class ScopeGraph:
     ) -> list[tuple[Node, Assertion]]:
         decided = self._find_rejected().get((subject, relation), ())
         seen = [stored for stored in decided if view.knows(stored.created, stored.expires)]
-        kept: list[tuple[Node, Assertion]] = []
-        for value, assertion in pairs:
-            if not any(self._rejects(stored, value, assertion) for stored in seen):
-                kept.append((value, assertion))
-        return kept
+        return [pair for pair in pairs if not any(self._rejects(stored, *pair) for stored in seen)]
 
     def _rejects(self, stored: StoredDecision, value: Node, assertion: Assertion) -> bool:
         """What is said again after the decision counts again."""
@@ -252,11 +244,8 @@ class ScopeGraph:
 
     def list_relations(self, subject: Node) -> list[str]:
         """The relations in which an entity is the subject."""
-        relations: dict[str, None] = {}
-        for number in self.identities.members_of(subject):
-            for assertion in self.index.list_said_of(number):
-                relations[assertion.relation] = None
-        return sorted(relations)
+        members = self.identities.members_of(subject)
+        return sorted({one.relation for number in members for one in self.index.list_said_of(number)})
 
     def list_intervals(self, subject: Node, view: View) -> Iterator[Interval]:
         """All that was ever said of an entity."""
@@ -290,20 +279,18 @@ class ScopeGraph:
         """Kept until something changes: each question asks who instructs."""
         known = self._ends.get((relation, of_subject))
         if known is None:
-            ends: dict[Node, None] = {}
-            for assertion in self.index.by_relation.get(relation, ()):
-                number = assertion.subject if of_subject else assertion.object
-                ends[self.identities.root_of(number)] = None
-            known = self._ends[relation, of_subject] = list(ends)
+            stated = self.index.by_relation.get(relation, ())
+            numbers = (one.subject if of_subject else one.object for one in stated)
+            known = list(dict.fromkeys(map(self.identities.root_of, numbers)))
+            self._ends[relation, of_subject] = known
         return known
 
     def list_special(self) -> list[tuple[Node, str]]:
         """The subjects and relations of preferences and instructions, each once."""
         if self._special is None:
-            groups: dict[tuple[Node, str], None] = {}
-            for assertion in self.index.special:
-                groups[self.identities.root_of(assertion.subject), assertion.relation] = None
-            self._special = list(groups)
+            root_of = self.identities.root_of
+            groups = ((root_of(one.subject), one.relation) for one in self.index.special)
+            self._special = list(dict.fromkeys(groups))
         return self._special
 
     def list_groups(self) -> Iterator[tuple[Node, str]]:

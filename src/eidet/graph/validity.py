@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from .assertion import Assertion, weigh_assertion
-from .entity_names import Node
+from .name_book import Node
 
 FIRM: Final = 0.65  # a guess or hearsay ("maybe", "I heard") is less sure: it closes nothing
 

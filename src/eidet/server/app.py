@@ -20,10 +20,10 @@ from .mcp.mounting import add_mcp
 from .mem0 import add_mem0
 from .middleware import AccessMiddleware
 from .rest import add_rest
-from .rest.temporary_files import clean_folder
+from .rest.admin_routes import clean_folder
 from .server_settings import ServerSettings
 from .serving import Serving
-from .telemetry.metrics_route import add_telemetry, surround
+from .telemetry.request_telemetry import add_telemetry, surround
 
 ABOUT: Final = """A memory for AI agents. Every route works in one scope, `default` if none is named.
 
@@ -64,17 +64,17 @@ def create_app(
     )
     app.state.serving = serving
     add_handlers(app)
-    add_schema(app)
-    add_parts(app, serving)
+    _add_schema(app)
+    _add_parts(app, serving)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=4)
     app.add_middleware(AccessMiddleware, serving=serving)
     if chosen.cors_origins:
-        allow_origins(app, chosen.cors_origins)
+        _allow_origins(app, chosen.cors_origins)
     surround(app)
     return app
 
 
-def add_schema(app: FastAPI) -> None:
+def _add_schema(app: FastAPI) -> None:
     """Serves the schema from a thread: making it takes a third of a second, which would hold up the loop."""
 
     @app.get("/openapi.json", include_in_schema=False)
@@ -82,7 +82,7 @@ def add_schema(app: FastAPI) -> None:
         return JSONResponse(app.openapi())
 
 
-def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
+def _allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
     """Tells browsers which foreign pages may call; outermost, so that such pages can read errors, too."""
     app.add_middleware(
         CORSMiddleware,
@@ -97,7 +97,7 @@ def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
     )
 
 
-def add_parts(app: FastAPI, serving: Serving) -> None:
+def _add_parts(app: FastAPI, serving: Serving) -> None:
     """Mounts everything. The dashboard comes last: it takes what nobody else has."""
     parts: list[Any] = [add_rest, add_telemetry, add_mcp, add_mem0, add_dashboard]
     for add in parts:

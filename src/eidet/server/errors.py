@@ -114,7 +114,7 @@ def make_not_found(what: str = "there is no such thing here") -> Problem:
     return Problem(404, "not_found", what)
 
 
-def make_invalid(errors: Sequence[Any], content_type: str = JSON) -> Problem:
+def _make_invalid(errors: Sequence[Any], content_type: str = JSON) -> Problem:
     """What is wrong with the fields of a request; the first one is named."""
     first = errors[0]
     field = ".".join(str(part) for part in first.get("loc", ()))
@@ -141,7 +141,7 @@ FIELDS_AT: Final = "/docs lists the fields of each route"
 _HTTP: Final = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 
-def list_methods(request: Request) -> list[str]:
+def _list_methods(request: Request) -> list[str]:
     """What may be asked of a path, by all routes that know it."""
     methods: set[str] = set()
     for route in request.app.router.routes:
@@ -164,7 +164,7 @@ def add_handlers(app: FastAPI) -> None:
     async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         content_type = request.headers.get("content-type", "")
-        return make_invalid(error.errors(), content_type).respond(request.scope["path"])
+        return _make_invalid(error.errors(), content_type).respond(request.scope["path"])
 
     async def answer_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
@@ -173,7 +173,7 @@ def add_handlers(app: FastAPI) -> None:
         if error.status_code == 400:  # all that FastAPI says so is that a body is not JSON
             return Problem(422, "bad_input", "the body is not JSON in UTF-8", field="body").respond(path)
         if error.status_code == 405:
-            headers["Allow"] = ", ".join(list_methods(request))
+            headers["Allow"] = ", ".join(_list_methods(request))
         return Problem(error.status_code, type, str(error.detail), headers=headers).respond(path)
 
     app.add_exception_handler(Problem, answer_problem)

@@ -19,7 +19,7 @@ from .access import LOCAL, Caller, Right
 from .errors import LOG, Problem, make_internal, problem_of
 from .server_settings import ServerSettings, is_loopback
 from .serving import CALLER, Serving, make_unauthorized
-from .telemetry.request_names import name_request
+from .telemetry.log_lines import name_request
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

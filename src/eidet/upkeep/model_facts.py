@@ -15,8 +15,8 @@ from ..core.state import NO_STATE
 from ..core.validate import local
 from ..core.where import Condition, Where
 from ..graph.names import name_key
-from ..graph.stored_statements import statements_of
 from ..graph.triple_data import triple_data
+from ..graph.updates import statements_of
 from ..models.llm import LLM
 from ..parts import Parts
 from ..store import verbs
@@ -34,14 +34,8 @@ READ: Final = tuple(trust for trust in Trust if trust is not Trust.QUARANTINED)
 
 def list_unread(found: Iterable[Statement], record: Record) -> list[Statement]:
     """What a model found in a record that the rules did not."""
-    known: set[tuple[str, str]] = set()
-    for statement in statements_of(record.terms):
-        known.add((statement.relation, name_key(statement.object.name)))
-    more: list[Statement] = []
-    for statement in found:
-        if (statement.relation, name_key(statement.object.name)) not in known:
-            more.append(statement)
-    return more
+    known = {(one.relation, name_key(one.object.name)) for one in statements_of(record.terms)}
+    return [one for one in found if (one.relation, name_key(one.object.name)) not in known]
 
 
 def phrase_statement(statement: Statement, record: Record) -> str:

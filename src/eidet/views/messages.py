@@ -13,7 +13,7 @@ from ..core.errors import BadInput
 from ..core.record import Record, key_id, new_id
 from ..core.validate import Json, clean_text, dump_json
 from ..text.tokens import TokenCounter
-from ..write import drafts_of
+from ..write.shape import drafts_of
 
 Said = Message | Mapping[str, Json] | str
 _OWN: Final = frozenset(field.name for field in fields(Message))

@@ -15,7 +15,7 @@ from tests.servers.served import Running, serve_in_thread
 from tests.unit.server.mcp.agents import ask, connect
 
 from eidet import Client, Record, Refused, acting
-from eidet.server.keys_file import add_key
+from eidet.server.access import add_key
 
 SCOPE = "acme"
 

@@ -12,7 +12,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer
-from .. import Candidates, ChangeListener, Neighbours, Probe
+from .. import Candidates, Neighbours, Probe
 from .cache import BATCH, ScopeCache
 from .lexicon import Lexicon
 from .merge import merge_candidates
@@ -81,10 +81,6 @@ class EmbeddedIndex:
             store, keeper, memory_mb=how.memory_mb, renewed=renewed
         )
         self.queries: ShardQueries[VectorPlanes] = ShardQueries(store, self.cache, lexicon, analyzer)
-
-    def share_changes(self, listener: ChangeListener) -> None:
-        """See `SharesChanges`."""
-        self.cache.share_changes(listener)
 
     def search(self, probe: Probe) -> Candidates:
         search = partial(self.queries.search, probe=probe)

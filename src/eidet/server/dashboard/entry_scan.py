@@ -50,8 +50,7 @@ class EntryScan:
                 if len(self._kept) > SCOPES:
                     self._kept.popitem(last=False)
                 rows = list(kept.rows.values())
-            for row in rows:
-                found.append((path, row))
+            found += [(path, row) for row in rows]
         return found
 
     def _follow(self, store: Store, path: str, kept: _Kept) -> None:
@@ -91,8 +90,7 @@ def newest_entries(store: Store, scope: Scope, most: int) -> Iterator[tuple[str,
         since, head = 0, store.head()
         while True:
             changes = store.changes(path, since, PAGE)
-            for entry in changes.entries:
-                found.append((path, entry))
+            found += [(path, entry) for entry in changes.entries]
             since = changes.head.seq
             if since >= head.seq:
                 break

@@ -11,22 +11,21 @@ from fastapi.responses import StreamingResponse
 
 from ...core.errors import Corrupt
 from ..errors import Problem
-from ..progress_stream import MEDIA_TYPE, Report, run_and_tell, stream_work
-from ..rest.admin_routes import read_pieces
-from ..rest.temporary_files import make_file, receive_upload
+from ..rest.admin_routes import make_file, read_pieces, receive_upload
 from ..serving import Administers, Exports, Grant
+from .progress import Report, run_and_tell, stream_lines, stream_work
 
 router = APIRouter(prefix="/v1/dashboard", include_in_schema=False)
 
 
 @router.post("/export")
-async def export_scope(grant: Exports) -> StreamingResponse:
+async def _export_scope(grant: Exports) -> StreamingResponse:
     """Progress line by line; the line with the result says how large the file is, which then follows."""
     file = await grant.memory.threads.run(make_file)
-    return StreamingResponse(tell_export(grant, file), media_type=MEDIA_TYPE)
+    return stream_lines(_tell_export(grant, file))
 
 
-async def tell_export(grant: Grant, file: Path) -> AsyncIterator[bytes]:
+async def _tell_export(grant: Grant, file: Path) -> AsyncIterator[bytes]:
     memory = grant.memory.core
 
     def write(report: Report) -> Mapping[str, Any]:
@@ -46,7 +45,7 @@ async def tell_export(grant: Grant, file: Path) -> AsyncIterator[bytes]:
 
 
 @router.post("/load")
-async def load_scope(request: Request, grant: Administers) -> StreamingResponse:
+async def _load_scope(request: Request, grant: Administers) -> StreamingResponse:
     """Takes a whole export first, then tells how far loading is. Only records of the scope are loaded."""
     upload = await receive_upload(request, grant.serving)
     memory = grant.memory.core

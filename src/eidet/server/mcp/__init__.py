@@ -66,16 +66,16 @@ def create_mcp(
         server = MemoryServer(access, count=count)
     else:
         access = AgentAccess(None, home)
-        server = MemoryServer(access, auth=make_auth(url), token_verifier=KeyVerifier(keys), count=count)
-    add_memory_tools(server, MemoryTools(memory, access))
+        server = MemoryServer(access, auth=_make_auth(url), token_verifier=KeyVerifier(keys), count=count)
+    _add_memory_tools(server, MemoryTools(memory, access))
     server.add_verb(FactTools(memory, access).facts, Right.READ, "Facts and their times", READS)
     add_resources(server, ScopeResources(memory, access))
     if graph_tools:
-        add_graph_tools(server, GraphTools(memory, access))
+        _add_graph_tools(server, GraphTools(memory, access))
     return server
 
 
-def add_memory_tools(server: MemoryServer, tools: MemoryTools) -> None:
+def _add_memory_tools(server: MemoryServer, tools: MemoryTools) -> None:
     server.add_verb(tools.remember, Right.WRITE, "Remember", WRITES)
     server.add_verb(tools.recall, Right.READ, "Recall", READS)
     server.add_verb(tools.context, Right.READ, "Context for a question", READS)
@@ -84,7 +84,7 @@ def add_memory_tools(server: MemoryServer, tools: MemoryTools) -> None:
     server.add_verb(tools.history, Right.READ, "History of a memory", READS)
 
 
-def add_graph_tools(server: MemoryServer, tools: GraphTools) -> None:
+def _add_graph_tools(server: MemoryServer, tools: GraphTools) -> None:
     """The annotations are those of the reference server."""
     server.add_verb(tools.create_entities, Right.WRITE, "Create Entities", CREATES)
     server.add_verb(tools.create_relations, Right.WRITE, "Create Relations", CREATES)
@@ -100,7 +100,7 @@ def add_graph_tools(server: MemoryServer, tools: GraphTools) -> None:
     )
 
 
-def make_auth(url: str | None) -> AuthSettings:
+def _make_auth(url: str | None) -> AuthSettings:
     """A resource server whose tokens are keys of its own; nobody else issues any."""
     place = AnyHttpUrl(url or "http://127.0.0.1:8765/mcp")
     return AuthSettings(issuer_url=place, resource_server_url=place, validate_token_resource=False)

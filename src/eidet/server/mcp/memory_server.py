@@ -29,7 +29,7 @@ from pydantic import AnyUrl
 from ... import __version__
 from ...core.errors import BadInput
 from ..access import Right
-from ..telemetry.request_names import current_request, name_request
+from ..telemetry.log_lines import current_request, name_request
 from .agent_access import AgentAccess
 from .tool_errors import explain_call, explain_prompt, explain_read
 
@@ -54,7 +54,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
         token_verifier: TokenVerifier | None = None,
         count: CountCall | None = None,
     ) -> None:
-        with keep_logging():
+        with _keep_logging():
             super().__init__(
                 "eidet",
                 title="Eidet memory",
@@ -80,12 +80,9 @@ class MemoryServer(MCPServer[dict[str, Any]]):
 
     async def list_tools(self) -> list[Tool]:
         """The tools that the caller may call."""
-        tools = []
-        for tool in await super().list_tools():
-            right = self._rights.get(tool.name)
-            if right is None or self._access.may(right):
-                tools.append(tool)
-        return tools
+        rights = self._rights
+        tools = await super().list_tools()
+        return [tool for tool in tools if tool.name not in rights or self._access.may(rights[tool.name])]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[dict[str, Any], Any] | None = None
@@ -93,7 +90,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
         """Calls a tool; a `ToolError` says what was wrong and what to do."""
         status = "error"
         try:
-            with name_call(context):
+            with _name_call(context):
                 self._check_right(name)
                 self._check_arguments(name, arguments)
                 answer = await super().call_tool(name, arguments, context)
@@ -151,7 +148,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
             raise MCPError(INVALID_PARAMS, explain_prompt(error)) from error
 
 
-def name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextManager[None]:
+def _name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextManager[None]:
     """Over stdio there is no request that has an id of its own; the one of the call stands in its place."""
     if context is None or current_request() is not None:
         return nullcontext()
@@ -159,7 +156,7 @@ def name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextMa
 
 
 @contextmanager
-def keep_logging() -> Iterator[None]:
+def _keep_logging() -> Iterator[None]:
     """The SDK configures the root logger of the process; that is for whoever runs the process to do."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level

@@ -88,7 +88,7 @@ class MemoryTools:
         keys. If something changed, recall it and use revise, so that the old version stays in its history.
         """
         with self._access.enter(scope) as place:
-            given = drop_absent(
+            given = _drop_absent(
                 kind=kind,
                 who=who,
                 session=session,
@@ -100,13 +100,13 @@ class MemoryTools:
             if not self._access.may(Right.READ):
                 given["keep_duplicates"] = True  # else the answer would tell what is known already
             stored = await self._memory.remember(
-                list_drafts(text, more, key), scope=place, again=again, **given
+                _list_drafts(text, more, key), scope=place, again=again, **given
             )
-            check_accepted(stored)
+            _check_accepted(stored)
             seen = [self._access.caller.view(record) for record in stored]
         refused = [one.index for one in stored.rejected]
         values = RememberAnswer(stored=make_items(seen), refused=refused)
-        return answer(tell_stored(stored), values)
+        return answer(_tell_stored(stored), values)
 
     async def recall(
         self,
@@ -128,7 +128,7 @@ class MemoryTools:
         asks what was true at another time, `known_at` what the memory knew by then.
         """
         with self._access.enter(scope) as place:
-            filters = drop_absent(
+            filters = _drop_absent(
                 kinds=kinds,
                 who=who,
                 session=session,
@@ -184,7 +184,7 @@ class MemoryTools:
 
         Give only what changes. With `version`, nothing is written if somebody else changed it first.
         """
-        changes = drop_absent(text=text, who=who, occurred=occurred, importance=importance)
+        changes = _drop_absent(text=text, who=who, occurred=occurred, importance=importance)
         if not changes:
             raise BadInput("revise needs something to change: text, who, occurred or importance")
         with self._access.enter(scope) as place:
@@ -208,8 +208,8 @@ class MemoryTools:
         This cannot be undone. Ask the user first, or call it with preview=true and show what would go.
         Use revise, not forget, for something that merely changed.
         """
-        filters = drop_absent(session=session, who=who, since=since, until=until)
-        check_forget(ids, filters)
+        filters = _drop_absent(session=session, who=who, since=since, until=until)
+        _check_forget(ids, filters)
         with self._access.enter(scope) as place:
             if preview:
                 self._access.require(Right.READ)
@@ -243,12 +243,12 @@ class MemoryTools:
         return answer(lines, HistoryAnswer(id=id, entries=entries))
 
 
-def drop_absent(**given: Any) -> dict[str, Any]:
+def _drop_absent(**given: Any) -> dict[str, Any]:
     """The arguments that were given."""
     return {name: value for name, value in given.items() if value is not None}
 
 
-def check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
+def _check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
     """A call that names nothing, or means two things at once, deletes nothing."""
     if not ids and not filters:
         raise BadInput("forget needs ids, or one of session, who, since, until")
@@ -256,14 +256,14 @@ def check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
         raise BadInput("forget takes ids or a filter, not both")
 
 
-def list_drafts(text: str, more: list[str] | None, key: str | None) -> list[Draft]:
+def _list_drafts(text: str, more: list[str] | None, key: str | None) -> list[Draft]:
     """All texts of a call; a key can only name one."""
     if key is not None and more:
         raise BadInput("a key names one memory; call remember once for each text")
     return [Draft(text=one, key=key) for one in (text, *(more or ()))]
 
 
-def check_accepted(stored: RememberedList) -> None:
+def _check_accepted(stored: RememberedList) -> None:
     """Where nothing at all was stored, the call has failed."""
     if not stored and stored.rejected:
         raise Refused(
@@ -272,16 +272,16 @@ def check_accepted(stored: RememberedList) -> None:
         )
 
 
-def tell_stored(stored: RememberedList) -> str:
+def _tell_stored(stored: RememberedList) -> str:
     lines = []
     for record in stored:
-        lines.append(f"id={record.id} {describe_change(record)}")
+        lines.append(f"id={record.id} {_describe_change(record)}")
     for one in stored.rejected:
         lines.append(f"refused: {one}; the user asked to forget this")
     return "\n".join(lines)
 
 
-def describe_change(record: Record) -> str:
+def _describe_change(record: Record) -> str:
     if record.version > 1:
         return f"stored as version {record.version}"
     if record.uses:

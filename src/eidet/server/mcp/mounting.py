@@ -41,23 +41,23 @@ def add_mcp(app: FastAPI, serving: Serving) -> None:
         streamable_http_path=PATH,
         stateless_http=settings.workers > 1,
         session_idle_timeout=settings.mcp_idle_seconds,
-        max_sessions=2 * settings.mcp_sessions,  # `RecentSessions` keeps half as many; none, if all are busy
+        max_sessions=2 * settings.mcp_sessions,  # `_RecentSessions` keeps half as many; none, if all are busy
         transport_security=DOORWAY_CHECKS,
         max_request_body_size=_NO_LIMIT,
     )
-    add_routes(app, inner, RecentSessions(inner, server.session_manager, settings.mcp_sessions))
+    _add_routes(app, inner, _RecentSessions(inner, server.session_manager, settings.mcp_sessions))
     serving.lifespans.append(server.session_manager.run)
     app.state.mcp = server
 
 
-def add_routes(app: FastAPI, inner: Starlette, endpoint: ASGIApp) -> None:
+def _add_routes(app: FastAPI, inner: Starlette, endpoint: ASGIApp) -> None:
     """The paths of the inner app, as they are: a mount would answer at /mcp/ only."""
     for route in inner.routes:
         if isinstance(route, Route):
             app.router.routes.append(Route(route.path, endpoint=endpoint, include_in_schema=False))
 
 
-class RecentSessions:
+class _RecentSessions:
     """Passes requests on, and ends the session that was idle longest as soon as there are too many.
 
     Clients vanish without a word. Those that are left must not be refused for it.

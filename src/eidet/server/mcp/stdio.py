@@ -19,19 +19,19 @@ async def serve_stdio(memory: AsyncMemory, local: Caller, home: str, *, graph_to
         await memory.threads.open()  # a memory that cannot be opened ends the process at once
     memory.threads.hop_always()
     server = create_mcp(memory, local=local, home=home, graph_tools=graph_tools)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, start_ending, memory)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _start_ending, memory)
     try:
         await server.run_stdio_async()
     finally:
         await memory.close()
 
 
-def start_ending(memory: AsyncMemory) -> None:
+def _start_ending(memory: AsyncMemory) -> None:
     """Lets calls in flight finish, writes down what is pending, and leaves."""
     ending = asyncio.ensure_future(memory.close())
-    ending.add_done_callback(leave)
+    ending.add_done_callback(_leave)
 
 
-def leave(_ended: asyncio.Future[None]) -> None:
+def _leave(_ended: asyncio.Future[None]) -> None:
     """Leaves at once: a thread still waits for a line of stdin, which nothing but a line can wake."""
     os._exit(0)

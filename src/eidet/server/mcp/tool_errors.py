@@ -40,29 +40,29 @@ INTERNAL: Final = "the memory failed; its log says why. Calling again in the sam
 
 def explain_call(error: ToolError, tool: str, tools: Sequence[str]) -> ToolError:
     """The error with what a model needs to act on it; secrets and addresses stay in the log."""
-    cause = find_cause(error)
+    cause = _find_cause(error)
     if cause is None:
         return ToolError(f"{error}. The tools are {', '.join(tools)}.")
-    return ToolError(f"{tool}: {tell_failure(cause, tool)}")
+    return ToolError(f"{tool}: {_tell_failure(cause, tool)}")
 
 
 def explain_read(error: ResourceError) -> ResourceError:
-    cause = find_cause(error)
+    cause = _find_cause(error)
     if cause is None:
         return error
     if isinstance(cause, NotFound | BadInput):
         return ResourceNotFoundError(str(cause))
-    return ResourceError(tell_failure(cause, "reading"))
+    return ResourceError(_tell_failure(cause, "reading"))
 
 
 def explain_prompt(error: Exception) -> str:
-    cause = find_cause(error)
+    cause = _find_cause(error)
     if cause is None or type(cause) is ValueError:  # the SDK's own: an unknown prompt, a missing argument
         return str(error)
-    return tell_failure(cause, "the prompt")
+    return _tell_failure(cause, "the prompt")
 
 
-def find_cause(error: BaseException) -> BaseException | None:
+def _find_cause(error: BaseException) -> BaseException | None:
     """What a tool, resource or prompt raised: the innermost cause. The SDK wraps it, sometimes twice."""
     cause = error.__cause__
     while cause is not None and cause.__cause__ is not None and not isinstance(cause, EidetError):
@@ -70,26 +70,26 @@ def find_cause(error: BaseException) -> BaseException | None:
     return cause
 
 
-def tell_failure(cause: BaseException, doing: str) -> str:
+def _tell_failure(cause: BaseException, doing: str) -> str:
     if isinstance(cause, ValidationError):
-        return f"{describe_arguments(cause)}. {HINTS[BadInput]}"
+        return f"{_describe_arguments(cause)}. {HINTS[BadInput]}"
     if isinstance(cause, EidetError):
-        return describe(cause)
+        return _describe(cause)
     if isinstance(cause, MCPServerError):
         return str(cause)
     LOG.error("%s failed", doing, exc_info=cause)
     return INTERNAL
 
 
-def describe(error: EidetError) -> str:
+def _describe(error: EidetError) -> str:
     """What happened, and what to do."""
     for kind, hint in HINTS.items():
         if isinstance(error, kind):
-            return f"{tell_cause(error)}. {hint}"
+            return f"{_tell_cause(error)}. {hint}"
     return str(error)
 
 
-def tell_cause(error: EidetError) -> str:
+def _tell_cause(error: EidetError) -> str:
     """The message of the error; what only operators may know goes to the log instead."""
     if isinstance(error, Unavailable | Corrupt | Misconfigured):
         LOG.warning("a tool failed: %s: %s", type(error).__name__, error)
@@ -100,7 +100,7 @@ def tell_cause(error: EidetError) -> str:
     return cause
 
 
-def describe_arguments(error: ValidationError) -> str:
+def _describe_arguments(error: ValidationError) -> str:
     """Each argument that is wrong and why, without repeating its value."""
     wrong = []
     for one in error.errors(include_url=False, include_input=False, include_context=False):

@@ -19,7 +19,7 @@ from ...integrations.mem0.mem0_config import check_query
 from ...integrations.mem0.mem0_filters import ANY, parse_time
 from ...integrations.mem0.mem0_items import parse_messages, tell_hit, tell_memory
 from ..errors import Problem
-from ..rest.drafts import check_records
+from ..rest.bodies import check_records
 from .mem0_access import Enters, ForgetsMem0, Mem0Grant, ReadsMem0, WritesMem0
 from .mem0_bodies import (
     AddBody,

@@ -119,7 +119,7 @@ def _take(parts: Parts, key: bytes, asked: bytes) -> KeyedAttempt | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class _Earlier:
     """What an earlier attempt did, by the place of each draft."""
 
     done: dict[int, Record]  # stored then, as it is now
@@ -127,9 +127,9 @@ class Earlier:
     rest: list[int]  # of which nothing is there
 
 
-async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAttempt) -> Earlier:
+async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAttempt) -> _Earlier:
     """A record that was written since the first attempt came was written by it."""
-    earlier = Earlier({}, {}, [])
+    earlier = _Earlier({}, {}, [])
     if attempt.first:
         earlier.rest.extend(range(len(drafts)))
         return earlier

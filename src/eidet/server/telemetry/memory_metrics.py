@@ -17,6 +17,7 @@ from ...trust.erase import Forgotten
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Histogram
+import tempfile
 
 SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"  # where several workers keep their numbers together
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -62,7 +63,7 @@ class MemoryMetrics:
             yield
             status = "ok"
         except EidetError as error:
-            status = name_status(error)
+            status = _name_status(error)
             raise
         finally:
             self._seconds.labels(call.verb, status).observe(time.perf_counter() - started)
@@ -110,7 +111,7 @@ def count_records(answer: object) -> int:
     return 0
 
 
-def name_status(error: EidetError) -> str:
+def _name_status(error: EidetError) -> str:
     """`BadInput` is bad_input."""
     letters = []
     for at, letter in enumerate(type(error).__name__):
@@ -118,3 +119,17 @@ def name_status(error: EidetError) -> str:
             letters.append("_")
         letters.append(letter.lower())
     return "".join(letters)
+
+
+@contextmanager
+def share_metrics() -> Iterator[None]:
+    """Names a folder for the numbers of the workers that are started inside, unless there is one."""
+    if SHARED in os.environ:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="eidet-metrics-") as folder:
+        os.environ[SHARED] = folder
+        try:
+            yield
+        finally:
+            del os.environ[SHARED]

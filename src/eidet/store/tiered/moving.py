@@ -23,8 +23,7 @@ from ...core.where import Where
 from .. import SETTINGS, STAGED, Transaction, verbs
 from ..lives import Carry
 from ..rules import list_changes
-from ..verbs.changing import event_about
-from ..verbs.lookups import Key, read_records
+from ..verbs.changing import Key, event_about, read_records
 from .member import OUTBOX, STEP, LeapingStore, Member
 from .members import Members
 

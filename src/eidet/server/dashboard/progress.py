@@ -11,18 +11,18 @@ from typing import Any, Final
 
 from fastapi.responses import StreamingResponse
 
-from ..core.errors import EidetError
-from ..core.validate import dump_json
-from .errors import LOG, Problem, make_internal, problem_of
-from .serving import Serving
+from ...core.errors import EidetError
+from ...core.validate import dump_json
+from ..errors import LOG, Problem, make_internal, problem_of
+from ..serving import Serving
 
 Report = Callable[[int, int], None]  # done, of how many
-MEDIA_TYPE: Final = "application/x-eidet-progress"
-UNPACKED: Final = {"Content-Encoding": "identity"}  # so that no middleware holds lines back
+_MEDIA_TYPE: Final = "application/x-eidet-progress"
+_UNPACKED: Final = {"Content-Encoding": "identity"}  # so that no middleware holds lines back
 PARTS: Final = 100  # how often progress is told at most
 
 
-class ProgressReports:
+class _ProgressReports:
     """Takes reports of a thread to the loop. Those that say nothing new are left out."""
 
     def __init__(self) -> None:
@@ -51,24 +51,28 @@ class ProgressReports:
 
 async def run_and_tell(serving: Serving, work: Callable[[Report], Mapping[str, Any]]) -> AsyncIterator[bytes]:
     """The lines of an answer, while the work is done in a thread."""
-    reports = ProgressReports()
+    reports = _ProgressReports()
     task = asyncio.create_task(serving.memory.threads.run(lambda: work(reports)))
     async for report in reports.follow(task):
-        yield write_line(report)
+        yield _write_line(report)
     try:
-        yield write_line({"result": dict(task.result())})
+        yield _write_line({"result": dict(task.result())})
     except EidetError as error:
-        yield write_line({"error": problem_of(error).body.model_dump()})
+        yield _write_line({"error": problem_of(error).body.model_dump()})
     except Problem as problem:
-        yield write_line({"error": problem.body.model_dump()})
+        yield _write_line({"error": problem.body.model_dump()})
     except Exception:  # noqa: BLE001  # logged, and told in the one shape
         LOG.exception("long work failed")
-        yield write_line({"error": make_internal().body.model_dump()})
+        yield _write_line({"error": make_internal().body.model_dump()})
 
 
 def stream_work(serving: Serving, work: Callable[[Report], Mapping[str, Any]]) -> StreamingResponse:
-    return StreamingResponse(run_and_tell(serving, work), headers=UNPACKED, media_type=MEDIA_TYPE)
+    return stream_lines(run_and_tell(serving, work))
 
 
-def write_line(told: Mapping[str, Any]) -> bytes:
+def stream_lines(lines: AsyncIterator[bytes]) -> StreamingResponse:
+    return StreamingResponse(lines, headers=_UNPACKED, media_type=_MEDIA_TYPE)
+
+
+def _write_line(told: Mapping[str, Any]) -> bytes:
     return dump_json(dict(told)).encode() + b"\n"
