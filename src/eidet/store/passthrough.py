@@ -15,8 +15,7 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where
-from ..quality import Survey
-from ..quality.health_report import health_of
+from ..quality import Survey, health_of
 from . import Store, Transaction, verbs
 from .abilities import GivesSeqsLate, Leaps, ListsTelling, TakesAuditLog
 from .model import Changes, Derived, Entry, Head, K, Scrubbed, Table, Use, V

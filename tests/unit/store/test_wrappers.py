@@ -16,7 +16,7 @@ from eidet.core.event import Event
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.quality.health_report import health_of
+from eidet.quality import health_of
 from eidet.store import (
     SETTINGS,
     STAGED,
@@ -37,8 +37,7 @@ from eidet.store.tiered import TieredStore
 from eidet.store.traits import StoreTraits, traits_of
 from eidet.trust.audit.chain import AuditEntry
 from eidet.trust.audit.log import AuditLog
-from eidet.trust.audit.store import AuditedStore
-from eidet.trust.audit.transaction import AuditedTransaction
+from eidet.trust.audit.store import AuditedStore, AuditedTransaction
 from eidet.trust.audit.verify import entries
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
@@ -198,7 +197,7 @@ def test_a_job_of_ones_own_is_noted_step_by_step(tmp_path: Path) -> None:
     told = noted(tmp_path)
     assert [(entry.verb, entry.by) for entry in told] == [
         ("put", "ann"),
-        ("bury", "eve"),
+        ("drop", "eve"),
         ("rewrite", "ann"),
         ("retell", "ann"),
         ("configure", "ann"),

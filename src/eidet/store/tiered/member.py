@@ -18,7 +18,7 @@ from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.record import Record
 from ...net.retry import Full
 from ...net.worker import BackgroundWorker
-from ...quality.health_report import health_of
+from ...quality import health_of
 from .. import Store
 from ..abilities import Leaps
 from ..traits import path_of
