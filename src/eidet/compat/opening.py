@@ -18,7 +18,7 @@ from ..memory import Memory
 from ..models.embed import Embedder, Vectors, WarmableEmbedder, embed_checked
 from ..models.embed.adapt import AsyncCalledEmbedder, CalledEmbedder
 from ..store import SETTINGS, Store, verbs
-from ..write import Given, texts_of
+from ..write.shape import Given, texts_of
 
 P = ParamSpec("P")
 T = TypeVar("T")

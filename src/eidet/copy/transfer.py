@@ -24,8 +24,8 @@ from ..store.rules import list_changes
 from ..store.tombstones import Marker, secret_of
 from ..trust.privacy.service import Guarding
 from ..write.ingest import Ingest
-from ..write.put import put_returning
 from ..write.reembed import batches
+from ..write.write_path import put_returning
 from .verify import find_in, is_entombed, print_of
 
 BATCH: Final = 256

@@ -11,7 +11,7 @@ from functools import update_wrapper
 from typing import Any, Concatenate, Final, Generic, NoReturn, ParamSpec, TypeVar, cast
 
 from ..core.errors import Misconfigured
-from ..core.giving_up import watch_for_giving_up
+from ..core.foreground import watch_for_giving_up
 
 C = TypeVar("C")
 P = ParamSpec("P")
