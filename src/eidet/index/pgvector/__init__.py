@@ -57,8 +57,11 @@ _NEAREST: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u
 _NEAREST_OF: Final = """SELECT u.seq FROM {units} u
     WHERE u.seq = ANY(ARRAY(SELECT seq FROM records WHERE {test})) AND u.embedding IS NOT NULL
     ORDER BY u.embedding <=> %s::halfvec LIMIT %s"""
-_MATCHING: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u.seq
-    WHERE u.words && %s::integer[] AND {test} ORDER BY {score} DESC, u.length, u.seq LIMIT %s"""
+_MATCHING: Final = """WITH best AS MATERIALIZED (
+    SELECT u.seq, {score} AS score, u.length FROM {units} u WHERE u.words && %s::integer[]
+    ORDER BY score DESC, u.length, u.seq LIMIT %s)
+SELECT best.seq FROM best JOIN records ON records.seq = best.seq WHERE {test}
+ORDER BY best.score DESC, best.length, best.seq LIMIT %s"""
 _VOICES: Final = """WITH RECURSIVE heard AS (
     (SELECT who FROM records WHERE scope = %s AND who IS NOT NULL ORDER BY who LIMIT 1)
     UNION ALL SELECT (SELECT who FROM records WHERE scope = %s AND who > heard.who ORDER BY who LIMIT 1)
@@ -101,10 +104,12 @@ class PgvectorFinder:
         if passing <= probe.depth:
             rows = connection.execute(f"SELECT seq FROM records WHERE {test.sql}", test.values)
             return _answer((seq for (seq,) in rows), statistics, searched, passing)
-        near, lowest = self._find_near(connection, probe, copy, test, few=passing <= self._how.few)
-        ranked = _fuse(near, _find_matching(connection, probe, copy, test, statistics))
-        if passing > self._how.few:
+        few = passing <= self._how.few
+        if not few:
             passing = _estimate_passing(connection, test, searched)
+        near, lowest = self._find_near(connection, probe, copy, test, few=few)
+        looked_at = 2 * probe.depth * searched // max(passing, 1)
+        ranked = _fuse(near, _find_matching(connection, probe, copy, test, statistics, looked_at))
         found = _answer([*ranked[: max(SHORTLIST, probe.depth // 2)], *late], statistics, searched, passing)
         return replace(found, leading=ranked[:LEADING], lowest=lowest)
 
@@ -179,9 +184,17 @@ def _estimate_passing(connection: Connection[Any], test: SqlCondition, most: int
 
 
 def _find_matching(
-    connection: Connection[Any], probe: Probe, copy: Copy, test: SqlCondition, stats: WordStatistics
+    connection: Connection[Any],
+    probe: Probe,
+    copy: Copy,
+    test: SqlCondition,
+    stats: WordStatistics,
+    looked_at: int,
 ) -> list[int]:
-    """The records with the rarest of the terms, best first: each term counts what it weighs, once."""
+    """The records with the rarest of the terms, best first: each term counts what it weighs, once.
+
+    Of the best, so many are looked at for those that pass.
+    """
     held = {word: count for word, count in zip(_sign(probe.terms), stats.holding, strict=True) if count}
     if not held:
         return []
@@ -193,7 +206,7 @@ def _find_matching(
     rare = sorted(held, key=held.__getitem__)
     upto = np.searchsorted(np.cumsum([held[word] for word in rare]), MATCHING, side="right")
     sql = _MATCHING.format(units=copy.units_table, test=test.sql, score=score)
-    rows = connection.execute(sql, [rare[: max(1, int(upto))], *test.values, probe.depth])
+    rows = connection.execute(sql, [rare[: max(1, int(upto))], looked_at, *test.values, probe.depth])
     return [seq for (seq,) in rows.fetchall()]
 
 
