@@ -196,17 +196,18 @@ def _find_matching(
     Of the best, so many are looked at for those that pass.
     """
     held = {word: count for word, count in zip(_sign(probe.terms), stats.holding, strict=True) if count}
-    if not held:
-        return []
-    scale = Bm25.of_terms(np.array(list(held.values()), np.intp), stats.units, stats.terms)
-    weights = dict(zip(held, scale.rarity.tolist(), strict=True))
-    score = " + ".join(
-        f"CASE WHEN u.words @> '{{{word:d}}}' THEN {weight:f} ELSE 0 END" for word, weight in weights.items()
-    )
     rare = sorted(held, key=held.__getitem__)
-    upto = np.searchsorted(np.cumsum([held[word] for word in rare]), MATCHING, side="right")
+    upto = int(np.searchsorted(np.cumsum([held[word] for word in rare]), MATCHING, side="right"))
+    chosen = rare[: max(1, upto)]
+    if not chosen:
+        return []
+    scale = Bm25.of_terms(np.array([held[word] for word in chosen], np.intp), stats.units, stats.terms)
+    weighed = zip(chosen, scale.rarity.tolist(), strict=True)
+    score = " + ".join(
+        f"CASE WHEN u.words @> '{{{word:d}}}' THEN {weight:f} ELSE 0 END" for word, weight in weighed
+    )
     sql = _MATCHING.format(units=copy.units_table, test=test.sql, score=score)
-    rows = connection.execute(sql, [rare[: max(1, int(upto))], looked_at, *test.values, probe.depth])
+    rows = connection.execute(sql, [chosen, looked_at, *test.values, probe.depth])
     return [seq for (seq,) in rows.fetchall()]
 
 
