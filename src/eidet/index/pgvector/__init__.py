@@ -83,7 +83,7 @@ def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSet
     return replace(usual, **given)
 
 
-class PgvectorFinder:
+class _PgvectorFinder:
     """A `Finder` over copies of scopes: two statements, for near vectors and for matching words."""
 
     def __init__(self, store: SearchableDatabase, copies: Copies, settings: PgvectorSettings) -> None:
@@ -92,7 +92,13 @@ class PgvectorFinder:
     def find(self, scope: str, probe: Probe) -> Scores:
         """`NoCopy` where the scope has none."""
         copy, late = self._copies.catch_up(scope, probe.head or self._store.head())
-        return self._copies.ask(partial(self._find, scope=scope, probe=probe, copy=copy, late=late))
+
+        def find(connection: Connection[Any]) -> Scores:
+            with connection.transaction():  # the planner thinks too little of the indexes of a copy
+                connection.execute("SET LOCAL enable_seqscan = off")
+                return self._find(connection, scope, probe, copy, late)
+
+        return self._copies.ask(find)
 
     def _find(
         self, connection: Connection[Any], scope: str, probe: Probe, copy: Copy, late: list[int]
@@ -107,9 +113,10 @@ class PgvectorFinder:
         few = passing <= self._how.few
         if not few:
             passing = _estimate_passing(connection, test, searched)
-        near, lowest = self._find_near(connection, probe, copy, test, few=few)
         looked_at = 2 * probe.depth * searched // max(passing, 1)
-        ranked = _fuse(near, _find_matching(connection, probe, copy, test, statistics, looked_at))
+        matching = _find_matching(connection, probe, copy, test, statistics, looked_at)
+        near, lowest = self._find_near(connection, probe, copy, test, few=few)
+        ranked = _fuse(near, matching)
         found = _answer([*ranked[: max(SHORTLIST, probe.depth // 2)], *late], statistics, searched, passing)
         return replace(found, leading=ranked[:LEADING], lowest=lowest)
 
@@ -133,21 +140,20 @@ class PgvectorFinder:
         if probe.vector is None:
             return [], 0.0
         query = f"[{','.join(map('%.6g'.__mod__, unit(probe.vector).tolist()))}]"
-        with connection.transaction():
-            along = "on" if few else "off"
-            connection.execute(
-                "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', %s, true), "
-                "set_config('enable_hashjoin', %s, true), "
-                "set_config('hnsw.iterative_scan', 'relaxed_order', true)",
-                [str(min(max(self._how.ef_search, probe.depth), DEEPEST)), along, along],
-            )
-            sql = (_NEAREST_OF if few else _NEAREST).format(units=copy.units_table, test=test.sql)
-            near = connection.execute(sql, [*test.values, query, probe.depth]).fetchall()
-            sample = connection.execute(
-                f"SELECT 1 - (embedding <=> %s::halfvec) FROM {copy.units_table} "
-                f"WHERE embedding IS NOT NULL LIMIT {SAMPLE}",
-                [query],
-            ).fetchall()
+        along = "on" if few else "off"
+        connection.execute(
+            "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', %s, true), "
+            "set_config('enable_hashjoin', %s, true), "
+            "set_config('hnsw.iterative_scan', 'relaxed_order', true)",
+            [str(min(max(self._how.ef_search, probe.depth), DEEPEST)), along, along],
+        )
+        sql = (_NEAREST_OF if few else _NEAREST).format(units=copy.units_table, test=test.sql)
+        near = connection.execute(sql, [*test.values, query, probe.depth]).fetchall()
+        sample = connection.execute(
+            f"SELECT 1 - (embedding <=> %s::halfvec) FROM {copy.units_table} "
+            f"WHERE embedding IS NOT NULL LIMIT {SAMPLE}",
+            [query],
+        ).fetchall()
         cosines = np.array([cosine for (cosine,) in sample], np.float32)
         return [seq for (seq,) in near], judge_lowest(cosines, copy.units)
 
@@ -203,9 +209,8 @@ def _find_matching(
         return []
     scale = Bm25.of_terms(np.array([held[word] for word in chosen], np.intp), stats.units, stats.terms)
     weighed = zip(chosen, scale.rarity.tolist(), strict=True)
-    score = " + ".join(
-        f"CASE WHEN u.words @> '{{{word:d}}}' THEN {weight:f} ELSE 0 END" for word, weight in weighed
-    )
+    test_each = "CASE WHEN u.words @> '{{{:d}}}' THEN {:f}::real ELSE 0::real END"
+    score = " + ".join(test_each.format(word, weight) for word, weight in weighed)
     sql = _MATCHING.format(units=copy.units_table, test=test.sql, score=score)
     rows = connection.execute(sql, [chosen, looked_at, *test.values, probe.depth])
     return [seq for (seq,) in rows.fetchall()]
@@ -253,7 +258,7 @@ class PgvectorIndex:
             analyzer=analyzer,
         )
         self._copies = Copies(self._store, width, self._how)
-        finder = PgvectorFinder(self._store, self._copies, self._how)
+        finder = _PgvectorFinder(self._store, self._copies, self._how)
         self._served = OutsideIndex(store, width, finder, read_words=self._ram.queries.read_words)
         self._damaged: set[str] = set()  # scopes whose copies are to be made anew
         self._worker = ScopeWorker("eidet-pgvector", self._try_to_copy, rest_seconds=REST_SECONDS)

@@ -52,7 +52,7 @@ _BINARY: Final = 1e-4  # the grammar knows no negative exponents: what is smalle
 SCANNED: Final = 40_000  # in a set of up to so many, all are looked at for those that pass
 
 
-class LivesOnRedis(Protocol):
+class _LivesOnRedis(Protocol):
     """A store on a Redis server."""
 
     @property
@@ -93,12 +93,12 @@ def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
     if name.startswith("vectorset+"):
         ours: dict[str, str] = {word: options.pop(word) for word in OPTIONS if word in options}
         return address_of(f"{name.removeprefix('vectorset+')}?{urlencode(ours)}"), options
-    if not has_ability(store, LivesOnRedis):
+    if not has_ability(store, _LivesOnRedis):
         raise Misconfigured(
             "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
             "none: name one, such as index='vectorset+redis://localhost:6379/0'"
         )
-    place = cast("LivesOnRedis", store).address
+    place = cast("_LivesOnRedis", store).address
     deadline = Options(options).read_number("deadline", 0.0) or place.deadline_seconds
     options.pop("deadline", None)
     return replace(place, deadline_seconds=deadline), options
