@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from ..aio import AsyncMemory
     from ..core.settings import Settings
     from ..memory import Memory
-from typing import TYPE_CHECKING, Final
 
-from .show import console, plain
 
 if TYPE_CHECKING:
     from ..memory import Memory
+from typing import TYPE_CHECKING, Final
+
 from ..core.settings import Settings, read_choices, read_settings
+from .show import console, plain
 
 P = ParamSpec("P")
 Given = dict[str, Any]  # arguments of a verb that were given

@@ -6,7 +6,8 @@ the process of its agent, so its spans are internal ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,8 +22,6 @@ from ...recall.pack import Context
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
-import logging
-from collections.abc import Mapping
 
 Attributes = dict[str, str | int | float | bool]
 
