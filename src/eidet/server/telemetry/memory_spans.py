@@ -125,7 +125,7 @@ class _MemorySpans:
 
 
 def has_listeners() -> bool:
-    """Whether OpenTelemetry is configured: else nobody gets a span, and none is made."""
+    """Whether OpenTelemetry is configured; if not, no span is made."""
     from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
     return not isinstance(get_tracer_provider(), ProxyTracerProvider)
@@ -158,7 +158,7 @@ def records_in(answer: object) -> Sequence[Hit | Record] | None:
 
 
 def _describe_record(one: Hit | Record) -> dict[str, Any]:
-    """In the shape that the conventions give: content, id, score, metadata."""
+    """Describes a record as the conventions do: content, id, score, metadata."""
     if isinstance(one, Hit):
         return {**_describe_record(one.record), "score": one.score}
     return {"content": one.text, "id": one.id, "metadata": dict(one.meta)}
