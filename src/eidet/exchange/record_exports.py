@@ -27,7 +27,7 @@ _ASK_FOR_PLAIN: Final = "ask for a plain export, or export as eidet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """How many records an export holds, and what it had no place for."""
+    """The result of an export: how many records it holds, and what was left out."""
 
     format: str
     file: str

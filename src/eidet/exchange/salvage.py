@@ -15,7 +15,7 @@ from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Salvaged:
-    """How many records were saved, and the (scope, id) of those that are known to be lost."""
+    """The number of saved records, and the (scope, id) of those that are known to be lost."""
 
     count: int
     lost: tuple[tuple[str, str], ...] = ()

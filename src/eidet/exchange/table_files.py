@@ -53,7 +53,7 @@ def row_of(record: Record) -> dict[str, Any]:
 
 
 def _own_of(record: Record) -> dict[str, Any]:
-    """What only the memory knows of a record."""
+    """The fields that only the memory knows: when it was stored, versions, uses, state."""
     own: dict[str, Any] = {"created": iso_time(record.created), "version": record.version}
     if record.uses:
         own |= {"uses": record.uses, "last_used": iso_time(record.last_used)}

@@ -1,4 +1,4 @@
-"""How an agent's memories are read: from a cache, from all tiers at once, or from those that still answer."""
+"""Reads an agent's memories: from a cache, from all tiers at once, or from those that still answer."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ class AgentReader:
         return Look(self.memory, self.scope, self.clock(), self.importance_of, decays)
 
     def importance_of(self, record: Record) -> float:
-        """What is left of a memory's priority."""
+        """A memory's priority after decay."""
         return record.importance * self.config.priority_after(self.clock() - record.created)
 
     def entry(self, record: Record) -> Entry:
         return entry_of(record, self.agent_id, importance=self.importance_of(record), whole=self.whole)
 
     def whole(self, record: Record) -> Record:
-        """As it was stored, whatever its tier shows of it."""
+        """The full record, whatever its tier shows of it."""
         if not record.level:
             return record
         return self.memory.upkeep.detail(record.id, scope=record.scope)

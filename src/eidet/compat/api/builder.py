@@ -133,7 +133,7 @@ class QueryBuilder:
         return [entry for entry, _ in self.run_scored()]
 
     def run_scored(self) -> list[tuple[Entry, float]]:
-        """The same, each with its score."""
+        """Like `run`, with scores."""
         if self._run is None:
             raise TypeError("this query belongs to no memory space: pass it to space.search(…)")
         return self._run(self.build())

@@ -128,7 +128,7 @@ class Weighted(Ranked):
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryQuery:
-    """What to look for, and among which memories."""
+    """A query: a strategy, and the memories it searches."""
 
     strategy: Strategy = field(default_factory=lambda: Attribute(fields={}))
     kinds: tuple[Kind, ...] | None = None
@@ -160,7 +160,7 @@ def _goes_by_now(strategy: Strategy) -> bool:
 
 
 def _pool_size(filters: Sequence[Strategy], k: int | None) -> int | None:
-    """How many to rank, so that filters with scores of their own can still reorder them."""
+    """The number of candidates to rank, so that graded filters can still reorder them."""
     return k if k is None or not any(part.graded for part in filters) else max(POOL, 10 * k)
 
 

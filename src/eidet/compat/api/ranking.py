@@ -66,7 +66,7 @@ class Content(Ranked):
 
 @dataclass(frozen=True, kw_only=True)
 class Importance:
-    """By what is left of their priority: a range, a level (low, medium, high), or the `top` few."""
+    """Ranks by priority after decay: a range, a level (low, medium, high), or the `top` few."""
 
     minimum: float | None = None
     maximum: float | None = None
@@ -119,7 +119,7 @@ def _within(value: float, low: float | None, high: float | None, closed: bool) -
 
 @dataclass(frozen=True, kw_only=True)
 class Narrative(Ranked):
-    """What came before and after a memory, in the order it happened, with the memory itself."""
+    """A memory and its neighbours before and after, in the order in which they happened."""
 
     memory_id: str
     before: int = 3

@@ -62,7 +62,7 @@ class Look:
         return record
 
     def nearest(self, vector: Any, where: Where | None, limit: int | None) -> list[Scored]:
-        """By the cosine of their vectors, nearest first; scores from 0 up."""
+        """Finds memories by the cosine of their vectors, nearest first; scores are at least 0."""
         hits = self.memory.recall(
             scope=self.scope,
             vector=vector,
@@ -77,7 +77,7 @@ class Look:
         ]
 
     def resembling(self, state: Mapping[str, Json], where: Where | None, limit: int | None) -> list[Scored]:
-        """By how near their values are to those of a state, nearest first; scores from 0 up."""
+        """Finds memories whose values are nearest to those of a state; scores are at least 0."""
         hits = self.memory.recall(
             state,
             scope=self.scope,
@@ -90,7 +90,7 @@ class Look:
         return [Scored(hit.record, hit.score) for hit in hits]
 
     def about(self, text: str, where: Where | None, limit: int | None) -> list[Scored]:
-        """By meaning and by words, best first."""
+        """Finds memories by meaning and by words, best first."""
         hits = self.memory.recall(
             text,
             scope=self.scope,
@@ -107,12 +107,12 @@ class Look:
 
 
 def _drop_empty(where: Where | None) -> Where | None:
-    """None for a filter that asks for nothing: the index need not look at any row then."""
+    """Turns an empty filter into None, so that the index need not test any row."""
     return None if where == EVERYTHING else where
 
 
 def both(where: Where, own: Where) -> Where:
-    """What passes both filters."""
+    """Joins two filters."""
     return own if where == EVERYTHING else where & own
 
 
@@ -129,7 +129,7 @@ def everything(memory: Memory, where: Where | None, scope: str, order: str) -> l
 
 
 def _cosines(hits: Sequence[Hit], vector: Any) -> list[float]:
-    """Of the nearest unit of each record. A record in several tells it by its reasons, which cost more."""
+    """The cosine of each record's nearest unit. Only records with several units need the costlier reasons."""
     records, width = [hit.record for hit in hits], len(vector)
     if not records:
         return []
@@ -169,7 +169,7 @@ def state_with_values(state: object) -> Mapping[str, Json] | None:
 
 
 def closeness(wanted: Mapping[str, Json], there: Json) -> float:
-    """How well a memory has what is wanted, 0-1: the mean over the attributes, nested ones inside."""
+    """How closely a memory matches wanted attributes, 0-1: the mean over them, nested ones included."""
     if not wanted or not isinstance(there, dict):
         return 0.0
     return sum([_close(value, there.get(name)) for name, value in wanted.items()]) / len(wanted)

@@ -33,7 +33,7 @@ def _state_at(look: Look, step: int) -> Record | None:
 
 
 def _changes_of(look: Look, name: str, start: int | None, end: int | None) -> list[dict[str, Any]]:
-    """One entry for each change of an attribute (a dotted path) between states; the first is one."""
+    """Lists the changes of an attribute (a dotted path) between states; the first value counts as one."""
     if not isinstance(name, str) or not name:
         raise MemoryRetrievalException(f"attribute_name is a text, not {name!r}")
     steps = name.split(".")
@@ -119,7 +119,7 @@ class Retrieval:
         memory_tiers: Tiers = None,
         k: int | None = None,
     ) -> list[Entry]:
-        """Whose contents have these values, newest first; names may be dotted paths."""
+        """Finds memories whose contents have these values, newest first; names may be dotted paths."""
         self._check_agent(agent_id)
         return self.search(Attribute(fields=attributes), k, memory_type, memory_tiers)
 
@@ -208,7 +208,7 @@ class Retrieval:
         memory_type: Types = None,
         memory_tiers: Tiers = None,
     ) -> list[tuple[Entry, float]]:
-        """The same, each with its score."""
+        """Like `search`, with scores."""
         asked = strategy_of(query)
         if not isinstance(asked, MemoryQuery):
             asked = MemoryQuery(
@@ -245,7 +245,7 @@ class Retrieval:
     def get_attribute_change_history(
         self, attribute_name: str, start_step: int | None = None, end_step: int | None = None
     ) -> list[dict[str, Any]]:
-        """One entry for each change of an attribute (a dotted path) between states, in order of steps."""
+        """Lists the changes of an attribute (a dotted path) between states, in order of steps."""
         check_steps(start_step, end_step)
         with self._reader.translate_errors("the changes were not read"):
             return _changes_of(self._reader.look(), attribute_name, start_step, end_step)

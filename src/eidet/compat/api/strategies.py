@@ -40,10 +40,10 @@ class Strategy(Protocol):
         """Whether what passes its filter may score differently."""
 
     def where(self, look: Look) -> Where | None:
-        """What it amounts to as a filter; None if it does more than filter."""
+        """The strategy as a filter; None if it does more than filter."""
 
     def score(self, look: Look, record: Record) -> float:
-        """How well a memory that passed the filter fits."""
+        """Scores a memory that passed the filter."""
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         """The memories that also pass `where`, best first; all of them if `k` is None."""

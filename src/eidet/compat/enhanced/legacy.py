@@ -36,7 +36,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class Task:
-    """What an agent was asked to do; `complete` is kept in the memory."""
+    """A task of an agent; `complete` stores its outcome."""
 
     task_id: str
     description: str
@@ -64,7 +64,7 @@ class OldCalls:
 
     @property
     def messages(self) -> list[Message]:
-        """What the working memory holds, oldest first."""
+        """The messages of the working memory, oldest first."""
         if isinstance(self.working, WorkingStore):
             return self.working.log.messages()
         lines = (self.working.get(key) for key in self._said)
@@ -131,7 +131,7 @@ class OldCalls:
         return self._state.get(key, default)
 
     def get_final_answer(self) -> Any:
-        """What was put into the state as `final_answer`."""
+        """The value of `final_answer` in the state."""
         return self.get_state(FINAL)
 
     def clear(self) -> None:

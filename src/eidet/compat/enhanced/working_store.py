@@ -82,6 +82,6 @@ def line_of(message: Message) -> str:
 
 
 def message_in(line: str) -> Message:
-    """What `line_of` wrote; a line without a role is the system's."""
+    """Parses what `line_of` wrote; a line without a role is the system's."""
     role, colon, content = line.partition(": ")
     return Message(role=role, content=content) if colon else Message(role="system", content=line)

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class AgentCaller(Protocol):
-    """Where agents are called by name, such as the one of `App.run_context()`."""
+    """Calls agents by name, as `App.run_context()` does."""
 
     async def call_agent(self, agent_name: str, input_message: Any) -> Any: ...
 
@@ -88,7 +88,7 @@ class SummaryMemory(BaseMemoryStore):
 
     @property
     def recent_messages(self) -> Sequence[Message]:
-        """What was not summed up."""
+        """The messages that were not summarised."""
         return self.messages
 
     async def get_history(
