@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...core.validate import Json
-from .compound import Compound, MemoryQuery, Weighted
 from .entries import Entry, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
-from .ranking import Content, Importance, Narrative, Similarity
+from .ranking import Compound, Content, Importance, MemoryQuery, Narrative, Similarity, Weighted
 from .strategies import Attribute, ContentPath, Example, Location, StepRange, Strategy, Temporal, TimeWindow
 
 Run = Callable[[MemoryQuery], list[tuple[Entry, float]]]

@@ -12,16 +12,14 @@ from ...core.validate import Json, clean_json
 from ...core.where import Where
 from ...memory import Memory
 from ..opening import check_number, check_positive, check_whole
-from .answering import AgentReader
-from .answering import Tiers as AskedTiers
 from .builder import QueryBuilder, strategy_of
-from .compound import MemoryQuery
 from .config import MemoryConfig
 from .entries import Entry, check_id, contents_as_json, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
 from .models import contents_of
-from .ranking import Content, Similarity
-from .reader import Look, Scored, by_score, closeness, state_as_text
+from .ranking import Content, MemoryQuery, Similarity
+from .reader import AgentReader, Look, Scored, by_score, closeness, state_as_text
+from .reader import Tiers as AskedTiers
 from .result_cache import key_of
 from .strategies import Attribute, Strategy, check_steps
 

@@ -1,6 +1,6 @@
 """Search strategies on one query model: each finds memories of an agent and says how well they fit.
 
-Those here filter, which the index answers; those of `ranking` rank; `compound` nests and weighs them.
+Those here filter, which the index answers; those of `ranking` rank, nest and weigh them.
 """
 
 from __future__ import annotations

@@ -15,10 +15,9 @@ from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
 from ..opening import OwnsMemory, Place, is_shared, next_number, open_memory
-from .legacy import OldCalls
 from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
 from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index
-from .working_store import WorkingStore
+from .working_store import OldCalls, WorkingStore
 
 EXPERIENCES: Final = "experiences"
 SUMMARY_TOKENS: Final = 200
