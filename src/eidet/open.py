@@ -174,7 +174,7 @@ def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
 
 def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
     """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
-    from .trust.seal.unsealed import SEAL, check_unsealed
+    from .trust.seal import SEAL, check_unsealed
 
     chosen, sealed = settings.key or None if key is None else key, verbs.get_setting(store, SEAL)
     if is_sealed(store):

@@ -16,8 +16,8 @@ from ..open import open_store
 from ..store import Store, verbs
 from ..store.sql.inspect_file import file_of
 from ..store.traits import path_of
+from ..trust.seal import SEAL
 from ..trust.seal.keyring import read_master
-from ..trust.seal.unsealed import SEAL
 
 if TYPE_CHECKING:
     from ..trust.seal.service import Key

@@ -21,7 +21,7 @@ from ..core.arguments import one_or_all
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from ..memory import Memory
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 from .from_chats import read_chatgpt, read_claude
 from .from_mcp import read_mcp
 from .from_mem0 import read_mem0

@@ -31,7 +31,7 @@ from ..core.validate import Json, Moment
 from ..open import open_parts
 from ..parts import Parts
 from ..store import Store, verbs
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 from ..trust.privacy.service import Guarding, guard_of, with_guard
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard

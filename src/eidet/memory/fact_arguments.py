@@ -11,7 +11,7 @@ from ..graph.budget import Budget
 from ..graph.fact import Entity, Fact
 from ..graph.scope_graph import Moments, View
 from ..parts import Parts
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 
 Named = str | Entity
 

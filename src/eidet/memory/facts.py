@@ -23,7 +23,7 @@ from ..parts import Parts
 from ..recall.path import ReadPath
 from ..text.facts import relation_of
 from ..text.facts.statement import Nature, Statement
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 from ..write import WritePath
 from .fact_arguments import Named, check_relation, id_of, moments_of, name_of, note_facts, part_of, split_by
 from .fact_decisions import FactDecisions

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..parts import Parts
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 from ..trust.privacy.service import Guarding
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard

@@ -17,7 +17,7 @@ from ..core.scope import Scope
 from ..core.validate import clean_text
 from ..graph.derived_records import MARK, DerivedRecords
 from ..parts import Parts
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 
 if TYPE_CHECKING:
     from ..recall.pack import Context

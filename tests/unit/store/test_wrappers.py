@@ -43,8 +43,7 @@ from eidet.store.redo_log import LoggedTransaction
 from eidet.store.tiered import TieredStore
 from eidet.trust.audit.chain import AuditEntry
 from eidet.trust.audit.log import AuditLog
-from eidet.trust.audit.store import AuditedStore
-from eidet.trust.audit.transaction import AuditedTransaction
+from eidet.trust.audit.store import AuditedStore, AuditedTransaction
 from eidet.trust.audit.verify import entries
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
@@ -226,7 +225,7 @@ def test_a_job_of_ones_own_is_noted_step_by_step(tmp_path: Path) -> None:
     told = noted(tmp_path)
     assert [(entry.verb, entry.by) for entry in told] == [
         ("put", "ann"),
-        ("bury", "eve"),
+        ("drop", "eve"),
         ("rewrite", "ann"),
         ("retell", "ann"),
         ("configure", "ann"),

@@ -15,7 +15,7 @@ from ...core.validate import Json, clean_text
 from ...core.where import Where
 from ...memory import Memory
 from ...views import Conversation, Working, message_of
-from ...views.housekeeping import put_away
+from ...views.messages import put_away
 from ..opening import next_number
 from .stores import ALL, InMemoryStore, MemoryStore
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ...memory import Memory
 from ...views import Conversation
-from ...views.housekeeping import put_away
+from ...views.messages import put_away
 from ..opening import refuse_held
 from .message import Message, message_as_json, message_of_record
 

@@ -10,7 +10,7 @@ from ...core.errors import BadInput, Misconfigured
 from ...core.record import Trust
 from ...models.llm import LLM
 from ...text.tokens import counter_of
-from ...views.summaries import summary_id
+from ...views.log_order import summary_id
 from ..opening import check_limit, check_whole
 from .base import BaseMemoryStore, FairLock, Kept, await_if_needed, check_page
 from .message import Message, fit_messages, local_time

@@ -139,7 +139,7 @@ def _find_relation(reading: SentenceReading, name: list[str]) -> str:
 
 
 def _is_plain_name(name: list[str], reading: SentenceReading) -> bool:
-    if name[-1] in reading.known.vague or name[-1] in reading.known.ties or name[-1] == "family":
+    if name[-1] in reading.known.vague or name[-1] in reading.known.ties or len(name[-1]) < 3:
         return False
     return not any(word in ARTICLES or word in LISTS for word in name)
 

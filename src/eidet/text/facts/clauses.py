@@ -32,7 +32,7 @@ _AWAY: Final = frozenset(("back", "over", "out", "remotely", "abroad", "full-tim
 _OF_THINGS: Final = frozenset(("thing", "only_thing"))
 
 
-class Clause(NamedTuple):
+class _Clause(NamedTuple):
     """A verb with its subjects, read once for all of its frames."""
 
     verb: int
@@ -209,7 +209,7 @@ class SentenceReading:
         found.append((at, by_tie.get("", ())))
         return found
 
-    def _read_clause(self, verb: int, frame: Frame, denied: bool) -> Clause | None:
+    def _read_clause(self, verb: int, frame: Frame, denied: bool) -> _Clause | None:
         mood = detect_mood(self.words, verb, self.known, frame.form)
         if denied:
             is_over = self.low[verb + 1 : verb + 3] == ["no", "longer"]
@@ -223,7 +223,7 @@ class SentenceReading:
         if subjects[0].reference is Reference.SPEAKER and self.is_quoted(verb):
             return None  # who says "I" there is another
         sure = min(sure, self.confidence_at(verb), 0.5 if "may" in mood else 1.0)
-        return Clause(verb, mood, subjects, sure)
+        return _Clause(verb, mood, subjects, sure)
 
     def _agrees(self, verb: int, frame: Frame, mood: Mood, subjects: list[Mention]) -> bool:
         """Whether subject and verb fit: "Sounds like fun" and "…, like yoga" are no tastes of anybody."""
@@ -247,6 +247,8 @@ class SentenceReading:
 
     def _is_vague(self, frame: Frame, begin: int, objects: list[Mention]) -> bool:
         """Whether an object says nothing outside of its talk: "the way", "this app", "the colour"."""
+        if "own" in frame.marks and self.low[begin] not in OWNERS and self.low[begin] not in ARTICLES:
+            return True
         words = objects[0].name.lower().split()
         if not words or frame.object[0] == "=" or frame.object in ("years", "age", "height"):
             return False
@@ -261,7 +263,7 @@ class SentenceReading:
 
     # --- what it says
 
-    def _say(self, clause: Clause, frame: Frame, objects: list[Mention], after: int) -> None:
+    def _say(self, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
         if frame.verb == "leave" and self.low[after] == "for":
             return  # "left Lisbon for Porto" tells no employer
         span, sure = self.span, clause.confidence
@@ -289,7 +291,7 @@ class SentenceReading:
                 nature=nature,
             )
 
-    def _say_not(self, clause: Clause, frame: Frame, objects: list[Mention]) -> None:
+    def _say_not(self, clause: _Clause, frame: Frame, objects: list[Mention]) -> None:
         if "denied" in frame.marks:
             nature = Nature.PREFERENCE if "taste" in frame.marks else Nature.FACT
             self.add(clause.subjects, frame.relation, objects, confidence=clause.confidence, nature=nature)
@@ -299,7 +301,7 @@ class SentenceReading:
             sure = clause.confidence
             self.add(clause.subjects, opposite, objects, confidence=sure, nature=Nature.PREFERENCE)
 
-    def _say_coming(self, clause: Clause, frame: Frame, objects: list[Mention]) -> None:
+    def _say_coming(self, clause: _Clause, frame: Frame, objects: list[Mention]) -> None:
         relation, when, ended = frame.relation, Validity(since=self.span.since), "ends" in frame.marks
         if ended:
             when = Validity(until=self.span.since)
@@ -308,7 +310,7 @@ class SentenceReading:
         sure = min(clause.confidence, _COMING_SURENESS)
         self.add(clause.subjects, relation, objects, span=when, ended=ended, confidence=sure)
 
-    def _say_plan(self, clause: Clause, frame: Frame, objects: list[Mention], after: int) -> None:
+    def _say_plan(self, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
         sure, relation = min(clause.confidence, _PLANNED_SURENESS), "trip"
         if "trip" not in frame.marks:
             relation = "plan"

@@ -8,29 +8,104 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import ClassVar, Final, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 from ...core.actor import Acting, acting_as, acts
 from ...core.errors import EidetError
+from ...core.event import Event
+from ...core.record import Record
 from ...core.validate import Json
-from ...store import Erased, Erasure, Reader, Scrubbed, Store, Transaction, verbs
+from ...store import (
+    SETTINGS,
+    TOMBSTONES,
+    Derived,
+    Scrubbed,
+    Store,
+    Table,
+    Transaction,
+    Use,
+    verbs,
+)
 from ...store.abilities import TakesAuditLog
-from ...store.passthrough import PassthroughStore
+from ...store.model import K, V
+from ...store.passthrough import PassthroughStore, PassthroughTransaction
 from ...store.verbs.erasing import Erase
 from ...store.verbs.values import AddCounts, AddUses, ClearLeases, StageVectors, TakeLease
-from ...store.verbs.writing import Put, run_put
-from .entries import describe_answer, describe_job
-from .events import of_filter, of_records
+from ...store.verbs.writing import Put, RewriteForms, run_put
+from .events import describe_put, flag_records, of_records, writer
 from .log import AuditLog
 from .mark import LogMark, SetMark, describe_absence, describe_attachment, describe_gap, read_mark
-from .transaction import AuditedTransaction
 
 T = TypeVar("T")
 warner: logging.Logger = logging.getLogger("eidet")
 MARK_EVERY: Final = 1000  # entries after which the store is told how far its log has come
 QUIET: Final = (AddUses, AddCounts, TakeLease, ClearLeases, StageVectors)  # they change nothing that is kept
+
+
+class AuditedTransaction(PassthroughTransaction):
+    """Notes what a job does, each step before it is done; `numbers` are those of its entries."""
+
+    passes: ClassVar[str] = "read same find history values list_derived find_held"
+    lacks: ClassVar[str] = "leap"  # whoever counts over several stores asks the store itself then
+
+    def __init__(
+        self, inner: Transaction, log: AuditLog, numbers: list[int], *, store: str, job: object = None
+    ) -> None:
+        super().__init__(inner)
+        self._log, self._numbers, self._store = log, numbers, store
+        self._erases = isinstance(job, Erase)
+        self._by = job.by if isinstance(job, Erase | RewriteForms) else None
+        self._writes = "anew" if self._erases else "recast" if isinstance(job, RewriteForms) else "put"
+
+    def insert(self, records: Sequence[Record]) -> list[Record]:
+        flags = flag_records(self._log, records, self._by)
+        self._note(of_records(self._log, self._writes, records, self._by or writer(records), flags))
+        return super().insert(records)
+
+    def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
+        """Only what is forgotten: what becomes another version or form is noted when that is inserted."""
+        gone: dict[str | None, list[Record]] = {}
+        for record, event in zip(records, events, strict=True):
+            if event.what == "forgotten":
+                gone.setdefault(event.by, []).append(record)
+        for by, some in gone.items():
+            self._note(of_records(self._log, "erase" if self._erases else "drop", some, by))
+        super().remove(records, events)
+
+    def update(self, changes: Iterable[Use | Derived]) -> None:
+        rows = list(changes)
+        if any(isinstance(row, Derived) for row in rows):
+            self._note([self._log.describe("rewrite")])
+        super().update(rows)
+
+    def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
+        """Of what is forgotten all is taken out, which its own entry tells."""
+        for (scope, id), before in edits.items():
+            if before is not None:
+                told = self._log.describe("retell", scope=scope, ids=[id], versions=sorted(before))
+                self._note([told])
+        return super().edit_history(edits)
+
+    def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
+        if table.name == SETTINGS.name and (values or clear) and not self._erases:
+            names = sorted(map(str, values))  # what a setting holds may be nobody's business
+            self._note([self._log.describe("configure", settings=names, store=self._store)])
+        if table.name == TOMBSTONES.name:
+            self._note_tombstones(values)
+        super().set_values(table, values, clear=clear)
+
+    def _note_tombstones(self, stones: Mapping[Any, Any]) -> None:
+        counts = Counter((scope, since is None) for (scope, _), since in stones.items())
+        for (scope, lifted), count in counts.items():
+            verb = "exhume" if lifted else "entomb"
+            self._note([self._log.describe(verb, by=self._by, scope=scope, count=count)])
+
+    def _note(self, events: Sequence[Mapping[str, Json]]) -> None:
+        self._numbers.extend(self._log.append(events))
+
+
+# Jobs that say nothing about themselves: each step is noted before it is done.
 
 
 class AuditedStore(PassthroughStore):
@@ -95,56 +170,21 @@ class AuditedStore(PassthroughStore):
             self._mark()
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        """Notes what a job of the verbs is about; of any other job, what it does while it does it.
+        """Notes what a `Put` is about before it runs; of any other job, what it does while it does it.
 
         Who acts is captured here, because the thread of another writer may run the job.
         """
         if isinstance(job, QUIET):
             return cast("T", self.inner.write(job))
-        if isinstance(job, Erase):
-            return cast("T", self._erase(job, acts()))
-        entries = describe_job(self._log, self.inner, job)
-        if entries is None:
+        if not isinstance(job, Put):
             return self._write_observed(job, acts())
-        with self._log.about(entries) as numbers:
-            answer = self._run(job)
-        if details := describe_answer(job, answer):
-            self._log.afterwards("done", of=numbers, **details)
+        with self._log.about(describe_put(self._log, job)) as numbers:
+            stored = run_put(self.inner, job)
+        others = {new.id: old.id for new, old in zip(job.records, stored, strict=True) if new.id != old.id}
+        if others:
+            self._log.afterwards("done", of=numbers, instead=others)
         self._mark_if_due(numbers)
-        return answer
-
-    def _run(self, job: Callable[[Transaction], T]) -> T:
-        return cast("T", run_put(self.inner, job)) if isinstance(job, Put) else self.inner.write(job)
-
-    def _erase(self, job: Erase, actor: Acting) -> Erased:
-        """Noted once it is planned, inside of the write: what cannot be noted is undone."""
-        numbers: list[int] = []
-        named: set[tuple[str, str]] = set()
-
-        def plan(reader: Reader) -> Erasure:
-            self._note_rerun(numbers)
-            named.clear()
-            planned = job.plan(reader)
-            named.update((record.scope, record.id) for record in planned.gone)
-            numbers.extend(self._log.append(self._describe_plan(planned, job.by, actor)))
-            return planned
-
-        erased = self._note_failure(replace(job, plan=plan), numbers)
-        if numbers:
-            others = [id for scope, id in erased.gone if (scope, id) not in named]
-            counts = {"count": len(erased.gone), "histories": erased.histories}
-            self._log.afterwards("done", by=job.by, of=numbers, ids=others or None, **counts)
-        return erased
-
-    def _describe_plan(self, erasure: Erasure, by: str | None, actor: Acting) -> list[dict[str, Json]]:
-        entries = of_records(self._log, "erase", erasure.gone, by, acting=actor)
-        entries += of_records(self._log, "anew", [old for old, _ in erasure.anew], by, acting=actor)
-        if erasure.where is not None:
-            entries.append(of_filter(self._log, "erase", erasure.where, by, None, actor))
-        stones = Counter(stone.scope for stone in erasure.stones)
-        for scope, count in stones.items():
-            entries.append(self._log.describe("entomb", by=by, acting=actor, scope=scope, count=count))
-        return entries
+        return cast("T", stored)
 
     def _write_observed(self, job: Callable[[Transaction], T], actor: Acting) -> T:
         numbers: list[int] = []
@@ -152,24 +192,23 @@ class AuditedStore(PassthroughStore):
         def observe(transaction: Transaction) -> T:
             with acting_as(actor):
                 self._note_rerun(numbers)
-                return job(AuditedTransaction(transaction, self._log, numbers))
+                observed = AuditedTransaction(transaction, self._log, numbers, store=self.identity, job=job)
+                return job(observed)
 
-        return self._note_failure(observe, numbers)
+        try:
+            answer = self.inner.write(observe)
+        except BaseException as error:
+            if numbers:
+                self._log.note_failure(numbers, error)
+            raise
+        self._mark_if_due(numbers)
+        return answer
 
     def _note_rerun(self, numbers: list[int]) -> None:
         """A store may run a job again: what an earlier run noted was not done."""
         if numbers:
             self._log.afterwards("failed", of=list(numbers), error="run again")
             numbers.clear()
-
-    def _note_failure(self, job: Callable[[Transaction], T], numbers: list[int]) -> T:
-        """Runs a job that fills in the numbers of its entries."""
-        try:
-            return self.inner.write(job)
-        except BaseException as error:
-            if numbers:
-                self._log.note_failure(numbers, error)
-            raise
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         with self._log.about(

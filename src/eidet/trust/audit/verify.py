@@ -10,9 +10,19 @@ from typing import Any
 from ...core.errors import BadInput, NotFound, Unavailable
 from ...store import Store
 from . import check_key
-from .chain import START, AuditEntry, AuditHead, digest, is_ours, parts_of, print_of, read_entry
+from .chain import (
+    START,
+    AuditEntry,
+    AuditHead,
+    digest,
+    head_path,
+    is_ours,
+    parts_of,
+    print_of,
+    read_entry,
+    read_head,
+)
 from .mark import LogMark, read_mark
-from .tail import head_path, read_head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +105,7 @@ class _Walk:
         if entry["verb"] == "lost":
             self.fault(line, f"entries before this were lost: {_describe_loss(entry)}")
         if entry["verb"] == "torn":
-            note = f"a writer was interrupted within a line; {entry.get('bytes')} bytes were set aside"
+            note = f"a writer was interrupted within a line; {entry.get('bytes')} bytes were cut off"
             self.notes.append(Fault(line=line, what=note))
 
     def _heed_attachment(self, line: int, changes: object) -> None:
@@ -156,7 +166,7 @@ def _walk_lines(walk: _Walk, log: Path, mark: LogMark | None) -> bytes:
     if mark is not None and not log.exists():
         raise NotFound(
             f"the audit log {log} is gone: the memory was logged in {mark.path}, with {mark.head.count} "
-            "entries or more"
+            "entries or more; nothing can be verified"
         )
     for number, raw in enumerate(_raw(log), 1):
         if not raw.endswith(b"\n"):
@@ -231,10 +241,7 @@ def _check_restarts(walk: _Walk, key: str | bytes | None, before: str | Path | N
 
 def _out_of_place(n: int, expected: int) -> str:
     if n > expected:
-        if n == expected + 1:
-            gone = f"{expected} is"
-        else:
-            gone = f"{expected} to {n - 1} are"
+        gone = f"{expected} is" if n == expected + 1 else f"{expected} to {n - 1} are"
         return f"entry {n} stands where {expected} should: {gone} missing or out of order"
     return f"entry {n} stands where {expected} should: it was inserted, doubled or out of order"
 
@@ -259,7 +266,7 @@ def _raw(log: Path) -> Iterator[bytes]:
         with log.open("rb") as file:
             yield from file
     except FileNotFoundError:
-        raise NotFound(f"there is no audit log {log}") from None
+        raise NotFound(f"there is no audit log {log}: nothing can be verified") from None
     except IsADirectoryError:
         raise BadInput(f"{log} is a folder, not an audit log") from None
     except OSError as error:

@@ -21,15 +21,12 @@ from ...store.abilities import PutsNew
 from ...store.answers import count_records
 from ...store.model import K, NewRecord, V
 from ...store.passthrough import PassthroughStore
-from . import KeyService
+from . import KeyService, check_unsealed
 from .boxes import ScopeKeys, number_of
-from .carrying import CarriesOver, carry_sealed
 from .codec import open_entry, seal_record
 from .keyring import Keyring, Noted, begin, is_sealed
-from .opener import Asked, Opener
-from .small_values import open_values, seal_keys
-from .transaction import SealedJob, open_actors
-from .unsealed import check_unsealed
+from .opener import Asked, Opener, open_values, seal_keys
+from .transaction import CarriesOver, SealedJob, carry_sealed, open_actors
 
 T = TypeVar("T")
 FIRST_PAGE: Final = 64

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from ...core.actor import acting_as, acts
 from ...core.event import Event
@@ -17,16 +17,15 @@ from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
 from ...store import SETTINGS, STAGED, TALLIES, Derived, Table, Transaction, Use
+from ...store.lives import Carry, Life, list_versions
 from ...store.model import K, V
 from ...store.passthrough import PassthroughTransaction
 from ...store.verbs.changing import look_for_held
 from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
-from .codec import open_bare, open_record, seal_derived, seal_record
-from .history import seal_event, seal_note
+from .codec import open_bare, open_record, seal_derived, seal_event, seal_note, seal_record
 from .keyring import ACTORS, Noted
-from .opener import Opener
-from .small_values import Forms, open_values, seal_keys, seal_secrets, seal_staged, seal_tallies
+from .opener import Forms, Opener, open_values, seal_keys, seal_secrets, seal_staged, seal_tallies
 
 T = TypeVar("T")
 
@@ -263,3 +262,23 @@ class SealedJob(Generic[T]):
         """Once the job is committed."""
         if self.transaction is not None:
             self.transaction.hand_keys_over()
+
+
+# Records that a store around several writes from one of them to another by itself.
+
+
+@runtime_checkable
+class CarriesOver(Protocol):
+    """A store that writes records from one place to another, as next versions of what is there."""
+
+    def carry_by(self, carry: Carry) -> None:
+        """From now on such records are written so."""
+
+
+def carry_sealed(
+    opener: Opener, forms: Forms, transaction: Transaction, lives: Sequence[Life], now: float
+) -> None:
+    """Writes records with their histories; each version is sealed for what it becomes there."""
+    plain = [(opener.open(form), opener.open_history(story)) for form, story in lives]
+    job = Put(records=list_versions(plain), now=now, unique=False, follows=True)
+    job(SealedTransaction(transaction, opener, forms, fixed=True))

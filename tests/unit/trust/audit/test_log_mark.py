@@ -18,9 +18,9 @@ from eidet import Audit, Memory, Misconfigured, NotFound, Settings, acting
 from eidet.core.errors import Corrupt
 from eidet.open import open_store
 from eidet.store import verbs
+from eidet.trust.audit.chain import head_path
 from eidet.trust.audit.mark import SETTING, read_mark
 from eidet.trust.audit.store import AuditedStore
-from eidet.trust.audit.tail import head_path
 from eidet.trust.audit.verify import Verified, entries, verify
 
 EMBEDDER = "hashing:16"

@@ -39,7 +39,7 @@ OWN_WAYS = {
     "store/redo_log.py": {"remove", "edit_history"},
     "store/tiered/moving.py": {"remove"},
     "store/tiered/transaction.py": {"remove", "edit_history"},
-    "trust/audit/transaction.py": {"remove", "edit_history"},
+    "trust/audit/store.py": {"remove", "edit_history"},
     "trust/seal/transaction.py": {"remove", "edit_history"},
 }
 
