@@ -86,7 +86,7 @@ def line_of(message: Message) -> str:
     return f"{message.role}: {message.content or ''}"
 
 
-def message_in(line: str) -> Message:
+def _message_in(line: str) -> Message:
     """Parses what `line_of` wrote; a line without a role is the system's."""
     role, colon, content = line.partition(": ")
     return Message(role=role, content=content) if colon else Message(role="system", content=line)
@@ -142,7 +142,7 @@ class OldCalls:
         if isinstance(self.working, WorkingStore):
             return self.working.log.messages()
         lines = (self.working.get(key) for key in self._said)
-        return [message_in(line) for line in lines if line is not None]
+        return [_message_in(line) for line in lines if line is not None]
 
     @property
     def conversation_history(self) -> list[Message]:

@@ -58,9 +58,7 @@ def _choose_home(caller: Caller, named: str | None) -> Home:
     if caller.reaches(Scope(HOME)):
         return Home(HOME)
     inside = tuple(prefix for prefix in caller.scopes if prefix.startswith(f"{HOME}/"))
-    if inside:
-        return Home(HOME, inside)
-    return Home(f"{caller.scopes[0]}/{HOME}")
+    return Home(HOME, inside) if inside else Home(f"{caller.scopes[0]}/{HOME}")
 
 
 @dataclass(frozen=True, slots=True)
