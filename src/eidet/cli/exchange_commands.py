@@ -192,7 +192,7 @@ def export(
 
 
 def _salvage(on: Which, file: Path, plain: bool) -> None:
-    from ..exchange.salvage import salvage
+    from ..exchange.record_exports import salvage
     from ..store.sql.inspect_file import file_of
 
     on.check_local("export --salvage", "run it where its file is")
