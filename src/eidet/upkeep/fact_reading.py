@@ -120,9 +120,7 @@ class _Checker:
             return _SPEAKER
         if pointed in _POINTING:
             return Mention(reference=Reference(pointed))
-        if not self._occurs(name, self.text):
-            return None
-        return Mention(name=name.strip())
+        return None if not self._occurs(name, self.text) else Mention(name=name.strip())
 
     def _sentence_of(self, name: str) -> SentenceWords | None:
         """The first sentence that has all words of an object."""
