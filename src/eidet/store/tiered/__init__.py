@@ -32,11 +32,11 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...net.worker import BackgroundWorker
 from .. import SETTINGS, TOMBSTONES, Changes, Head, Scrubbed, Store, Table, Transaction, verbs
-from ..abilities import LivesInFile
 from ..answers import count_records, sort_records
 from ..lives import Carry, put_lives
 from ..model import K, V
 from ..rules import check_order
+from ..traits import StoreTraits, path_of
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
 from .members import Members
 from .moving import Copies, Mover, find_copies, join_histories, newest
@@ -73,13 +73,11 @@ class TieredStore:
         opened = long() if callable(long) else long
         self.archive = archive
         self.identity: str = blake2b(f"tiered {opened.identity}".encode(), digest_size=16).hexdigest()
-        if isinstance(opened, LivesInFile):
-            self.path: Path = Path(opened.path)
-            outbox = f"{opened.path}-outbox" if outbox is None else outbox
+        self.path = path_of(opened)
+        if self.path is not None and outbox is None:
+            outbox = f"{self.path}-outbox"
         folder = None if outbox is None else Path(outbox).expanduser().absolute()
         self._members = Members(short, opened, folder, ticks)
-        self.list_files = self._members.list_files
-        self.tell_home = self._members.tell_home
         self._clock, self._ticks = clock, ticks
         self._lock = threading.RLock()  # held by whoever writes or mends
         self._mover = Mover(self._members, clock, ticks)
@@ -112,6 +110,15 @@ class TieredStore:
         return tuple(
             f"the {name} store is down: what it holds is not in this answer"
             for name in self._members.missing()
+        )
+
+    def describe(self) -> StoreTraits:
+        return StoreTraits(
+            path=self.path,
+            files=self._members.list_files(),
+            home=self._members.tell_home,
+            archive=self.archive,
+            missing=self.missing,
         )
 
     def health(self) -> dict[str, Any]:

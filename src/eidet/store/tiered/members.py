@@ -57,8 +57,8 @@ class Members:
             "the short and the long store are the same: name two, or use one without tiered://"
         )
 
-    def list_files(self) -> list[Path]:
-        return [*paths_of(self.long.store), *paths_of(self.short.store)]
+    def list_files(self) -> tuple[Path, ...]:
+        return (*paths_of(self.long.store), *paths_of(self.short.store))
 
     def tell_home(self) -> str:
         return "\n".join((home_of(self.long.store), home_of(self.short.store)))
