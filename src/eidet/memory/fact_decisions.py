@@ -22,7 +22,7 @@ from ..parts import Parts
 from ..text.facts.statement import Statement
 from ..upkeep.fact_reading import read_facts_with
 from ..upkeep.model_facts import BY_MODEL, list_unread, phrase_statement
-from ..write import WritePath
+from ..write.write_path import WritePath
 from .forgetting import Forgetting
 
 IMPORTANCE = 0.1  # of a decision: nobody looks for its text
