@@ -21,14 +21,9 @@ from .validity import Interval, list_effects, trace_validity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """From where facts are seen: what is known by `known_at` (None: all), what has not expired at `now`.
-
-    With `quarantined`, records that wait for a review count, too. What is looked at is paid from `budget`.
-    """
+    """When a question is asked: what has expired by `now` does not count. It is paid from `budget`."""
 
     now: float
-    known_at: float | None = None
-    quarantined: bool = False
     budget: Budget | None = field(default=None, compare=False, repr=False)
 
     def spend(self, steps: int) -> None:
@@ -36,18 +31,11 @@ class View:
             self.budget.spend(steps)
 
     def sees(self, assertion: Assertion) -> bool:
-        source = assertion.source
-        if source.rank < 0 and not self.quarantined:
-            return False
-        return self.knows(source.created, source.expires)
+        """What waits for a review states nothing."""
+        return assertion.source.rank >= 0 and self.is_alive(assertion.source.expires)
 
-    def knows(self, created: float, expires: float | None) -> bool:
-        at = self.now
-        if self.known_at is not None:
-            if created > self.known_at:
-                return False
-            at = self.known_at
-        return expires is None or expires > at
+    def is_alive(self, expires: float | None) -> bool:
+        return expires is None or expires > self.now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,11 +146,11 @@ class ScopeGraph:
 
     def trace(self, subject: Node, relation: str, view: View) -> _Traced:
         """The intervals of one subject and one relation, the earliest first."""
-        plain = view.known_at is None and not view.quarantined and not self._expiring
-        known = self._answers.get((subject, relation)) if plain else None
+        is_plain = not self._expiring
+        known = self._answers.get((subject, relation)) if is_plain else None
         if known is None:
             known = _Traced(self._trace(subject, relation, view))
-            if plain:
+            if is_plain:
                 self._answers[subject, relation] = known
         view.spend(1 + len(known))
         return known
@@ -223,7 +211,7 @@ class ScopeGraph:
         self, subject: Node, relation: str, pairs: list[tuple[Node, Assertion]], view: View
     ) -> list[tuple[Node, Assertion]]:
         decided = self._find_rejected().get((subject, relation), ())
-        seen = [stored for stored in decided if view.knows(stored.created, stored.expires)]
+        seen = [stored for stored in decided if view.is_alive(stored.expires)]
         return [pair for pair in pairs if not any(self._rejects(stored, *pair) for stored in seen)]
 
     def _rejects(self, stored: StoredDecision, value: Node, assertion: Assertion) -> bool:
