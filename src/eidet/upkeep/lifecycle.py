@@ -154,7 +154,7 @@ class Life:
         else:
             new = _unmark(record, record.state.but(**{mark: None}), there.expires)
         ends = mark == "hold" and not on
-        from ..write.put import put_records
+        from ..write.write_path import put_records
 
         return put_records(self._parts, [new], now=now, expect=record.version, by=by, releases=ends)[0]
 
@@ -197,7 +197,7 @@ class Life:
     ) -> int:
         """What is `sought` as of `may_hold`; each goes `through` what every loaded record goes through."""
         from ..trust.seal.exports import archive_for, check_piece
-        from ..write.put import load_records
+        from ..write.write_path import load_records
         from .archive import about, archive_of, may_hold
 
         source = archive_for(self._parts.store, archive_of(archive or self._parts.settings.upkeep.archive))

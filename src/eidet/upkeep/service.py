@@ -25,7 +25,7 @@ from ..text.analysis import has_statements
 from ..trust.privacy.quarantine import trust_in
 from ..trust.seal.exports import archive_for
 from ..write.ingest import Ingest, embed_units
-from ..write.put import put_records
+from ..write.write_path import put_records
 from . import Ask, Change, Maintained, Write, works_of
 from .archive import (
     OWNER,

@@ -26,8 +26,7 @@ from ...net.worker import BackgroundWorker
 from .. import SETTINGS, STAGED, Transaction, verbs
 from ..lives import Carry
 from ..rules import list_changes
-from ..verbs.changing import event_about
-from ..verbs.lookups import Key, read_records
+from ..verbs.changing import Key, event_about, read_records
 from .member import OUTBOX, STEP, LeapingStore, Member
 from .members import Members
 
