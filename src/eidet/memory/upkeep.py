@@ -28,7 +28,7 @@ from .records import Records
 if TYPE_CHECKING:
     from ..trust.privacy.service import Guarding
     from ..upkeep.archive import Archive
-    from ..upkeep.fit import Fitted
+    from ..upkeep.curve import Fitted
     from ..upkeep.retain import Standing
     from ..upkeep.run import Progress
     from ..upkeep.service import Keeping

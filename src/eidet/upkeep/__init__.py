@@ -8,7 +8,7 @@ One place (`run`) makes the changes, a batch at a time, each only if its record 
     consolidate.py   repetitions, episodes, facts               archive.py     where the forgotten are kept
     model_facts.py   facts that a language model reads          fact_reading.py   how it is asked, and checked
     run.py           walks the store and makes the changes      worker.py      the same in the background
-    curve.py, fit.py, importance.py, summary.py, echo.py …: what they judge by
+    curve.py, importance.py, summary.py, echo.py …: what they judge by
 """
 
 from __future__ import annotations

@@ -40,10 +40,10 @@ from .archive import (
 )
 from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
-from .fit import Fitted, accesses, fit, read_log
+from .curve import Fitted, accesses, fit, read_log
+from .importance import reweigh
 from .model_facts import FactReadings
 from .retain import Standing, standings, unkept
-from .reweigh import reweigh
 from .run import GiveWay, Pause, Progress, UpkeepParts, hurry, maintain, never
 from .summary import Passage, gist, summarise
 from .tier_form import Forms

@@ -140,7 +140,7 @@ def _check_signature(agent: str | None) -> None:
 
 def _weigh_records(drafts: Sequence[Draft], records: list[Record]) -> list[Record]:
     """Gives an importance to records that the caller gave none."""
-    from ..upkeep.reweigh import weigh_record
+    from ..upkeep.importance import weigh_record
 
     pairs = zip(drafts, records, strict=True)
     return [weigh_record(record) if draft.importance is None else record for draft, record in pairs]

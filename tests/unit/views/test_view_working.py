@@ -10,7 +10,7 @@ import pytest
 
 from eidet import BadInput, Memory
 from eidet.views import Working
-from eidet.views.state_home import StateRecord, WorkingState
+from eidet.views.working import StateRecord, WorkingState
 
 
 @pytest.fixture
