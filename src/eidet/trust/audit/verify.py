@@ -22,7 +22,7 @@ from .chain import (
     read_entry,
     read_head,
 )
-from .mark import LogMark, read_mark
+from .store import LogMark, read_mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
