@@ -15,7 +15,7 @@ from .index import Index
 from .models.embed import Embedder, embedder_named, embedder_of
 from .parts import Parts
 from .store import Store, verbs
-from .store.traits import archive_of, has_ability, is_sealed, own_index_of, path_of
+from .store.traits import has_ability, is_sealed, path_of, traits_of
 from .text import Analyzer
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def open_parts(
     """Opens a store, seals and audits it as asked, and puts the parts together; closes it on failure."""
     _check_clock(clock)
     store = open_store(place, settings)
-    archive = archive_of(store)
+    archive = traits_of(store).archive
     if settings.upkeep.archive is None and archive:
         settings = replace(settings, upkeep=replace(settings.upkeep, archive=archive))
     try:
@@ -261,7 +261,7 @@ def _index_of(store: Store, settings: Settings) -> str:
     """What `auto` comes to; a server must not see the vectors of a sealed memory unasked."""
     if settings.index != "auto":
         return settings.index
-    offered = None if is_sealed(store) else own_index_of(store)
+    offered = None if is_sealed(store) else traits_of(store).own_index()
     return offered or "embedded"
 
 

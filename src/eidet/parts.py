@@ -27,7 +27,7 @@ from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, Watch, verbs
 from .store.key_ids import KeyIds
 from .store.tombstones import Marker, secret_of
-from .store.traits import missing_of, path_of, secret_keeper
+from .store.traits import missing_of, path_of
 from .store.usage import Usage
 from .text import Analyzer, analyzer_of
 
@@ -189,11 +189,8 @@ class TombstoneWatch:
         return Watch(lambda: [self._marker().claim_return(record) for record in records], returning=True)
 
     def _marker(self) -> Marker:
-        """Asked for inside of a write to a store that has tombstones, and so has its secret.
-
-        The secret in the settings of a store never changes; one of its own may.
-        """
-        if self._known is None or secret_keeper(self._store) is not None:
+        """Asked for inside of a write to a store that has tombstones, and so has its secret."""
+        if self._known is None:
             self._known = Marker(secret_of(self._store, "marks", make=False))
         return self._known
 

@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import contents
 
-from eidet import AsyncMemory, Memory, Message
+from eidet import AsyncMemory, Memory
 from eidet.hooks import install_hooks, with_hooks
 from eidet.views import AsyncConversation, Conversation, Episodic, Semantic, Working
-
-
-def texts(messages: list[Message]) -> list[str | None]:
-    return [message.content for message in messages]
 
 
 @pytest.mark.point(109)
@@ -47,7 +44,7 @@ def test_all_of_it_is_there_after_a_restart(tmp_path: Path) -> None:
     with Memory(file) as memory:
         log = Conversation(memory, "s")
         assert Working(memory, agent="a", persist=True).task == "Paint"
-        assert texts(log.messages()) == [f"message {number}" for number in range(15, 20)]
+        assert contents(log.messages()) == [f"message {number}" for number in range(15, 20)]
         assert log.summary == "They talked."
         assert Semantic(memory).search("what colour is the fence?")[0].record.importance == 0.9
         assert Episodic(memory).lessons("rain") == ["Cover the fence"]
@@ -72,7 +69,7 @@ def test_two_processes_share_the_log_of_a_session(tmp_path: Path) -> None:
         working.think("parent")
         subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(file)], check=True, timeout=60)
         log.add("after")
-        assert texts(log.messages()) == ["before", "from the child", "after"]
+        assert contents(log.messages()) == ["before", "from the child", "after"]
         assert [record.agent for record in log.records()] == ["parent", "child", "parent"]
         assert working.scratchpad == ["parent", "child"]
 
@@ -86,7 +83,7 @@ def test_scopes_are_apart_in_every_view(memory: Memory) -> None:
         Episodic(memory, scope=scope).record(f"Met {scope}", lessons=[scope])
     ann = "acme/ann"
     assert Working(memory, scope=ann, persist=True).task == ann
-    assert texts(Conversation(memory, "s", scope=ann).messages()) == ["I am acme/ann"]
+    assert contents(Conversation(memory, "s", scope=ann).messages()) == ["I am acme/ann"]
     assert [record.text for record in Semantic(memory, scope=ann).all()] == ["The owner is acme/ann"]
     assert Episodic(memory, scope=ann).lessons("met somebody") == [ann]
     Conversation(memory, "s", scope=ann).clear()
@@ -103,7 +100,7 @@ def test_the_async_views_work_at_the_same_place(place: Path | None) -> None:
             for number in range(5):
                 await log.add(f"message {number}")
             await log.pop()
-            return texts(await log.messages(2))
+            return contents(await log.messages(2))
 
     assert asyncio.run(use()) == ["message 2", "message 3"]
 

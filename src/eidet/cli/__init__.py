@@ -8,7 +8,7 @@
     upkeep_commands.py   maintain, review, rebuild, doctor; doctor.py: what the doctor looks at
     audit.py, key_commands.py    audit, keys
     demo.py, init_command.py, serve_command.py, mcp_command.py, evaluate.py    the commands of these names
-    show.py, json_output.py      answers for people, answers as JSON
+    show.py              answers for people, answers as JSON
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
 4 `Conflict`; 5 `Unavailable`; 6 `Corrupt`; 7 `Misconfigured`. Answers go to stdout, all else to stderr.

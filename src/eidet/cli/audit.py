@@ -12,9 +12,8 @@ import typer
 
 from ..core.errors import BadInput
 from ..core.validate import moment
-from .json_output import emit
 from .memory_options import read_settings_here
-from .show import MINUTE, console, local_time, style_text, table
+from .show import MINUTE, console, emit, local_time, style_text, table
 
 if TYPE_CHECKING:
     from ..trust.audit import AuditEntry, AuditHead

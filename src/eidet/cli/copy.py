@@ -14,9 +14,8 @@ import typer
 
 from ..core.errors import BadInput, Unavailable
 from ..core.scope import Scope
-from .json_output import emit
 from .key_commands import _resolve_key as named_key
-from .show import console, progress_bar, style_text, table
+from .show import console, emit, progress_bar, style_text, table
 
 if TYPE_CHECKING:
     from ..copy import Copied

@@ -21,8 +21,7 @@ from ..core.draft import Draft, Message
 from ..core.errors import BadInput, MissingExtra
 from ..core.record import Kind
 from .example_memory import build_example, load_story
-from .json_output import context_json, emit, hits_json
-from .show import console, grid, style_text, tell_heading
+from .show import console, context_json, emit, grid, hits_json, style_text, tell_heading
 
 if TYPE_CHECKING:
     from ..core.hit import Hits

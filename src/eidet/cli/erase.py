@@ -13,10 +13,9 @@ from ..core.record import Trust
 from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where
-from .json_output import emit, emit_or_tell
 from .memory_options import Below, Which, command
 from .parse import json_of
-from .show import ID_WIDTH, break_before_id, console, show_record, style_text, table
+from .show import ID_WIDTH, break_before_id, console, emit, emit_or_tell, show_record, style_text, table
 
 if TYPE_CHECKING:
     from ..memory import Memory

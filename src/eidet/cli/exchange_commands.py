@@ -13,9 +13,8 @@ import typer
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from .copy import ProgressLines, resumable
-from .json_output import emit, emit_or_tell
 from .memory_options import Below, Which, command
-from .show import console, local_time, progress_bar, style_text, table
+from .show import console, emit, emit_or_tell, local_time, progress_bar, style_text, table
 
 if TYPE_CHECKING:
     from ..exchange import Exported, Imported, Importer

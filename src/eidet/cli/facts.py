@@ -9,9 +9,8 @@ import typer
 
 from ..core.errors import BadInput
 from ..core.verb_table import AS_OF, KNOWN_AT
-from .json_output import emit, emit_each
 from .memory_options import Below, Which, command, option, tell_elsewhere
-from .show import console, local_time, plain, table
+from .show import console, emit, emit_each, local_time, plain, table
 
 if TYPE_CHECKING:
     from ..graph.fact import Contradiction, Fact

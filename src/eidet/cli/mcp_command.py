@@ -56,7 +56,7 @@ def mcp(
         return
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("eidet mcp", extra="mcp")
-    from ..server.mcp.stdio import serve_stdio
+    from ..server.mcp import serve_stdio
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     memory = on.open_async()

@@ -95,10 +95,10 @@ class Which:
 
     def complete(self) -> Which:
         """With what the configuration says of options that were not given."""
-        file = self.config or find_configuration()
+        file = self.config or _find_configuration()
         configured: Mapping[str, Any] = {}
         if file is not None:
-            configured = read_configuration(file, unasked=self.config is None)
+            configured = _read_configuration(file, unasked=self.config is None)
         at = self.at or configured.get("memory") or USUAL
         embedder = self.embedder or configured.get("embedder")
         if is_server(at) and self.embedder in (None, os.environ.get("EIDET_EMBEDDER")):
@@ -317,14 +317,14 @@ FILE: Final = Path("eidet.toml")
 ROOT: Final = 0
 
 
-def find_configuration() -> Path | None:
+def _find_configuration() -> Path | None:
     """The file in the working folder, if there is one."""
     if FILE.is_file():
         return FILE
     return None
 
 
-def read_configuration(file: Path, *, unasked: bool) -> dict[str, str]:
+def _read_configuration(file: Path, *, unasked: bool) -> dict[str, str]:
     """What a file says of `memory` and `embedder`; one that nobody named must be the caller's own."""
     if unasked:
         _check_own(file)
@@ -335,7 +335,7 @@ def choose_file(named: Path | None) -> Path | None:
     """The file that a command reads: the one that was named, or else the one here."""
     if named is not None:
         return named
-    file = find_configuration()
+    file = _find_configuration()
     if file is not None:
         _check_own(file)
     return file

@@ -8,8 +8,8 @@ import typer
 
 from ..core.verb_table import CONTEXT, FIND, RECALL
 from . import show as shown
-from .json_output import context_json, emit, emit_each, event_json, hits_json
 from .memory_options import Below, Filters, Given, Options, Vectors, Which, command, option, tell_elsewhere
+from .show import context_json, emit, emit_each, event_json, hits_json
 
 Times = Annotated[Given, Options(CONTEXT, "now", "as_of", "known_at")]
 Recipe = Annotated[

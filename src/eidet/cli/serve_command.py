@@ -10,8 +10,8 @@ import typer
 
 from ..core.environment import change_settings
 from ..core.errors import BadInput, MissingExtra
-from .json_output import emit
 from .memory_options import Which, command
+from .show import emit
 
 if TYPE_CHECKING:
     from ..server.server_settings import ServerSettings

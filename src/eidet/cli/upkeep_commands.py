@@ -10,12 +10,14 @@ import typer
 
 from ..core.errors import BadInput
 from ..core.record import Record
-from .json_output import emit, emit_each, emit_or_tell
 from .memory_options import Below, Which, command
 from .show import (
     ID_WIDTH,
     add_reasons,
     console,
+    emit,
+    emit_each,
+    emit_or_tell,
     local_time,
     progress_bar,
     style_text,

@@ -10,10 +10,9 @@ import typer
 
 from ..core.errors import BadInput
 from ..core.verb_table import DETAILS, NEW_MEMORY
-from .json_output import emit, emit_each
 from .memory_options import Given, Options, Which, command, option
 from .parse import lines_of, messages_of
-from .show import console, progress_bar, show_record, style_text
+from .show import console, emit, emit_each, progress_bar, show_record, style_text
 
 if TYPE_CHECKING:
     from ..core.record import Record

@@ -14,7 +14,7 @@ from ..core.validate import dump_json
 from ..core.where import Where
 from ..store import TOMBSTONES, Store, verbs
 from ..store.model import BELOW_MARK, SCOPE_MARK
-from ..store.traits import is_sealed, secret_keeper
+from ..store.traits import is_sealed
 from ..upkeep.archive import SETTING as ARCHIVES
 
 HELD_SECONDS = 10.0
@@ -102,7 +102,7 @@ def carry_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
     """
     secret = verbs.get_setting(source, _MARKS)
     exposed = is_sealed(source) and not is_sealed(target)
-    if secret is None or exposed or secret_keeper(target) is not None:
+    if secret is None or exposed:
         return
     verbs.set_settings(target, {_MARKS: secret}, fresh=True)
     if verbs.get_setting(target, _MARKS) != secret:

@@ -22,7 +22,6 @@ from ..parts import Parts
 from ..store import verbs
 from ..store.rules import list_changes
 from ..store.tombstones import Marker, secret_of
-from ..store.traits import secret_keeper
 from ..trust.privacy.service import Guarding
 from ..write.ingest import Ingest
 from ..write.put import put_returning
@@ -259,7 +258,7 @@ def _delete_dead(source: Parts, target: Memory, dead: Sequence[Record], now: flo
 
 def _is_for_good(source: Parts, record: Record) -> bool:
     store = source.store
-    if verbs.get_setting(store, "secret:marks") is None and secret_keeper(store) is None:
+    if verbs.get_setting(store, "secret:marks") is None:
         return False
     mark = Marker(secret_of(store, "marks", make=False)).of_id(record.scope, record.id)
     return bool(verbs.tombstones_in(store, record.scope, [mark]))

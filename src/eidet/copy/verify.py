@@ -15,7 +15,6 @@ from ..core.where import Where
 from ..parts import Parts
 from ..store import Store, Watch, verbs
 from ..store.rules import Entombed, check_entombed
-from ..store.traits import secret_keeper
 
 if TYPE_CHECKING:
     from .transfer import Fit
@@ -127,7 +126,7 @@ class EndsComparison:
 def is_entombed(parts: Parts, record: Record) -> bool:
     """Whether a memory would refuse a record that comes without being said."""
     store = parts.store
-    if verbs.get_setting(store, "secret:marks") is None and secret_keeper(store) is None:
+    if verbs.get_setting(store, "secret:marks") is None:
         return False
     watch: Watch = parts.tombstones.over_returning([record])
     try:

@@ -102,7 +102,7 @@ FACTS: Final[Mapping[str, Verb]] = {
         renamed={"fact": "id"},
     ),
     "export": Verb(
-        "The facts that hold, or ever held, as text: JSON-LD, GraphML, Mermaid or MCP.",
+        "The facts that hold, or ever held, as text: JSON-LD, or the lines of MCP's memory server.",
         {
             "format": Argument(about="In which form facts leave.", default="json-ld", choices=FORMATS),
             **_TIMES,

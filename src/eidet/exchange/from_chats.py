@@ -35,10 +35,10 @@ def read_chatgpt(source: str, options: ReadOptions, notes: Notes) -> Iterator[So
         for name in (name for pattern in _REPEATED for name in members.find(pattern)):
             notes.drop(name, "says nothing that was not said in a conversation")
         for where, found in members.read_conversations("chatgpt"):
-            yield from _read_tree(found, where, options, notes)
+            yield from _parse_tree(found, where, options, notes)
 
 
-def _read_tree(found: Any, where: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def _parse_tree(found: Any, where: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
     nodes = found.get("mapping") if isinstance(found, dict) else None
     if not isinstance(nodes, dict):
         raise make_foreign("chatgpt", where, "it has no mapping", found)
@@ -123,13 +123,13 @@ def _find_text(content: Mapping[str, Any], notes: Notes) -> str:
 def read_claude(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
     with open_members(source) as members:
         for where, found in members.read_conversations("claude"):
-            yield from _read_chat(found, where, options, notes)
+            yield from _parse_chat(found, where, options, notes)
         if not members.is_single:
             yield from _read_memories(members)
             yield from _read_projects(members, notes)
 
 
-def _read_chat(found: Any, where: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+def _parse_chat(found: Any, where: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
     messages = found.get("chat_messages") if isinstance(found, dict) else None
     if not isinstance(messages, list):
         raise make_foreign("claude", where, "it has no chat_messages", found)
@@ -219,10 +219,10 @@ def _read_projects(members: SourceFiles, notes: Notes) -> Iterator[SourceItem]:
     for name in (*members.find("projects*.json"), *below):
         found = members.load(name)
         for project in found if isinstance(found, list) else [found]:
-            yield from _read_documents(project, name, notes)
+            yield from _parse_documents(project, name, notes)
 
 
-def _read_documents(project: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
+def _parse_documents(project: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
     if project.get("prompt_template"):
         notes.drop("prompt of a project", "is a setting")
     own = keep_present(project=project.get("uuid"), title=project.get("name"))

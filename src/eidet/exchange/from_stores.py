@@ -190,14 +190,14 @@ def read_letta(source: str, options: ReadOptions, notes: Notes) -> Iterator[Sour
     for number, block in enumerate(found["blocks"], 1):
         names = owners[str(block.get("id"))]
         owner = names[0] if len(names) == 1 else None  # a block that agents share belongs to none of them
-        yield from _read_block(block, f"block {number:,} ({block.get('label')})", owner, notes)
+        yield from _parse_block(block, f"block {number:,} ({block.get('label')})", owner, notes)
     for document in found.get("files") or []:
-        yield from _read_letta_file(document, notes)
+        yield from _parse_letta_file(document, notes)
     for agent in found["agents"]:
         for name in _LETTA_SETTINGS:
             if agent.get(name):
                 notes.drop(name, "is a setting of an agent")
-        yield from _read_messages(agent.get("messages") or [], _name_agent(agent), options, notes)
+        yield from _parse_messages(agent.get("messages") or [], _name_agent(agent), options, notes)
 
 
 def _load_agents(path: Path) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def _name_agent(agent: Mapping[str, Any]) -> str:
     return str(agent.get("name") or agent.get("id"))
 
 
-def _read_block(
+def _parse_block(
     block: Mapping[str, Any], where: str, agent: str | None, notes: Notes
 ) -> Iterator[SourceItem]:
     if not has_text(block.get("value")):
@@ -244,7 +244,7 @@ def _read_block(
     yield SourceItem(where=where, labels=make_labels(agent=agent), draft=draft)
 
 
-def _read_letta_file(document: Mapping[str, Any], notes: Notes) -> Iterator[SourceItem]:
+def _parse_letta_file(document: Mapping[str, Any], notes: Notes) -> Iterator[SourceItem]:
     name, text = str(document.get("file_name") or document.get("id")), document.get("content")
     if not has_text(text):
         notes.skip(f"file {name}", "has no text in the agent file")
@@ -255,7 +255,7 @@ def _read_letta_file(document: Mapping[str, Any], notes: Notes) -> Iterator[Sour
     )
 
 
-def _read_messages(
+def _parse_messages(
     messages: list[Any], agent: str, options: ReadOptions, notes: Notes
 ) -> Iterator[SourceItem]:
     for number, message in enumerate(messages, 1):

@@ -54,28 +54,28 @@ def read_pam(source: str, options: ReadOptions, notes: Notes) -> Iterator[Source
             if isinstance(found, dict) and str(found.get("schema")).startswith(_SCHEMA):
                 known = True
                 owner = (found.get("owner") or {}).get("id", owner)
-                yield from _read_document(found, name, owner, options, notes)
+                yield from _parse_document(found, name, owner, options, notes)
         if not known:
             raise BadInput(
                 f'{source} holds no document of Portable AI Memory: none has the "schema" {_SCHEMA}'
             )
 
 
-def _read_document(
+def _parse_document(
     found: Mapping[str, Any], name: str, owner: str | None, options: ReadOptions, notes: Notes
 ) -> Iterator[SourceItem]:
     version = str(found.get("schema_version"))
     if not version.startswith("1."):
         raise BadInput(f"{name} has version {version} of Portable AI Memory; this version reads 1.x")
     if found["schema"] == f"{_SCHEMA}-conversation":
-        yield from _read_conversation(found, name, owner, notes)
+        yield from _parse_conversation(found, name, owner, notes)
     elif found["schema"] == f"{_SCHEMA}-embeddings":
         notes.drop_vector("embeddings")
     else:
-        yield from _read_store(found, name, options, notes)
+        yield from _parse_store(found, name, options, notes)
 
 
-def _read_store(
+def _parse_store(
     found: Mapping[str, Any], name: str, options: ReadOptions, notes: Notes
 ) -> Iterator[SourceItem]:
     memories, owner = found.get("memories"), found.get("owner")
@@ -161,7 +161,7 @@ def _list_origin(memory: Mapping[str, Any], relations: list[dict[str, Any]]) -> 
     }
 
 
-def _read_conversation(
+def _parse_conversation(
     found: Mapping[str, Any], name: str, owner: str | None, notes: Notes
 ) -> Iterator[SourceItem]:
     for number, message in enumerate(found.get("messages") or [], 1):

@@ -147,7 +147,7 @@ class Graphs:
         if graph.head.seq >= head.seq and graph.head.epoch >= head.epoch:
             return
         away = graph.head.seq
-        with pause_collector(head.seq - away > BATCH):
+        with _pause_collector(head.seq - away > BATCH):
             graph = self._read_on(graph, head, away)
         self._apply_splits(graph)
         slot.graph = graph
@@ -199,7 +199,7 @@ class Graphs:
 
 
 @contextmanager
-def pause_collector(is_worth_it: bool) -> Iterator[None]:
+def _pause_collector(is_worth_it: bool) -> Iterator[None]:
     """Lets no garbage collection run while many objects are made that stay: it takes a third of the time."""
     if not is_worth_it or not gc.isenabled():
         yield

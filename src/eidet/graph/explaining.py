@@ -22,9 +22,7 @@ def find_fact(asking: Asking, scope: Scope, id: str, view: View) -> Fact | None:
 
     def find(graph: ScopeGraph) -> Fact | None:
         interval = _find_interval(asking, graph, id, view)
-        if interval is None:
-            return None
-        return asking.make_facts(graph, [interval])[0]
+        return None if interval is None else asking.make_facts(graph, [interval])[0]
 
     return asking.graphs.ask(scope.path, find)
 
@@ -43,10 +41,8 @@ def _find_interval(asking: Asking, graph: ScopeGraph, id: str, view: View) -> In
 
 def _find_inferred(graph: ScopeGraph, id: str, view: View) -> Interval | None:
     _, subject, relation, value = id.split("~", 3)
-    for interval in Reasoner(graph, view).list_from(subject, relation):
-        if interval.object == value and isinstance(interval, Inferred):
-            return interval
-    return None
+    found = Reasoner(graph, view).list_from(subject, relation)
+    return next((one for one in found if one.object == value and isinstance(one, Inferred)), None)
 
 
 def list_rivals(asking: Asking, fact: Fact, view: View) -> list[Fact]:
@@ -54,9 +50,7 @@ def list_rivals(asking: Asking, fact: Fact, view: View) -> list[Fact]:
 
     def find(graph: ScopeGraph) -> list[Fact]:
         interval = _find_interval(asking, graph, fact.id, view)
-        if interval is None:
-            return []
-        return asking.make_facts(graph, interval.rivals)
+        return [] if interval is None else asking.make_facts(graph, interval.rivals)
 
     return asking.graphs.ask(fact.scope, find)
 

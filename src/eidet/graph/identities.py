@@ -1,6 +1,6 @@
 """Who is who in a scope: which signatures mean the same person or thing.
 
-Namesakes stay apart where surnames or roles tell them apart; a bare name means the only one there is, or the
+_Namesakes stay apart where surnames or roles tell them apart; a bare name means the only one there is, or the
 one that its session spoke of last. All of it follows from the signatures that are there, in whatever order
 they came: nothing is decided once and kept.
 """
@@ -19,7 +19,7 @@ USER_NODE: Node = f"{PERSON}:{USER}"
 
 
 @dataclass(frozen=True, slots=True)
-class Namesakes:
+class _Namesakes:
     """Those who share a first name and are told apart."""
 
     fulls: tuple[str, ...] = ()  # by full names
@@ -62,7 +62,7 @@ class Identities:
         self._nodes: dict[Signature, Node] = {}
         self._roots: dict[int, Node] = {}
         self._members: dict[Node, tuple[int, ...]] = {}
-        self._namesakes: dict[str, Namesakes] = {}
+        self._namesakes: dict[str, _Namesakes] = {}
         self._parents: dict[Node, Node] | None = None
         self._groups: dict[Node, list[Node]] = {}
 
@@ -176,17 +176,15 @@ class Identities:
         for number in self.book.list_living(signature.name):
             counts[self.signatures[number].sort] += self.book.uses[number]
         people = counts[PERSON] + len(self.book.list_fulls(signature.name))
-        if people and people >= counts[THING]:
-            return PERSON
-        return THING
+        return PERSON if people and people >= counts[THING] else THING
 
-    def _list_namesakes(self, word: str) -> Namesakes:
+    def _list_namesakes(self, word: str) -> _Namesakes:
         known = self._namesakes.get(word)
         if known is None:
             known = self._namesakes[word] = self._tell_apart(word)
         return known
 
-    def _tell_apart(self, word: str) -> Namesakes:
+    def _tell_apart(self, word: str) -> _Namesakes:
         roles_of = {full: self.book.list_roles(full) for full in self.book.list_fulls(word)}
         attached: dict[Role, str] = {}
         for full, roles in roles_of.items():
@@ -196,7 +194,7 @@ class Identities:
         free = [full for full, roles in roles_of.items() if not roles]
         if len(loose) == 1 and len(free) == 1 == len(roles_of):
             attached[loose.pop()] = free[0]
-        return Namesakes(tuple(roles_of), attached, tuple(loose))
+        return _Namesakes(tuple(roles_of), attached, tuple(loose))
 
     # aliases
 
@@ -229,7 +227,7 @@ class Identities:
         return list(found) if len(found) == 1 else []
 
 
-def _node_of_role(signature: Signature, namesakes: Namesakes) -> Node:
+def _node_of_role(signature: Signature, namesakes: _Namesakes) -> Node:
     full = namesakes.attached.get((signature.role, signature.owner))
     if full is not None:
         return f"{PERSON}:{full}"
@@ -252,6 +250,4 @@ def _join(groups: dict[Node, set[Node]], one: Node, other: Node) -> None:
 def _choose_root(group: Iterable[Node]) -> Node:
     """The user of the scope, else the first by name: the same whatever came first."""
     nodes = sorted(group)
-    if USER_NODE in nodes:
-        return USER_NODE
-    return nodes[0]
+    return USER_NODE if USER_NODE in nodes else nodes[0]

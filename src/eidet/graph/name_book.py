@@ -81,12 +81,8 @@ class NameBook:
 
     def list_roles(self, name: str) -> set[Role]:
         """The roles that were told with a name."""
-        roles: set[Role] = set()
-        for number in self.list_living(name):
-            signature = self.signatures[number]
-            if signature.role and not signature.label:
-                roles.add((signature.role, signature.owner))
-        return roles
+        told = (self.signatures[number] for number in self.list_living(name))
+        return {(one.role, one.owner) for one in told if one.role and not one.label}
 
     def is_distinguished(self, word: str) -> bool:
         """Whether anybody of this first name is told apart by a surname, a role or a label."""
@@ -153,9 +149,7 @@ class EntityNames:
         if root.startswith(PERSON):
             return PERSON
         living = sorted(kind for kind, count in kinds.items() if count > 0)
-        if not living:
-            return ""
-        return max(living, key=kinds.__getitem__)
+        return max(living, key=kinds.__getitem__, default="")
 
     def _count_spellings(self, root: Node) -> Counter[str]:
         """Of all names that an entity has, as texts write them."""
@@ -175,6 +169,4 @@ def _spell_role(role: str) -> str:
     what, _, owner = role.partition("/")
     if what.startswith("~"):
         return what[1:]
-    if owner and owner != USER:
-        return f"{owner}'s {what}"
-    return what
+    return f"{owner}'s {what}" if owner and owner != USER else what

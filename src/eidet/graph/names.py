@@ -12,7 +12,6 @@ from ..text.facts.statement import VALUE, Mention, Reference
 
 USER: Final = "user"  # whoever speaks in a scope, where a record does not say who
 SPEAKERS: Final = frozenset(("", "user", "human", "me", "i", "myself", "we"))
-MACHINES: Final = frozenset(("assistant", "ai", "bot", "model", "system", "tool", "agent"))  # never the user
 PERSON: Final = "person"
 VAGUE: Final = "vague"  # a name that a text calls a thing for want of a better word: others may know more
 THING: Final = "thing"  # a place, an organisation, an event: whatever is no person and no value
@@ -36,9 +35,7 @@ class Signature(NamedTuple):
     @property
     def shelf(self) -> str:
         """Where signatures are looked up: by name, or by role if there is no name."""
-        if self.name:
-            return self.name
-        return role_shelf(self.role, self.owner)
+        return self.name or role_shelf(self.role, self.owner)
 
     @property
     def is_distinct(self) -> bool:
@@ -65,9 +62,7 @@ def name_key(name: str) -> str:
 def speaker_key(who: str | None) -> str:
     """Who "I" is: the one who speaks, or the user of the scope."""
     key = name_key(who or "")
-    if key in SPEAKERS:
-        return USER
-    return key
+    return USER if key in SPEAKERS else key
 
 
 def first_word(name: str) -> str:
@@ -81,9 +76,7 @@ def sign_mention(mention: Mention, speaker: str) -> Signature:
         return Signature(speaker, PERSON)
     if mention.kind == VALUE:
         return Signature(name_key(mention.name) or mention.name, VALUE)
-    owner = ""
-    if mention.role:
-        owner = name_key(mention.owner) or speaker
+    owner = (name_key(mention.owner) or speaker) if mention.role else ""
     if owner in SPEAKERS and mention.role:
         owner = USER
     return Signature(name_key(mention.name), _sort_of(mention), name_key(mention.role), owner)

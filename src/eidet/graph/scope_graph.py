@@ -61,7 +61,7 @@ class Moments:
         return self.at is None or interval.holds_at(self.at)
 
 
-class Traced(list[Interval]):
+class _Traced(list[Interval]):
     """The intervals of one subject and one relation, which can be found by what is said."""
 
     _found: dict[Hashable, list[Interval]] | None = None
@@ -91,7 +91,7 @@ class ScopeGraph:
         self.identities: Identities = self.index.identities
         self.decisions: dict[int, StoredDecision] = {}
         self._expiring = 0  # sources that will expire: with them, answers depend on the time
-        self._answers: dict[tuple[Node, str], Traced] = {}
+        self._answers: dict[tuple[Node, str], _Traced] = {}
         self._ends: dict[tuple[str, bool], list[Node]] = {}  # by relation; of subjects, or of objects
         self._rejected: dict[tuple[Node, str], list[StoredDecision]] | None = None
         self._special: list[tuple[Node, str]] | None = None
@@ -156,12 +156,12 @@ class ScopeGraph:
 
     # what held when
 
-    def trace(self, subject: Node, relation: str, view: View) -> Traced:
+    def trace(self, subject: Node, relation: str, view: View) -> _Traced:
         """The intervals of one subject and one relation, the earliest first."""
         plain = view.known_at is None and not view.quarantined and not self._expiring
         known = self._answers.get((subject, relation)) if plain else None
         if known is None:
-            known = Traced(self._trace(subject, relation, view))
+            known = _Traced(self._trace(subject, relation, view))
             if plain:
                 self._answers[subject, relation] = known
         view.spend(1 + len(known))

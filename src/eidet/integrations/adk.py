@@ -128,8 +128,7 @@ class EidetMemoryService(BaseMemoryService):
     def _add(self, drafts: Sequence[Draft], scope: str) -> None:
         with self._lock:
             fresh = drop_known(self.memory, drafts, scope)
-            if fresh:
-                self.memory.remember(fresh, scope=scope)
+            self.memory.remember(fresh, scope=scope)
 
 
 class EidetSessionService(BaseSessionService):
@@ -221,8 +220,7 @@ class EidetSessionService(BaseSessionService):
     def _write(self, session: Session, at: float, delta: Mapping[str, Any], events: Iterable[Draft]) -> None:
         """The app's state first: if the rest fails, the caller tries again, and that says the same."""
         shared, own = _split_state(delta, session.id)
-        if shared:
-            self.memory.remember(shared, scope=self._app_scope(session.app_name), again=True)
+        self.memory.remember(shared, scope=self._app_scope(session.app_name), again=True)
         drafts = [_draft_session(session, at), *own, *events]
         self.memory.remember(drafts, scope=self._scope(session.app_name, session.user_id), again=True)
 

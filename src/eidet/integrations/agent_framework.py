@@ -258,8 +258,7 @@ class EidetHistoryProvider(HistoryProvider):
                 self._draft(message, session_id or "default", at)
                 for message, at in zip(fresh, self._times.take(len(fresh)), strict=True)
             ]
-            if drafts:
-                self.memory.remember(drafts, scope=scope, again=True)
+            self.memory.remember(drafts, scope=scope, again=True)
 
     def _draft(self, message: Message, session_id: str, at: float) -> Draft:
         data = message.to_dict()

@@ -84,8 +84,7 @@ class EidetSessionStore:
             drafts = [_draft(key, entry, at) for entry, at in zip(fresh, times, strict=False)]
             if "subpath" not in key:
                 drafts.append(self._fold(scope, key, fresh, times[-1]))
-            if drafts:
-                self.memory.remember(drafts, scope=scope, keep_duplicates=True, again=True)
+            self.memory.remember(drafts, scope=scope, keep_duplicates=True, again=True)
 
     def _without_known(self, scope: str, key: Mapping[str, str], entries: Sequence[Any]) -> list[Any]:
         ids = [_id_of(key, entry) for entry in entries]
@@ -151,7 +150,7 @@ def _key_of(key: Mapping[str, str], uuid: str) -> str:
 
 def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
     uuid = entry.get("uuid")
-    role, text = _read_message(entry)
+    role, text = _parse_message(entry)
     return Draft(
         key=_key_of(key, uuid) if uuid else None,
         kind="message",
@@ -164,7 +163,7 @@ def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
     )
 
 
-def _read_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
+def _parse_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
     """Who speaks in an entry, and what it says; most entries of other types say nothing."""
     message = entry.get("message")
     if not isinstance(message, Mapping):

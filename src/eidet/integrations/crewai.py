@@ -18,7 +18,7 @@ from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import find_cosine, finishing, make_missing, read_vectors, walk
+from .extras import find_cosine, finishing, make_missing, vectors_of_record, walk
 
 try:
     from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
@@ -55,8 +55,7 @@ class EidetStorage:
         for record in records:
             self._check_width(record.embedding)
             drafts.append(_draft(record))
-        if drafts:
-            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
 
     def update(self, record: MemoryRecord) -> None:
         """Replaces the record of this id. Its earlier versions stay in the memory's history."""
@@ -156,7 +155,7 @@ class EidetStorage:
     def _restore(self, record: Record) -> MemoryRecord:
         """The record with its vector, so that CrewAI hands it back when it updates something else."""
         restored = _read(record)
-        vectors = read_vectors(record, self.memory.parts.embedder.width)
+        vectors = vectors_of_record(record, self.memory.parts.embedder.width)
         if len(vectors) == 1:
             restored.embedding = list(vectors[0])
         return restored

@@ -162,7 +162,7 @@ def digest_text(text: str) -> str:
     return blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def read_vectors(record: Record, width: int) -> list[Sequence[float]]:
+def vectors_of_record(record: Record, width: int) -> list[Sequence[float]]:
     """Its vectors, one for each part of its text, also where a lower tier keeps fewer bits of them."""
     if record.vector is None:
         return []
@@ -173,7 +173,7 @@ def read_vectors(record: Record, width: int) -> list[Sequence[float]]:
 def find_cosine(record: Record, asked: Sequence[float]) -> float:
     """The cosine of the nearest part of its text, at least 0; 0 without vectors."""
     best = 0.0
-    for vector in read_vectors(record, len(asked)):
+    for vector in vectors_of_record(record, len(asked)):
         best = max(best, cosine(asked, vector))
     return best
 

@@ -17,7 +17,7 @@ from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed.adapt import adapt
-from .extras import RisingTimes, finish, make_missing, read_all
+from .extras import RisingTimes, finishing, make_missing, read_all
 
 try:
     from langchain_core.chat_history import BaseChatMessageHistory
@@ -112,8 +112,7 @@ class EidetVectorStore(VectorStore):
         drafts = [
             _draft_document(text, name, meta) for text, name, meta in zip(contents, names, about, strict=True)
         ]
-        if drafts:
-            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
         return names
 
     def delete(self, ids: list[str] | None = None, **_more: Any) -> bool | None:
@@ -121,9 +120,7 @@ class EidetVectorStore(VectorStore):
         if ids is None:
             self.memory.forget(where=_DOCUMENT, scope=self.scope, for_good=False)
         else:
-            there = [record.id for record in self.memory.get(list(ids), scope=self.scope) if record]
-            if there:
-                self.memory.forget(there, scope=self.scope, for_good=False)
+            self.memory.forget(list(ids), scope=self.scope, for_good=False)
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
@@ -176,17 +173,14 @@ class EidetChatMessageHistory(BaseChatMessageHistory):
             self._draft(message, at)
             for message, at in zip(messages, self._times.take(len(messages)), strict=True)
         ]
-        if drafts:
-            self.memory.remember(drafts, scope=self.scope, again=True)
+        self.memory.remember(drafts, scope=self.scope, again=True)
 
-    async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
-        await finish(partial(self.add_messages, messages))
+    aadd_messages = finishing(add_messages)
 
     def clear(self) -> None:
         self.memory.forget(where=_TURN, session=self.session_id, scope=self.scope, for_good=False)
 
-    async def aclear(self) -> None:
-        await finish(self.clear)
+    aclear = finishing(clear)
 
     def _draft(self, message: BaseMessage, at: float) -> Draft:
         data = message_to_dict(message)

@@ -26,7 +26,7 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import cosine, make_missing, quote_label, read_vectors, walk
+from .extras import cosine, make_missing, quote_label, vectors_of_record, walk
 
 try:
     from langgraph.store.base import (
@@ -218,11 +218,8 @@ class EidetStore(BaseStore):
 
     def _write_namespace(self, path: str, ops: Sequence[PutOp]) -> None:
         drafts = [self._draft(op) for op in ops if op.value is not None]
-        if drafts:
-            self.memory.remember(drafts, scope=path, keep_duplicates=True, again=True)
-        gone = [key_id(op.key) for op in ops if op.value is None]
-        if gone:
-            self.memory.forget(gone, scope=path, for_good=False)
+        self.memory.remember(drafts, scope=path, keep_duplicates=True, again=True)
+        self.memory.forget([key_id(op.key) for op in ops if op.value is None], scope=path, for_good=False)
 
     def _draft(self, op: PutOp) -> Draft:
         value = dict(op.value or {})
@@ -271,7 +268,7 @@ def _score(hit: Hit, asked: Sequence[float] | None) -> float:
     if asked is None or hit.record.vector is None:
         return hit.score
     best = -1.0
-    for vector in read_vectors(hit.record, len(asked)):
+    for vector in vectors_of_record(hit.record, len(asked)):
         best = max(best, cosine(asked, vector))
     return best
 

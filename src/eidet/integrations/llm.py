@@ -129,7 +129,7 @@ def draft_row(row: Mapping[str, Any], most: int) -> list[Draft]:
     """The prompt and the response of a row, as messages of its conversation; `most` characters of each."""
     from ..core.draft import Draft
 
-    at = _read_time(row)
+    at = _time_of(row)
     drafts = []
     turns = (("user", strip_fragments(row), at), ("assistant", row["response"] or "", at + STEP))
     for who, text, when in turns:
@@ -160,7 +160,7 @@ def strip_fragments(row: Mapping[str, Any]) -> str:
 
 def move_cursor(after: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Where to read on: an hour before the latest row, and the rows since then, which are known."""
-    latest = max(_read_time(row) for row in rows)
+    latest = max(_time_of(row) for row in rows)
     after = max(after, make_id(latest - LATE.total_seconds()))
     seen = [row["id"] for row in rows if row["id"] > after]
     return {"after": after, "seen": seen}
@@ -175,7 +175,7 @@ def make_id(at: float) -> str:
     return digits + _DIGITS[0] * _CHANCE_DIGITS
 
 
-def _read_time(row: Mapping[str, Any]) -> float:
+def _time_of(row: Mapping[str, Any]) -> float:
     return datetime.fromisoformat(row["datetime_utc"]).timestamp()
 
 

@@ -199,8 +199,7 @@ class EidetHistory(AbstractCapability[Any]):
     def _store(self, turns: Sequence[_Turn], scope: str, *, again: bool) -> None:
         """Stores turns that the memory does not have, all or none; what was forgotten only if said again."""
         drafts = drop_known(self.memory, [_draft(turn) for turn in turns], scope)
-        if drafts:
-            self.memory.remember(drafts, scope=scope, again=again)
+        self.memory.remember(drafts, scope=scope, again=again)
 
     def _recall(self, known: Sequence[_Turn], scope: str) -> str:
         """What the memory knows about the latest prompt, without what the request says already."""

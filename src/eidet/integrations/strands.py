@@ -135,8 +135,7 @@ class EidetMemoryStore(MemoryStore):
     def _store(self, drafts: Sequence[Draft]) -> None:
         with self._lock:
             fresh = drop_known(self.memory, drafts, self.scope)
-            if fresh:
-                self.memory.remember(fresh, scope=self.scope)
+            self.memory.remember(fresh, scope=self.scope)
 
 
 def _text_of(message: Message) -> str:

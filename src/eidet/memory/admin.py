@@ -15,9 +15,8 @@ from ..core.validate import Json, Moment, moment
 from ..core.where import Where
 from ..models.embed import embedder_of
 from ..parts import Parts
-from ..quality import DAY, Quality, Survey, Windows, day_of, quality_of
+from ..quality import DAY, Quality, Survey, Windows, day_of, format_health, health_of, quality_of
 from ..quality.drift import Drift, drift, split
-from ..quality.health_report import format_health, health_of
 from ..quality.metrics import metrics_of, quality_as_json
 from ..recall.options import RecallOptions
 from ..recall.path import Packing, ReadPath

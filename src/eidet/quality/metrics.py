@@ -51,17 +51,13 @@ def metrics_of(
     found = {
         "eidet_records": survey.records,
         "eidet_store_bytes": size,
-        "eidet_store_bytes_per_record": ratio(size, stored),
+        "eidet_store_bytes_per_record": _ratio(size, stored),
         **_recalls(quality),
         **_judgements(quality),
         **_records(survey, quality, now, windows),
         **_drift(drift),
     }
-    result = {}
-    for name in MEANINGS:
-        if (value := found[name]) is not None:
-            result[name] = float(value)
-    return result
+    return {name: float(value) for name in MEANINGS if (value := found[name]) is not None}
 
 
 def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
@@ -73,9 +69,7 @@ def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[st
 
 def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
     """The text format of Prometheus, every metric a gauge; `scope` becomes a label."""
-    label = ""
-    if scope is not None:
-        label = f'{{scope="{_escape_label(scope)}"}}'
+    label = f'{{scope="{_escape_label(scope)}"}}' if scope is not None else ""
     lines = (
         f"# HELP {name} {MEANINGS[name]}.\n# TYPE {name} gauge\n{name}{label} {value!r}\n"
         for name, value in metrics.items()
@@ -90,10 +84,8 @@ def growth(survey: Survey, now: float, windows: Windows) -> float | None:
     return survey.fresh / min(windows.days, max(1.0, (now - survey.oldest) / DAY))
 
 
-def ratio(part: float, of: float) -> float | None:
-    if of:
-        return part / of
-    return None
+def _ratio(part: float, of: float) -> float | None:
+    return part / of if of else None
 
 
 def _recalls(quality: Quality) -> dict[str, float | None]:
@@ -124,12 +116,12 @@ def _judgements(quality: Quality) -> dict[str, float | None]:
 
 def _records(survey: Survey, quality: Quality, now: float, windows: Windows) -> dict[str, float | None]:
     return {
-        "eidet_memory_used_ratio": ratio(survey.used, survey.records),
-        "eidet_memory_never_recalled_ratio": ratio(survey.never, survey.ripe),
-        "eidet_memory_stale_ratio": ratio(survey.stale, survey.records),
-        "eidet_memory_duplicate_ratio": ratio(survey.duplicates, survey.distinct + survey.duplicates),
+        "eidet_memory_used_ratio": _ratio(survey.used, survey.records),
+        "eidet_memory_never_recalled_ratio": _ratio(survey.never, survey.ripe),
+        "eidet_memory_stale_ratio": _ratio(survey.stale, survey.records),
+        "eidet_memory_duplicate_ratio": _ratio(survey.duplicates, survey.distinct + survey.duplicates),
         "eidet_memory_growth_records_per_day": growth(survey, now, windows),
-        "eidet_memory_retention_ratio": ratio(survey.records, survey.records + quality.forgotten),
+        "eidet_memory_retention_ratio": _ratio(survey.records, survey.records + quality.forgotten),
     }
 
 
@@ -142,9 +134,7 @@ def _drift(drift: Drift) -> dict[str, float | None]:
 
 
 def _value(rate: Rate | None) -> float | None:
-    if rate is None:
-        return None
-    return rate.value
+    return None if rate is None else rate.value
 
 
 def _escape_label(label: str) -> str:

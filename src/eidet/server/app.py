@@ -9,7 +9,6 @@ from typing import Any, Final
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.middleware.gzip import GZipMiddleware
-from fastapi.responses import JSONResponse
 
 from .. import __version__
 from ..aio import AsyncMemory
@@ -57,14 +56,12 @@ def create_app(
         version=__version__,
         description=ABOUT,
         lifespan=live,
-        openapi_url=None,
         docs_url=None,
         telemetry=NO_TELEMETRY,
         redoc_url=None,
     )
     app.state.serving = serving
     add_handlers(app)
-    _add_schema(app)
     _add_parts(app, serving)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=4)
     app.add_middleware(AccessMiddleware, serving=serving)
@@ -72,14 +69,6 @@ def create_app(
         _allow_origins(app, chosen.cors_origins)
     surround(app)
     return app
-
-
-def _add_schema(app: FastAPI) -> None:
-    """Serves the schema from a thread: making it takes a third of a second, which would hold up the loop."""
-
-    @app.get("/openapi.json", include_in_schema=False)
-    def read_schema() -> JSONResponse:
-        return JSONResponse(app.openapi())
 
 
 def _allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:

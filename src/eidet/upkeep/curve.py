@@ -80,10 +80,7 @@ def strength(
     (a clock that went back, a last use before the creation or still to come) count as no time passed,
     as does a time that is no number: nothing is forgotten by mistake.
     """
-    if last_used is None or uses <= 0:
-        last = created
-    else:
-        last = last_used
+    last = created if last_used is None or uses <= 0 else last_used
     span, gaps = _days(created, last), min(max(uses, 0), MOST_GAPS)
     stability = half_life(repeat(span / gaps, gaps) if gaps else (), importance, curve)
     return _retention_after(_days(max(created, last), now), stability, curve)
@@ -115,13 +112,9 @@ def _retention_after(days: float, stability: float, curve: Curve) -> float:
 def _days(since: float, until: float) -> float:
     days = (until - since) / DAY
     # also where it is no number
-    if days > 0:
-        return days
-    return 0.0
+    return days if days > 0 else 0.0
 
 
 def _share(importance: float) -> float:
     """Importance in 0-1; one that is no number is the middle."""
-    if math.isnan(importance):
-        return 0.5
-    return min(max(importance, 0.0), 1.0)
+    return 0.5 if math.isnan(importance) else min(max(importance, 0.0), 1.0)

@@ -18,17 +18,17 @@ from ..core.record import Record
 from ..core.validate import plain_value
 from .curve import DAY, GENTLE, Curve
 
-Floats = NDArray[np.float64]
-Uses = Mapping[tuple[str, str], Sequence[float]]
-FEWEST_OF_EACH: Final = 20  # windows with a use and windows without one
-MOST_WINDOWS: Final = 50_000
-MOST_DAYS: Final = 100_000  # of a window
-MOST_USES: Final = 1_000  # of one memory; what was used more often says nothing new
-PRIOR_SPREAD: Final = 2.0  # in natural logarithms: a factor of 7 either way is no surprise
-HALF_LIVES: Final = (0.01, 10_000.0)
-GAINS: Final = (0.01, 100.0)
-STEPS: Final = 9  # points of the grid along each side
-ROUNDS: Final = 6  # each looks more closely around the best point of the last one
+_Floats = NDArray[np.float64]
+_Uses = Mapping[tuple[str, str], Sequence[float]]
+_FEWEST_OF_EACH: Final = 20  # windows with a use and windows without one
+_MOST_WINDOWS: Final = 50_000
+_MOST_DAYS: Final = 100_000  # of a window
+_MOST_USES: Final = 1_000  # of one memory; what was used more often says nothing new
+_PRIOR_SPREAD: Final = 2.0  # in natural logarithms: a factor of 7 either way is no surprise
+_HALF_LIVES: Final = (0.01, 10_000.0)
+_GAINS: Final = (0.01, 100.0)
+_STEPS: Final = 9  # points of the grid along each side
+_ROUNDS: Final = 6  # each looks more closely around the best point of the last one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +61,11 @@ class Fitted:
 class _Windows:
     """Every window of every memory: after which use it begins, how long after, and what happened."""
 
-    gaps: Floats  # (memories, most uses), days; padded by 0, which adds nothing to a half-life
-    importance: Floats
+    gaps: _Floats  # (memories, most uses), days; padded by 0, which adds nothing to a half-life
+    importance: _Floats
     row: NDArray[np.intp]
     uses: NDArray[np.intp]
-    elapsed: Floats
+    elapsed: _Floats
     used: NDArray[np.bool_]
 
 
@@ -78,14 +78,14 @@ def fit(log: Sequence[Access], *, window_days: float = 7.0, start: Curve = GENTL
     """
     window_days = plain_value(window_days)
     number = isinstance(window_days, int | float) and not isinstance(window_days, bool)
-    if not number or not 0 < window_days <= MOST_DAYS:
-        raise BadInput(f"window_days must be a number above 0, up to {MOST_DAYS:,}, not {window_days!r:.80}")
+    if not number or not 0 < window_days <= _MOST_DAYS:
+        raise BadInput(f"window_days must be a number above 0, up to {_MOST_DAYS:,}, not {window_days!r:.80}")
     seen = _make_windows(log, window_days)
     used, unused = int(seen.used.sum()), int((~seen.used).sum())
-    if min(used, unused) < FEWEST_OF_EACH:
+    if min(used, unused) < _FEWEST_OF_EACH:
         raise BadInput(
             f"too little to fit a forgetting curve: {used} windows of {window_days:g} days with a use and "
-            f"{unused} without; {FEWEST_OF_EACH} of each are needed: watch longer or choose another window"
+            f"{unused} without; {_FEWEST_OF_EACH} of each are needed: watch longer or choose another window"
         )
     curve = _search_grid(seen, start)
     return Fitted(
@@ -100,29 +100,29 @@ def fit(log: Sequence[Access], *, window_days: float = 7.0, start: Curve = GENTL
 
 def _search_grid(seen: _Windows, start: Curve) -> Curve:
     """The best curve of a grid over both parameters, then of closer ones around it."""
-    (low, high), (least, most) = HALF_LIVES, GAINS
-    lives, gains = np.geomspace(low, high, 2 * STEPS), np.geomspace(least, most, STEPS)
+    (low, high), (least, most) = _HALF_LIVES, _GAINS
+    lives, gains = np.geomspace(low, high, 2 * _STEPS), np.geomspace(least, most, _STEPS)
     best = start
-    for _ in range(ROUNDS):
+    for _ in range(_ROUNDS):
         tried = [
             replace(start, half_life_days=float(a), spacing_gain=float(b)) for a, b in product(lives, gains)
         ]
         best = min([best, *tried], key=lambda curve: _cost(seen, curve, start))
-        lives = _closer(lives, best.half_life_days, HALF_LIVES)
-        gains = _closer(gains, max(best.spacing_gain, least), GAINS)
+        lives = _closer(lives, best.half_life_days, _HALF_LIVES)
+        gains = _closer(gains, max(best.spacing_gain, least), _GAINS)
     return best
 
 
-def _closer(values: Floats, best: float, bounds: tuple[float, float]) -> Floats:
+def _closer(values: _Floats, best: float, bounds: tuple[float, float]) -> _Floats:
     step = values[1] / values[0]
-    return np.geomspace(max(best / step, bounds[0]), min(best * step, bounds[1]), STEPS)
+    return np.geomspace(max(best / step, bounds[0]), min(best * step, bounds[1]), _STEPS)
 
 
 def _cost(seen: _Windows, curve: Curve, start: Curve) -> float:
     """The loss with a light pull to the curve given, for what the log does not tell."""
     life = np.log(curve.half_life_days / start.half_life_days)
-    gain = np.log(max(curve.spacing_gain, GAINS[0]) / max(start.spacing_gain, GAINS[0]))
-    away = (life**2 + gain**2) / PRIOR_SPREAD**2
+    gain = np.log(max(curve.spacing_gain, _GAINS[0]) / max(start.spacing_gain, _GAINS[0]))
+    away = (life**2 + gain**2) / _PRIOR_SPREAD**2
     return _loss(seen, curve) + 0.5 * float(away) / len(seen.used)
 
 
@@ -132,12 +132,12 @@ def _loss(seen: _Windows, curve: Curve) -> float:
     return float(-np.where(seen.used, np.log(chance), np.log1p(-chance)).mean())
 
 
-def _ceiling(seen: _Windows, strengths: Floats) -> float:
+def _ceiling(seen: _Windows, strengths: _Floats) -> float:
     """The chance at full strength that makes the expected number of uses the one there was."""
     return float(min(seen.used.sum() / max(strengths.sum(), 1e-12), 1.0))
 
 
-def _strengths(seen: _Windows, curve: Curve) -> Floats:
+def _strengths(seen: _Windows, curve: Curve) -> _Floats:
     """`curve.strength_of_uses` at the beginning of every window at once."""
     steepness = 2.0 ** (1.0 / curve.shape) - 1.0
     stability = curve.half_life_days * curve.importance_gain ** (2.0 * seen.importance - 1.0)
@@ -146,7 +146,7 @@ def _strengths(seen: _Windows, curve: Curve) -> Floats:
     for use, gap in enumerate(seen.gaps.T):
         left = (1.0 + steepness * gap / after[:, use]) ** -curve.shape
         after[:, use + 1] = after[:, use] * (1.0 + curve.spacing_gain * (1.0 - left))
-    strengths: Floats = (1.0 + steepness * seen.elapsed / after[seen.row, seen.uses]) ** -curve.shape
+    strengths: _Floats = (1.0 + steepness * seen.elapsed / after[seen.row, seen.uses]) ** -curve.shape
     return strengths
 
 
@@ -168,7 +168,7 @@ def _make_windows(log: Sequence[Access], window_days: float) -> _Windows:
         elapsed.append(begins - np.r_[0.0, times][before])
         used.append(np.searchsorted(times, begins + window_days, side="right") > before)
     count = sum(map(len, used))
-    kept = np.linspace(0, count - 1, min(count, MOST_WINDOWS)).astype(np.intp)
+    kept = np.linspace(0, count - 1, min(count, _MOST_WINDOWS)).astype(np.intp)
     importance = np.array([access.importance for access in log], np.float64)
     return _Windows(
         gaps=gaps,
@@ -180,15 +180,15 @@ def _make_windows(log: Sequence[Access], window_days: float) -> _Windows:
     )
 
 
-def _days_of_use(access: Access) -> Floats:
-    uses = sorted(time for time in access.uses if access.created <= time <= access.until)[:MOST_USES]
+def _days_of_use(access: Access) -> _Floats:
+    uses = sorted(time for time in access.uses if access.created <= time <= access.until)[:_MOST_USES]
     return (np.array(uses, np.float64) - access.created) / DAY
 
 
-def _begins(watch_days: float, window_days: float) -> Floats:
+def _begins(watch_days: float, window_days: float) -> _Floats:
     """When the windows begin that end within the watch."""
     whole = watch_days / window_days + 1e-9
-    return np.arange(min(int(whole), MOST_WINDOWS) if whole > 0 else 0, dtype=np.float64) * window_days
+    return np.arange(min(int(whole), _MOST_WINDOWS) if whole > 0 else 0, dtype=np.float64) * window_days
 
 
 # What was recorded.
@@ -204,7 +204,7 @@ def read_log(path: Path) -> dict[tuple[str, str], list[float]]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             scope, id, at, count = _parse_use(line, f"{path}, line {number}")
-            times[scope, id] += [at] * min(count, MOST_USES)
+            times[scope, id] += [at] * min(count, _MOST_USES)
     return dict(times)
 
 
@@ -216,7 +216,7 @@ def _parse_use(line: str, where: str) -> tuple[str, str, float, int]:
         raise BadInput(f"{where} records no use: it needs an id and a time, as `at` ({error!r})") from None
 
 
-def accesses(records: Iterable[Record], log: Uses | None, now: float) -> Iterator[Access]:
+def accesses(records: Iterable[Record], log: _Uses | None, now: float) -> Iterator[Access]:
     """One access per record. Without a log, uses are taken as evenly spread, as `strength` takes them."""
     for record in records:
         uses = _spread(record) if log is None else log.get((record.scope, record.id), ())
@@ -225,6 +225,6 @@ def accesses(records: Iterable[Record], log: Uses | None, now: float) -> Iterato
 
 def _spread(record: Record) -> Iterator[float]:
     if record.uses and record.last_used is not None:
-        uses = min(record.uses, MOST_USES)
+        uses = min(record.uses, _MOST_USES)
         step = (record.last_used - record.created) / uses
         yield from (record.created + step * n for n in range(1, uses + 1))

@@ -15,7 +15,7 @@ from typing import Final
 from ..core.errors import BadInput
 from .informativeness import telling
 
-TAGS: Final[Mapping[str, float]] = MappingProxyType(
+_TAGS: Final[Mapping[str, float]] = MappingProxyType(
     {
         "critical": 1.0,
         "important": 0.9,
@@ -49,16 +49,12 @@ def move_score(age: float, ttl: float | None, importance: float | None) -> float
     if lasts <= 0 or math.isinf(lasts):
         return 0.0
     spare = 1.0 - _clamp(_value_or(importance, 0.5))
-    if spare:
-        return lived / lasts * spare
-    return 0.0
+    return lived / lasts * spare if spare else 0.0
 
 
 def surprise(best_cosine: float | None) -> float | None:
     """How new something is: one minus the cosine with the nearest thing known; None where none is known."""
-    if best_cosine is None or math.isnan(best_cosine):
-        return None
-    return _clamp(1.0 - best_cosine)
+    return None if best_cosine is None or math.isnan(best_cosine) else _clamp(1.0 - best_cosine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +76,7 @@ class Weights:
     reward_scale: float = 5.0
     uses_scale: float = 5.0
     age_half_life_days: float = 30.0
-    tags: Mapping[str, float] = field(default_factory=lambda: TAGS)
+    tags: Mapping[str, float] = field(default_factory=lambda: _TAGS)
 
     def __post_init__(self) -> None:
         for name in ("content", "tagged", "reward", "surprise", "uses", "age"):
@@ -148,41 +144,28 @@ def _mean(parts: Mapping[str, float], weights: Weights) -> float:
 
 
 def _of_tags(tags: Iterable[str], weights: Weights) -> float | None:
-    known = []
-    for tag in tags:
-        if tag.casefold() in weights.tags:
-            known.append(weights.tags[tag.casefold()])
+    known = [weights.tags[tag.casefold()] for tag in tags if tag.casefold() in weights.tags]
     return max(map(_clamp, known), default=None)
 
 
 def _scale(value: float | None, scale: float) -> float | None:
-    if value is None or math.isnan(value):
-        return None
-    return _clamp(abs(value) / scale)
+    return None if value is None or math.isnan(value) else _clamp(abs(value) / scale)
 
 
 def _of_uses(uses: int | None, scale: float) -> float | None:
-    if uses is None:
-        return None
-    return 1.0 - scale / (scale + max(uses, 0))
+    return None if uses is None else 1.0 - scale / (scale + max(uses, 0))
 
 
 def _of_age(days: float | None, half_life: float) -> float | None:
-    if days is None or math.isnan(days):
-        return None
-    return _clamp(2.0 ** -(max(days, 0.0) / half_life))
+    return None if days is None or math.isnan(days) else _clamp(2.0 ** -(max(days, 0.0) / half_life))
 
 
 def _or_none(value: float) -> float | None:
-    if math.isnan(value):
-        return None
-    return _clamp(value)
+    return None if math.isnan(value) else _clamp(value)
 
 
 def _value_or(value: float | None, otherwise: float) -> float:
-    if value is None or math.isnan(value):
-        return otherwise
-    return value
+    return otherwise if value is None or math.isnan(value) else value
 
 
 def _clamp(value: float) -> float:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from .service import Chore, Keeping
     from .worker import Breaks, UpkeepWorker
 
-STEP: Final = 20  # records that the background changes at once: a few milliseconds
-LEASE_SECONDS: Final = 60.0
+_STEP: Final = 20  # records that the background changes at once: a few milliseconds
+_LEASE_SECONDS: Final = 60.0
 MOVES: Final = ("expire", "promote", "move")  # what insertions make due
 
 
@@ -106,7 +106,7 @@ class Life:
         if not lease.renew():
             return None
         chosen = chore.settings or self._parts.settings.upkeep
-        small = replace(chore, settings=replace(chosen, batch=min(chosen.batch, STEP)))
+        small = replace(chore, settings=replace(chosen, batch=min(chosen.batch, _STEP)))
         try:
             return self.keeping.maintain(
                 small, now=self._parts.clock(), told=100, stops=lease, give_way=breaks.give_way
@@ -115,9 +115,7 @@ class Life:
             lease.give_back()
 
     def stats(self) -> dict[str, Any]:
-        if self._worker is None:
-            return {}
-        return {"upkeep": self._worker.stats()}
+        return {} if self._worker is None else {"upkeep": self._worker.stats()}
 
     def close(self) -> None:
         if self._worker is not None:
@@ -174,10 +172,7 @@ class Life:
         self, drafts: Sequence[Draft], records: list[Record], there: Sequence[Record | None]
     ) -> list[Record]:
         """A next version of a pinned record stays pinned, unless its draft says otherwise."""
-        pins = {}
-        for old in there:
-            if old is not None and old.state.pinned is not None:
-                pins[old.id] = old.state.pinned
+        pins = {old.id: old.state.pinned for old in there if old is not None and old.state.pinned is not None}
         if not pins:
             return records
         pairs = zip(drafts, records, strict=True)
@@ -249,7 +244,7 @@ class _Lease:
     def renew(self) -> bool:
         now = time.time()  # processes share this clock, whatever the memory is told
         self._renewed = now
-        return verbs.take_lease(self._parts.store, "upkeep", self._owner, now=now, until=now + LEASE_SECONDS)
+        return verbs.take_lease(self._parts.store, "upkeep", self._owner, now=now, until=now + _LEASE_SECONDS)
 
     def give_back(self) -> None:
         verbs.take_lease(self._parts.store, "upkeep", self._owner, now=time.time(), until=0.0)
@@ -257,4 +252,4 @@ class _Lease:
     def __call__(self) -> bool:
         if self._stops():
             return True
-        return time.time() - self._renewed > LEASE_SECONDS / 3 and not self.renew()
+        return time.time() - self._renewed > _LEASE_SECONDS / 3 and not self.renew()

@@ -23,7 +23,7 @@ from ..store import verbs
 from ..text.facts import Statement, relation_of
 from ..write.ingest import STATING, Ingest
 from . import Ask, Change, Drop, Write
-from .bounds import PAGE
+from .candidates import PAGE
 from .fact_reading import read_facts_with
 
 WORK: Final = "read_facts"

@@ -15,8 +15,8 @@ from . import Change, Write, is_protected
 from .curve import DAY
 from .importance import EVEN, Weights, action_importance, importance, state_importance, surprise
 
-STEP: Final = 0.05  # smaller changes are not written
-WINDOW: Final = 4_096
+_STEP: Final = 0.05  # smaller changes are not written
+_WINDOW: Final = 4_096
 
 
 def weigh_record(record: Record, weights: Weights = EVEN) -> Record:
@@ -31,7 +31,7 @@ def weigh_record(record: Record, weights: Weights = EVEN) -> Record:
 def reweigh(records: Iterable[Record], now: float, width: int, weights: Weights = EVEN) -> Iterator[Change]:
     """What use, age and surprise make of the importance of those that were weighed; states stay."""
     walk = iter(records)
-    while window := sorted(islice(walk, WINDOW), key=lambda record: (record.created, record.id)):
+    while window := sorted(islice(walk, _WINDOW), key=lambda record: (record.created, record.id)):
         ours = [at for at, record in enumerate(window) if _is_ours(record)]
         for at, new in zip(ours, surprises(window, ours, width), strict=True):
             record = window[at]
@@ -44,14 +44,12 @@ def reweigh(records: Iterable[Record], now: float, width: int, weights: Weights 
                 age_days=(now - record.occurred) / DAY,
                 weights=weights,
             ).value
-            if abs(value - record.importance) >= STEP:
+            if abs(value - record.importance) >= _STEP:
                 yield _put(record, value, new)
 
 
 def _put(record: Record, value: float, new: float | None) -> Write:
-    known = ""
-    if new is not None:
-        known = f", surprise {new:.2f}"
+    known = f", surprise {new:.2f}" if new is not None else ""
     because = f"importance {record.importance:.2f} becomes {value:.2f}: {record.uses} uses{known}"
     return Write(
         what="weigh", record=record.but(importance=value), because=because, instead=record, recast=True
@@ -84,20 +82,12 @@ def _by_formula(record: Record) -> float | None:
 
 
 def _number(data: Json, name: str) -> float | None:
-    value = None
-    if isinstance(data, Mapping):
-        value = data.get(name)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    return None
+    value = data.get(name) if isinstance(data, Mapping) else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _tags(meta: Mapping[str, Json]) -> list[str]:
     tags = meta.get("tags", meta.get("tag", ()))
     if isinstance(tags, str | list | tuple):
-        result = []
-        for tag in [tags] if isinstance(tags, str) else tags:
-            if isinstance(tag, str):
-                result.append(tag)
-        return result
+        return [tag for tag in ([tags] if isinstance(tags, str) else tags) if isinstance(tag, str)]
     return []

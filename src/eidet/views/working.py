@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..memory import Memory
-from .state_home import StateInRam, StateRecord
-from .working_state import WorkingState
+from .state_home import StateInRam, StateRecord, WorkingState
 
 
 class Working:
@@ -113,10 +112,7 @@ class Working:
     def load(self, state: Mapping[str, Any]) -> None:
         """Replaces all of it by what `state` gave."""
         loaded = WorkingState.of(state)
-        if loaded.task_id:
-            fresh = loaded
-        else:
-            fresh = replace(loaded, task_id=self._home.task_id)
+        fresh = loaded if loaded.task_id else replace(loaded, task_id=self._home.task_id)
         self._home.change(lambda _: (fresh, None))
 
 

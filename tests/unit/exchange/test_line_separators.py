@@ -12,7 +12,7 @@ from eidet import Memory
 from eidet.cli.parse import messages_of
 from eidet.core.validate import dump_json
 from eidet.eval.cases import Question
-from eidet.eval.saving import save_question
+from eidet.eval.lines import save_question
 from eidet.exchange import export_memories, import_memories
 from eidet.upkeep.fit import read_log
 

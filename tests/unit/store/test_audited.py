@@ -34,6 +34,7 @@ from eidet.core.settings import read_settings
 from eidet.store import Erasure, Stone
 from eidet.store import verbs as port
 from eidet.store.ram import RamStore
+from eidet.store.traits import paths_of
 from eidet.trust.audit.chain import AuditEntry
 from eidet.trust.audit.log import AuditLog
 from eidet.trust.audit.store import AuditedStore
@@ -370,7 +371,7 @@ def full_disk(log: AuditLog | None) -> Iterator[None]:
         lambda memory, one: memory.forget(one),
         lambda memory, one: memory.upkeep.pin(one),
         lambda memory, one: memory.recall("Lisbon"),
-        lambda memory, one: memory.export(memory.parts.store.path.with_name("unnoted.jsonl")),
+        lambda memory, one: memory.export(paths_of(memory.parts.store)[0].with_name("unnoted.jsonl")),
         lambda memory, one: memory.upkeep.maintain(settings=Upkeep(short_age_days=0.0)),
     ],
 )

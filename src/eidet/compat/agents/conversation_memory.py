@@ -10,9 +10,8 @@ from ...core.errors import BadInput, EidetError
 from ...core.record import Kind
 from ...models.llm import BadAnswer, Request, llm_of
 from ...text.tokens import TokenCounter, counter_of, cut
-from ...views.log_order import Edge
-from ...views.summaries import Summed, summary_id
-from ..messages.message import Message, message_as_json, message_from, read
+from ...views.log_order import Edge, Summed, summary_id
+from ..messages.message import Message, message_as_json, message_from, message_of_record
 from ..messages.session import MessageSession
 from ..opening import OwnsMemory, Place, check_limit, check_whole, refuse_held
 from .client import as_function
@@ -93,7 +92,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
         return found[: check_whole(limit, "limit")]
 
     def get_last_n(self, n: int) -> list[Message]:
-        return [read(record) for record in self.conversation.records(check_whole(n, "n"))]
+        return [message_of_record(record) for record in self.conversation.records(check_whole(n, "n"))]
 
     def clear(self) -> None:
         """Deletes the messages and the summary."""
@@ -135,11 +134,11 @@ class ConversationMemory(OwnsMemory, MessageSession):
         keep = min(len(messages), self.max_messages)
         if len(messages) > self.summarize_threshold:
             keep = min(keep, KEPT)
-        while keep > 1 and self._cost(self._read_before(messages, keep), messages[-keep:]) > self.max_tokens:
+        while keep > 1 and self._cost(self._text_before(messages, keep), messages[-keep:]) > self.max_tokens:
             keep -= 1
         return keep
 
-    def _read_before(self, messages: Sequence[Message], keep: int) -> str:
+    def _text_before(self, messages: Sequence[Message], keep: int) -> str:
         leaving = messages[: len(messages) - keep]
         return _beginnings(leaving) if leaving else self.summary or ""
 

@@ -184,7 +184,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     def prompt_context(self, query: str, k: int = 5, n: int = 10) -> str:
         """What an LLM should know before it answers or uses a tool: experiences, summary, messages."""
         known = "\n".join(f"- {' '.join(text.split())}" for _, text, _ in self.recall(query, k))
-        before = self._read_summary()
+        before = self._earlier_summary()
         parts = {
             "Relevant experience": known,
             "Earlier": before,
@@ -222,13 +222,13 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
 
     def summary(self, tokens: int = SUMMARY_TOKENS) -> str:
         """The working memory in a few sentences; changes nothing."""
-        before = self._read_summary()
+        before = self._earlier_summary()
         lines = [f"{message.role}: {message.content or ''}" for message in self.messages]
         if before:
             lines.insert(0, before)
         return self._short(lines, tokens)
 
-    def _read_summary(self) -> str:
+    def _earlier_summary(self) -> str:
         return self.working.log.summary or "" if isinstance(self.working, WorkingStore) else ""
 
     def _short(self, lines: list[str], tokens: int = SUMMARY_TOKENS) -> str:

@@ -14,7 +14,7 @@ from ...core.validate import Json, clean_text
 from ...core.where import Where
 from ...memory import Memory
 from ...views import Working
-from ...views.housekeeping import put_away
+from ...views.messages import put_away
 from .stores import ALL, MemoryStore
 from .working_store import WorkingStore, message_in
 

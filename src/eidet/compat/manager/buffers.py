@@ -11,7 +11,7 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import is_protected
-from ...views.housekeeping import put_away
+from ...views.messages import put_away
 from ..opening import next_number
 from .memory_entry import UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes, entry_of
 

@@ -13,7 +13,7 @@ from ...memory import Memory
 from ...text.tokens import TokenCounter, counter_of
 from ...views.messages import draft_of
 from ..opening import Place, check_limit, check_whole, embed_ahead, is_shared, list_texts, open_memory, run
-from .message import Message, fit_messages, message_as_json, read
+from .message import Message, fit_messages, message_as_json, message_of_record
 from .session import MessageSession
 
 PAUSE = 0.001
@@ -164,7 +164,7 @@ class BaseMemoryStore(MessageSession):
     def _history(self, limit: int | None, offset: int, roles: list[str] | None) -> list[Message]:
         self._before()
         records = self.conversation.records(limit, offset=offset, roles=roles)
-        return [read(record) for record in records]
+        return [message_of_record(record) for record in records]
 
     def _open(self) -> Memory:
         return open_memory(self._place)

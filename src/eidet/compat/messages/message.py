@@ -79,7 +79,7 @@ def message_as_json(message: Message) -> dict[str, Json]:
     return fields if offset is None else fields | {ZONE: offset.total_seconds()}
 
 
-def read(record: Record) -> Message:
+def message_of_record(record: Record) -> Message:
     """The message that a record was made of."""
     plain, data = message_of(record), record.whole.data
     offset = data.get(ZONE) if isinstance(data, Mapping) else None
@@ -96,7 +96,7 @@ def read(record: Record) -> Message:
     return message
 
 
-def read_time(record: Record) -> datetime:
+def local_time(record: Record) -> datetime:
     """When something happened, in local time."""
     return _at(record.occurred, None)
 

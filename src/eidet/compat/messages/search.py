@@ -19,7 +19,7 @@ from ...models.embed.quantise import dequantise_all
 from ...recall.recipes import Recipe
 from ..opening import check_whole, embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
 from .base import BaseMemoryStore, Kept
-from .message import Message, read
+from .message import Message, message_of_record
 
 COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0, depth=1000)
 CANDIDATES: Final = 100  # the index smooths over neighbouring turns; the best of so many are compared exactly
@@ -68,7 +68,7 @@ class SemanticMemoryStore(BaseMemoryStore):
         records = [hit.record for hit in hits]
         nearness = [_cosine(asked, rows) for rows in vectors_of(records, len(asked))]
         best = sorted(range(len(records)), key=lambda place: -nearness[place])
-        return [read(records[place]) for place in best[:top_k]]
+        return [message_of_record(records[place]) for place in best[:top_k]]
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -93,14 +93,14 @@ class FilterableMemoryStore(BaseMemoryStore):
     async def get_messages_by_metadata(self, **metadata_filters: Any) -> list[Message]:
         """Those whose metadata has all these values, oldest first; None also means absent."""
         asked = [_having(name, value) for name, value in metadata_filters.items()]
-        return await self._run(self._read_messages, where=Where(every=tuple(asked)))
+        return await self._run(self._find_messages, where=Where(every=tuple(asked)))
 
     async def get_messages_by_date_range(self, start_date: Moment, end_date: Moment) -> list[Message]:
         """Those with a timestamp from `start_date` to `end_date`, both included, in the order of adding."""
-        return await self._run(self._read_messages, since=start_date, until=end_date)
+        return await self._run(self._find_messages, since=start_date, until=end_date)
 
-    def _read_messages(self, **asked: Any) -> list[Message]:
-        return [read(record) for record in self.conversation.records(**asked)]
+    def _find_messages(self, **asked: Any) -> list[Message]:
+        return [message_of_record(record) for record in self.conversation.records(**asked)]
 
 
 def embedder_for(model: object) -> Embedder:

@@ -18,7 +18,7 @@ from ...upkeep.archive import OWNER, Archive, archive_of, name_owner, note_archi
 from ..opening import check_positive, open_memory
 from .base import BaseMemoryStore, Beside, FairLock, Kept
 from .limits import InMemoryMemoryStore
-from .message import Message, message_as_json, read
+from .message import Message, message_as_json, message_of_record
 
 SPARE: Final = 0.1  # of its time to live, by which the end of a message is put off in advance
 PAGE: Final = 64
@@ -281,4 +281,4 @@ class AutoCleanupMemory(BaseMemoryStore):
     def _old(self, now: Moment | None) -> list[Message]:
         today = self.memory.parts.clock() if now is None else moment(now, "now")
         records = self.conversation.records(until=today - self.max_age.total_seconds())
-        return [read(record) for record in records if not is_protected(record)]
+        return [message_of_record(record) for record in records if not is_protected(record)]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ...memory import Memory
 from ...views import Conversation
-from ...views.housekeeping import put_away
+from ...views.messages import put_away
 from ..opening import refuse_held
-from .message import Message, message_as_json, read
+from .message import Message, message_as_json, message_of_record
 
 
 class MessageSession:
@@ -92,7 +92,7 @@ class Log(MutableSequence[Message]):
         return len(self._store.conversation)
 
     def __iter__(self) -> Iterator[Message]:
-        return iter([read(record) for record in self._store.conversation.records()])
+        return iter([message_of_record(record) for record in self._store.conversation.records()])
 
     @overload
     def __getitem__(self, index: int) -> Message: ...
@@ -105,7 +105,7 @@ class Log(MutableSequence[Message]):
         found = self._store.conversation.records(limit=1, offset=back) if back >= 0 else []
         if not found:
             raise IndexError("there is no message at this place")
-        return read(found[0])
+        return message_of_record(found[0])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         messages = list(self)

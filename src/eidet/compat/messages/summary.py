@@ -10,10 +10,10 @@ from ...core.errors import BadInput, Misconfigured
 from ...core.record import Trust
 from ...models.llm import LLM
 from ...text.tokens import counter_of
-from ...views.summaries import summary_id
+from ...views.log_order import summary_id
 from ..opening import check_limit, check_whole
 from .base import BaseMemoryStore, FairLock, Kept, await_if_needed, check_page
-from .message import Message, fit_messages, read_time
+from .message import Message, fit_messages, local_time
 
 KEPT = 10
 BEGINNING = "Previous conversation summary: "
@@ -83,7 +83,7 @@ class SummaryMemory(BaseMemoryStore):
         record = self.memory.get(summary_id(self.session_id), scope=self.scope)
         if record is None or record.trust is Trust.QUARANTINED:
             return []
-        parts, then = record.whole.text.removeprefix(BEGINNING).split(f"\n\n{BEGINNING}"), read_time(record)
+        parts, then = record.whole.text.removeprefix(BEGINNING).split(f"\n\n{BEGINNING}"), local_time(record)
         return [Message(role="system", content=BEGINNING + part, timestamp=then) for part in parts]
 
     @property

@@ -14,8 +14,8 @@ from typing import Final, Generic, Protocol, TypeVar
 from ...core.errors import Corrupt, EidetError
 from ...core.scope import Scope
 from ...store import Changes, Head, Store, verbs
-from .arms import VectorArm
 from .shard import Shard
+from .vectors import VectorArm
 
 T = TypeVar("T")
 V = TypeVar("V", bound=VectorArm)

@@ -19,9 +19,8 @@ from ...models.embed import WordEmbedder, reads_sentences
 from ...models.embed.wordllama import WordLlama
 from ...text import Analyzer, term_id, unpack
 from ...text.thesaurus import Related, list_related
-from .. import Floats
+from .. import Floats, Rows
 from .postings import Terms
-from .term_places import TermPlaces
 from .vectors import VectorPlanes
 
 MOST: Final = 100_000  # words kept, for all scopes together: some 50 MB
@@ -59,12 +58,12 @@ class Lexicon:
         with self._lock:
             if len(self._places) > MOST:
                 self._begin()
-            rows = self._places.find(ids)
+            rows = self._find_places(ids)
             at = (rows == 0).nonzero()[0]
             if len(at):
                 unknown = ids.take(at)
                 self._learn(unknown.tolist(), spell)
-                rows[at] = self._places.find(unknown)
+                rows[at] = self._find_places(unknown)
             return self._vectors.high.take(rows, axis=0), self._vectors.scale.take(rows)
 
     def reader(self, spell: Spell) -> WordReader:
@@ -81,7 +80,7 @@ class Lexicon:
 
     def _begin(self) -> None:
         """No words; the first row is for terms that are not known."""
-        self._places = TermPlaces()
+        self._places: dict[int, int] = {}
         self._vectors = VectorPlanes(self._embedder.width)
         self._vectors.append([None])
 
@@ -95,8 +94,13 @@ class Lexicon:
             self._add(list(spelt), [row.tobytes() for row in made])
 
     def _add(self, ids: list[int], vectors: list[bytes]) -> None:
+        first = self._vectors.count
         self._vectors.append(vectors)
-        self._places.add(ids)
+        self._places.update(zip(ids, range(first, first + len(ids)), strict=True))
+
+    def _find_places(self, ids: Terms) -> Rows:
+        """The row of each; 0 for one that is not known."""
+        return np.fromiter((self._places.get(id, 0) for id in ids.tolist()), np.intp, len(ids))
 
 
 def _has_digit(term: str) -> bool:

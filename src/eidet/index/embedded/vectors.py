@@ -10,7 +10,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import simsimd
@@ -27,6 +27,37 @@ AT_ONCE: Final = 128  # vectors that are split into planes: what that takes stay
 RETRY: Final = 16  # scans after which the other number of threads is tried again
 NOISE: Final = 1e-6  # differences below this come from rounding
 EDGE: Final = 99.0  # percent of the points fill the plane; the others are drawn in from outside
+
+
+class Scorer(Protocol):
+    """Scores the rows of a scope by their vectors. The query has length one."""
+
+    def scan(self, query: Floats, rows: Rows | None) -> Floats:
+        """A cosine for every row (or those given, which rise), as near as a ranking of many needs it."""
+
+    def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
+        """The scores of candidates, exact for the best `count` of them; may change what it is given."""
+
+
+class VectorArm(Scorer, Protocol):
+    """The vectors of a scope, a row for each row of its columns, wherever they are kept."""
+
+    width: int
+
+    def append(self, blobs: Sequence[bytes | None]) -> None:
+        """Adds a row for each; one without a vector scores 0."""
+
+    def reserve(self, count: int) -> None:
+        """Makes room for so many rows in all."""
+
+    def mark_gone(self, rows: Rows) -> None:
+        """Learns that living rows are gone; they stay where they are until `keep`."""
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Forgets the other rows and numbers those that stay anew."""
+
+    @property
+    def nbytes(self) -> int: ...
 
 
 class Pace:

@@ -43,7 +43,7 @@ __all__ = ["PgvectorIndex", "PgvectorSettings"]
 
 log: logging.Logger = logging.getLogger("eidet.index")
 
-MATCHING: Final = 50_000  # units that are looked at for their words: those with rare words
+MATCHING: Final = 5_000  # units that are looked at for their words: those with rare words
 SHORTLIST: Final = 200  # candidates at least, the best of both arms together
 LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
 SAMPLE: Final = 256  # vectors by which the lowest cosine is judged

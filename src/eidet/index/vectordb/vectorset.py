@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -23,7 +23,7 @@ from ...store.redis.address import RedisAddress as Place
 from ...store.redis.client import Command, RedisClient, pages
 from ...store.redis.key_names import Keys
 from ...store.redis.vector_sets import VECTOR_SETS, VectorSetRegistry, take_out
-from ...store.traits import has_ability
+from ...store.traits import traits_of
 from ...text import Analyzer
 from .. import Floats
 from . import UNIT_BITS, Match, Point, VectorLost, VectorShelf
@@ -50,13 +50,6 @@ NAMES: Final = {
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]*")
 _BINARY: Final = 1e-4  # the grammar knows no negative exponents: what is smaller is told by a power of two
 SCANNED: Final = 40_000  # in a set of up to so many, all are looked at for those that pass
-
-
-class LivesOnRedis(Protocol):
-    """A store on a Redis server."""
-
-    @property
-    def address(self) -> Place: ...
 
 
 def vectorset(
@@ -93,12 +86,12 @@ def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
     if name.startswith("vectorset+"):
         ours: dict[str, str] = {word: options.pop(word) for word in OPTIONS if word in options}
         return address_of(f"{name.removeprefix('vectorset+')}?{urlencode(ours)}"), options
-    if not has_ability(store, LivesOnRedis):
+    place = traits_of(store).address
+    if not isinstance(place, Place):
         raise Misconfigured(
             "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
             "none: name one, such as index='vectorset+redis://localhost:6379/0'"
         )
-    place = cast("LivesOnRedis", store).address
     deadline = Options(options).read_number("deadline", 0.0) or place.deadline_seconds
     options.pop("deadline", None)
     return replace(place, deadline_seconds=deadline), options

@@ -75,8 +75,7 @@ class EidetChatMemoryStore:
         with self._lock:
             drafts = _draft_messages(messages, run_id, agent_id, self.memory.parts.clock())
             fresh = drop_known(self.memory, drafts, scope)
-            if fresh:
-                self.memory.remember(fresh, scope=scope, again=True)
+            self.memory.remember(fresh, scope=scope, again=True)
 
     def search_memories(
         self,

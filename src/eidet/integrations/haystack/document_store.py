@@ -157,9 +157,7 @@ class EidetDocumentStore(DocumentFields):
     def delete_documents(self, document_ids: list[str]) -> None:
         """Deletes documents; ids that are not there are passed over."""
         ids = [key_id(name) for name in document_ids]
-        there = [record.id for record in self.memory.get(ids, scope=self.scope) if record]
-        if there:
-            self.memory.forget(there, scope=self.scope, for_good=False)
+        self.memory.forget(ids, scope=self.scope, for_good=False)
 
     def delete_all_documents(self) -> None:
         self.memory.forget(where=_DOCUMENT, scope=self.scope, for_good=False)
@@ -178,8 +176,7 @@ class EidetDocumentStore(DocumentFields):
             for record, document in self._read(filters):
                 document.meta.update(meta)
                 drafts.append(_draft_document(document, record.occurred, self.use_embeddings))
-            if drafts:
-                self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
         return len(drafts)
 
     def search(
@@ -216,8 +213,7 @@ class EidetDocumentStore(DocumentFields):
             _draft_document(document, at, self.use_embeddings)
             for document, at in zip(documents.values(), self._times.take(len(documents)), strict=True)
         ]
-        if drafts:
-            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
 
     def _read(self, filters: dict[str, Any] | None) -> list[tuple[Record, Document]]:
         found = []

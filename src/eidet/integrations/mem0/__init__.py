@@ -92,7 +92,7 @@ class Memory:
         """
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
         writing = Writing(
-            entities=Entities.read(ids),
+            entities=Entities.parse(ids),
             metadata=clean_metadata(metadata, "add()"),
             expiration_date=parse_expiration(expiration_date),
             now=self.memory.parts.clock(),
@@ -197,7 +197,7 @@ class Memory:
                 "At least one filter is required to delete all memories. If you want to delete all "
                 "memories, use the `reset()` method."
             )
-        self._verbs.delete_all(Entities.read(ids))
+        self._verbs.delete_all(Entities.parse(ids))
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:

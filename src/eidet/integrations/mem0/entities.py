@@ -46,7 +46,7 @@ class Entities:
     run_id: str | None = None
 
     @classmethod
-    def read(cls, values: Mapping[str, Any], *, spaces: bool = False) -> Entities:
+    def parse(cls, values: Mapping[str, Any], *, spaces: bool = False) -> Entities:
         """Those that are named; `BadInput` if none is."""
         named = {name: parse_id(values.get(name), name, spaces=spaces) for name in NAMES}
         if not any(named.values()):

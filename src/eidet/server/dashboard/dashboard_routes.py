@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from ...core.scope import Scope
 from ...core.validate import moment
 from ...eval.cases import Question
-from ...eval.saving import save_question
+from ...eval.lines import save_question
 from ...exchange.record_exports import check_plain
 from ...memory import Memory
 from ...store.traits import path_of
@@ -36,8 +36,8 @@ from ..serving import (
 from . import facts_view, health_view, memories_view, overview_view, timeline_view, why_view
 from .entry_scan import EntryScan
 from .map_view import MapCache
-from .progress import stream_work
 from .record_json import record_as_json, records_as_json
+from .transfer_routes import stream_work
 
 T = TypeVar("T")
 SAVED: Final = 20_000  # records of a scope that an evaluation set holds

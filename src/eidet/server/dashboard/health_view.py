@@ -14,8 +14,8 @@ from ...quality.metrics import MEANINGS
 from ...store.traits import is_sealed
 from ...upkeep import WORKS
 from ..rest.admin_routes import OF_THE_SERVER
-from .progress import Report
 from .record_json import records_as_json
+from .transfer_routes import Report
 
 CHANGES: Final = 200  # changes of an upkeep run that are told
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
+from functools import wraps
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
 from ...core import verb_table as table
-from ...core.verb_table import DETAILS, FILTERS, NEW_MEMORY, REVISE, Argument
+from ...core.verb_table import NEW_MEMORY, Argument, Form
 from ..rest.bodies import limit_field
+
+Tool = Callable[..., Coroutine[Any, Any, Any]]
 
 MOST_HITS: Final = 100
 MOST_TEXTS: Final = 100
@@ -22,6 +27,40 @@ def _take(argument: Argument, about: str = "", **narrower: Any) -> Any:
     return limit_field(replace(argument, **narrower), f"{argument.about} {about}".strip())
 
 
+_KINDS: Final = ("fact", "message", "episode", "summary", "document", "state", "action", "interaction")
+_TRUSTS: Final = ("user", "tool", "web", "unknown")
+_CHOICES: Final = {"kind": _KINDS, "kinds": _KINDS, "trust": _TRUSTS}  # what an agent may choose from
+_TYPES: Final = {Form.NUMBER: float}
+
+
+def takes(*names: str, table: Mapping[str, Argument]) -> Callable[[Tool], Tool]:
+    """Gives a tool arguments of the table in place of its `**keywords`: it gets those that were given."""
+
+    def declare(tool: Tool) -> Tool:
+        signature = inspect.signature(tool, eval_str=True)
+        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        more = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+            for name, hint in ((name, _hint_of(name, table[name])) for name in names)
+        ]
+
+        @wraps(tool)
+        async def run(self: Any, /, **given: Any) -> Any:
+            absent = {name for name in names if given.get(name) is None}
+            return await tool(self, **{name: value for name, value in given.items() if name not in absent})
+
+        run.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        return run
+
+    return declare
+
+
+def _hint_of(name: str, argument: Argument) -> Any:
+    kind: Any = Literal[_CHOICES[name]] if name in _CHOICES else _TYPES.get(argument.form, str)
+    about = "ISO 8601." if argument.form is Form.TIME else ""
+    return Annotated[(list[kind] if argument.several else kind) | None, _take(argument, about)]
+
+
 ScopeName = Annotated[str | None, Field(description=f"{table.SCOPE} Leave it out for the usual one.")]
 NewText = Annotated[str, _take(NEW_MEMORY["text"])]
 MoreTexts = Annotated[
@@ -31,20 +70,8 @@ MoreTexts = Annotated[
         description="Further texts with the same details. All are stored, or none.",
     ),
 ]
-RevisedText = Annotated[str | None, _take(REVISE["text"])]
 PreviewOnly = Annotated[bool, _take(table.FORGET["preview"])]
 Question = Annotated[str, _take(table.QUERY)]
-MemoryKind = Literal["fact", "message", "episode", "summary", "document", "state", "action", "interaction"]
-KindOfText = Annotated[MemoryKind | None, _take(DETAILS["kind"], "Default: fact.")]
-Kinds = Annotated[list[MemoryKind] | None, _take(FILTERS["kinds"])]
-Who = Annotated[str | None, _take(DETAILS["who"])]
-Session = Annotated[str | None, _take(DETAILS["session"])]
-Since = Annotated[str | None, _take(FILTERS["since"], "ISO 8601.")]
-Until = Annotated[str | None, _take(FILTERS["until"], "ISO 8601.")]
-Occurred = Annotated[str | None, _take(DETAILS["occurred"], "ISO 8601.")]
-Importance = Annotated[float | None, _take(DETAILS["importance"])]
-Source = Annotated[str | None, _take(DETAILS["source"])]
-SourceTrust = Annotated[Literal["user", "tool", "web", "unknown"] | None, _take(DETAILS["trust"])]
 Key = Annotated[str | None, _take(NEW_MEMORY["key"])]
 Again = Annotated[bool, _take(table.AGAIN)]
 Limit = Annotated[int, _take(table.LIMIT, most=MOST_HITS)]

@@ -147,4 +147,4 @@ def parse_entities(said: Mapping[str, Any]) -> Entities:
     for name in NAMES:
         if not isinstance(said.get(name), EntityId | None):
             raise BadInput(f"{name} must be a text")
-    return Entities.read(said, spaces=True)
+    return Entities.parse(said, spaces=True)

@@ -3,7 +3,7 @@
 bodies.py          bodies of requests, from the table of verbs; drafts and arguments from bodies
 replies.py         what answers hold          routing.py   how a verb becomes a route
 memory_routes.py   remember, get, revise, mark, forget by id     once.py   idempotency keys
-search_routes.py   recall, context, find, forget, feedback       cursors.py   pages
+search_routes.py   recall, context, find with its pages, forget, feedback
 admin_routes.py    scopes, stats, health, export, load
 facts_routes.py    what held when, who is who, and decisions about facts
 """

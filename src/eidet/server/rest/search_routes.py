@@ -1,23 +1,35 @@
-"""Asking and forgetting: recall, context, find, count, forget, and what was useful."""
+"""Asking and forgetting: recall, context, find, count, forget, and what was useful.
+
+Pages of `find` stay in step while others write: the next page begins at the value the last one ended with. Of
+the records that share that value, the cursor names those that were given already, or counts very many.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
 from ...aio import AsyncMemory
 from ...core.arguments import check_filter
+from ...core.condition import Condition
+from ...core.errors import BadInput
 from ...core.hit import Hits
 from ...core.record import Record
 from ...core.scope import Scope
+from ...core.validate import dump_json
 from ...core.verb_table import VERBS
 from ...core.where import Where
 from ..access import Right
 from ..errors import Problem
 from ..serving import Grant, check_rights
 from .bodies import check_records, read_given
-from .cursors import PageMark, hash_asked, read_cursor, write_cursor
 from .once import IdempotencyKey, begin
 from .replies import (
     ContextReply,
@@ -99,22 +111,22 @@ async def find(body: Any, grant: Grant) -> Response:
     return respond(content)
 
 
-def _write_page(found: list[Record], mark: PageMark, body: Any) -> bytes:
+def _write_page(found: list[Record], mark: _PageMark, body: Any) -> bytes:
     known = frozenset(mark.ids)  # what was given already
     page = [record for record in found if record.id not in known][: body.limit]
     more = len(found) > body.limit + len(mark.ids) and page
-    cursor = write_cursor(mark.after(page)) if more else None
+    cursor = _write_cursor(mark.after(page)) if more else None
     return dump({"memories": tell_records(page, vectors=body.vectors), "cursor": cursor})
 
 
-def _read_mark(body: Any, scope: str) -> PageMark:
-    asked = hash_asked(scope, body.model_dump(exclude={"cursor", "limit", "vectors"}))
+def _read_mark(body: Any, scope: str) -> _PageMark:
+    asked = _hash_asked(scope, body.model_dump(exclude={"cursor", "limit", "vectors"}))
     if body.cursor is None:
-        return PageMark(order=body.order, asked=asked, skip=body.offset)
-    return read_cursor(body.cursor, body.order, asked)
+        return _PageMark(order=body.order, asked=asked, skip=body.offset)
+    return _read_cursor(body.cursor, body.order, asked)
 
 
-def _narrow(body: Any, mark: PageMark) -> Where | None:
+def _narrow(body: Any, mark: _PageMark) -> Where | None:
     where = check_filter(read_given(body).get("where"))
     if mark.value is None:
         return where
@@ -155,3 +167,77 @@ async def feedback(
     about: Hits | str = body.id or Hits((), scope=grant.single)
     await grant.memory.feedback(about, useful=body.useful, scope=grant.scope, by=body.by)
     return Response(status_code=204)
+
+
+MOST_NAMED: Final = 500  # ids in one cursor
+_SPANS: Final[dict[str, tuple[str, str]]] = {
+    "occurred": ("since", "until"),
+    "created": ("created_since", "created_until"),
+    "importance": ("importance_min", "importance_max"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PageMark:
+    """Where a page ended: the value of its last record, the ids with that value, and how many are passed."""
+
+    order: str
+    asked: str  # the hash of what was asked
+    value: float | None = None
+    ids: tuple[str, ...] = ()
+    skip: int = 0
+
+    def bounds(self) -> Where:
+        """Records from the last value on."""
+        if self.value is None:
+            return Where()
+        name, down = self.order.removeprefix("-"), self.order.startswith("-")
+        if name == "uses":
+            return Where(conditions=(Condition("record.uses", "<=" if down else ">=", self.value),))
+        since, until = _SPANS[name]
+        bound: dict[str, Any] = {until if down else since: self.value}
+        return Where(**bound)
+
+    def after(self, page: Sequence[Record]) -> _PageMark:
+        """The mark for what follows a page."""
+        name = self.order.removeprefix("-")
+        if name not in (*_SPANS, "uses"):  # values may be absent: pages go by number
+            return replace(self, skip=self.skip + len(page))
+        last = getattr(page[-1], name)
+        same = [record.id for record in page if getattr(record, name) == last]
+        if last == self.value:
+            same = [*self.ids, *same]
+        skip = self.skip if last == self.value else 0
+        if len(same) > MOST_NAMED:
+            return replace(self, value=last, ids=(), skip=skip + len(same))
+        return replace(self, value=last, ids=tuple(same), skip=skip)
+
+
+def _hash_asked(*asked: Any) -> str:
+    """Of everything that must not change between two pages."""
+    return blake2b(dump_json(asked, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def _write_cursor(mark: _PageMark) -> str:
+    fields = [mark.order, mark.asked, mark.value, list(mark.ids), mark.skip]
+    return base64.urlsafe_b64encode(dump_json(fields).encode()).decode()
+
+
+def _read_cursor(cursor: str, order: str, asked: str) -> _PageMark:
+    """`BadInput` if it is none of ours, or is for another question."""
+    try:
+        fields = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        mark = _parse_mark(*fields)
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        raise BadInput("this cursor is not one that a page gave") from None
+    if (mark.order, mark.asked) != (order, asked):
+        raise BadInput("this cursor belongs to another question: only the cursor changes from page to page")
+    return mark
+
+
+def _parse_mark(order: str, asked: str, value: float | None, ids: list[str], skip: int) -> _PageMark:
+    if not isinstance(skip, int) or skip < 0 or not all(isinstance(one, str) for one in ids):
+        raise ValueError
+    if value is not None:
+        value = float(value)
+    return _PageMark(order=order, asked=asked, value=value, ids=tuple(ids), skip=skip)

@@ -92,13 +92,6 @@ class SqlReader:
             rows = self._among(scope, "seq", seqs)
         return sorted(map(record_of, rows), key=lambda record: record.seq)
 
-    def list_revised(self, scope: Scope, most: int) -> list[tuple[str, str]] | None:
-        statement = self._sql.list_revised(scope)
-        found = self.ask(statement.sql, statement.bind(**scope_range(scope)[1], most=most + 1))
-        if len(found) > most:
-            return None
-        return [(path, id) for path, id in found]
-
     def list_derived(self, scope: Scope) -> list[Record]:
         found = self.select(ALL, Where(scope=scope), "AND derived_from IS NOT NULL ORDER BY seq")
         return list(map(record_of, found))
@@ -172,7 +165,7 @@ class SqlReader:
         return count_records(self.walk(where), columns)
 
     def survey(self, alive: Where, *, fresh: float, ripe: float, stale: float) -> Survey:
-        """Counts records, see `CountsQuality.survey`; ask it as of one moment."""
+        """Counts records, see `AnswersVerbs.survey`; ask it as of one moment."""
         test, values = self.test(alive)
         counts = self._sql.compile(COUNTS)
         asked = counts.bind(fresh=fresh, ripe=ripe, stale=stale)

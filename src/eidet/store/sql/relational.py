@@ -36,7 +36,6 @@ class RelationalStore:
         self._driver = driver
         self._sql = Statements(driver.json.mark)
         self._reader = self._reader_type(self._sql, driver.json, driver.read)
-        self.list_revised: Final = self._reader.list_revised
         self.list_telling: Final = partial(list_telling, self._snapshot)
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
         self.writable: bool = driver.writable

@@ -32,11 +32,11 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...net.worker import BackgroundWorker
 from .. import SETTINGS, TOMBSTONES, Changes, Head, Scrubbed, Store, Table, Transaction, verbs
-from ..abilities import LivesInFile
 from ..answers import count_records, sort_records
 from ..lives import Carry, put_lives
 from ..model import K, V
 from ..rules import check_order
+from ..traits import StoreTraits, path_of
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
 from .members import Members
 from .moving import Copies, Mover, find_copies, join_histories, newest
@@ -47,10 +47,10 @@ log: logging.Logger = logging.getLogger("eidet")
 
 T = TypeVar("T")
 
-READS: Final = 50  # attempts at an answer while other processes move records
-MEND_SECONDS: Final = 15.0  # between looks for what is out of place, if nothing is known to be
-BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits
-GOODBYE_SECONDS: Final = 1.0  # that closing waits for a delivery that is under way
+_READS: Final = 50  # attempts at an answer while other processes move records
+_MEND_SECONDS: Final = 15.0  # between looks for what is out of place, if nothing is known to be
+_BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits
+_GOODBYE_SECONDS: Final = 1.0  # that closing waits for a delivery that is under way
 
 
 class TieredStore:
@@ -73,24 +73,22 @@ class TieredStore:
         opened = long() if callable(long) else long
         self.archive = archive
         self.identity: str = blake2b(f"tiered {opened.identity}".encode(), digest_size=16).hexdigest()
-        if isinstance(opened, LivesInFile):
-            self.path: Path = Path(opened.path)
-            outbox = f"{opened.path}-outbox" if outbox is None else outbox
+        self.path = path_of(opened)
+        if self.path is not None and outbox is None:
+            outbox = f"{self.path}-outbox"
         folder = None if outbox is None else Path(outbox).expanduser().absolute()
         self._members = Members(short, opened, folder, ticks)
-        self.list_files = self._members.list_files
-        self.tell_home = self._members.tell_home
         self._clock, self._ticks = clock, ticks
         self._lock = threading.RLock()  # held by whoever writes or mends
         self._mover = Mover(self._members, clock, ticks)
         self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else put_lives
-        self._mended = -MEND_SECONDS
+        self._mended = -_MEND_SECONDS
         self._settings: dict[tuple[str | None, str], dict[str, str]] = {}  # last read, by name or by prefix
         self._courier = BackgroundWorker(
             "eidet-courier",
             self._deliver,
-            delay_seconds=BACK_SECONDS,
-            pause_seconds=BACK_SECONDS,
+            delay_seconds=_BACK_SECONDS,
+            pause_seconds=_BACK_SECONDS,
             on_error=lambda error: log.debug("what waits is delivered later: %s", error),
         )
         try:
@@ -114,6 +112,15 @@ class TieredStore:
             for name in self._members.missing()
         )
 
+    def describe(self) -> StoreTraits:
+        return StoreTraits(
+            path=self.path,
+            files=self._members.list_files(),
+            home=self._members.tell_home,
+            archive=self.archive,
+            missing=self.missing,
+        )
+
     def health(self) -> dict[str, Any]:
         stuck = self._mover.list_stuck()
         outbox = {
@@ -126,7 +133,7 @@ class TieredStore:
         return {**self._members.health(), "outbox": outbox}
 
     def close(self) -> None:
-        self._courier.stop(GOODBYE_SECONDS)
+        self._courier.stop(_GOODBYE_SECONDS)
         self._members.close()
 
     # Writing.
@@ -135,7 +142,7 @@ class TieredStore:
         """What belongs to a store that is down goes to the outbox; `Unavailable` if it cannot wait."""
         with self._lock:
             hasty = self._members.outbox is not None or self._members.missing()
-            if self._ticks() - self._mended >= (BACK_SECONDS if hasty else MEND_SECONDS):
+            if self._ticks() - self._mended >= (_BACK_SECONDS if hasty else _MEND_SECONDS):
                 self.mend()
             answer = write(self._members, job, self._clock())
         self._start_courier()
@@ -163,13 +170,13 @@ class TieredStore:
         with suppress(Unavailable):
             self._members.ask(lambda _, store: store.head())
         self.mend()
-        return BACK_SECONDS if self._members.count_waiting() else None
+        return _BACK_SECONDS if self._members.count_waiting() else None
 
     # Reading.
 
     def _ask(self, job: Callable[[Member, LeapingStore, Copies], T]) -> list[T]:
         """What each member answers as of one moment: asked again if a record moved meanwhile."""
-        for _ in range(READS):
+        for _ in range(_READS):
             copies = find_copies(self._members.ask)
             answers = self._members.ask(partial(_call, job, copies))
             if find_copies(self._members.ask) == copies:

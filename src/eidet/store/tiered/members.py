@@ -22,7 +22,7 @@ log: logging.Logger = logging.getLogger("eidet")
 
 T = TypeVar("T")
 
-ROUNDS: Final = 5  # of catching up with each other, while others write
+_ROUNDS: Final = 5  # of catching up with each other, while others write
 
 
 class Members:
@@ -57,8 +57,8 @@ class Members:
             "the short and the long store are the same: name two, or use one without tiered://"
         )
 
-    def list_files(self) -> list[Path]:
-        return [*paths_of(self.long.store), *paths_of(self.short.store)]
+    def list_files(self) -> tuple[Path, ...]:
+        return (*paths_of(self.long.store), *paths_of(self.short.store))
 
     def tell_home(self) -> str:
         return "\n".join((home_of(self.long.store), home_of(self.short.store)))
@@ -159,7 +159,7 @@ class Members:
 
     def head(self) -> Head:
         """Up to where everybody has come: a store that lags behind leaps, so that it writes nothing below."""
-        for _ in range(ROUNDS):
+        for _ in range(_ROUNDS):
             heads = self.ask(lambda _, store: store.head())
             for member, head in heads:
                 self._learn(member, head)

@@ -31,12 +31,12 @@ from .members import Members
 log: logging.Logger = logging.getLogger("eidet")
 
 MOVED: Final = "eidet:moved"  # by whom a copy was deleted that lives on in another member
-MARK: Final = "moving"  # the setting of a member that counts moves and names what arrived
-BATCH: Final = 200  # records that are moved at once
+_MARK: Final = "moving"  # the setting of a member that counts moves and names what arrived
+_BATCH: Final = 200  # records that are moved at once
 ASIDE_SECONDS: Final = 60.0  # before what a store rejected is offered again
-TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,), "outbox": ()}  # what belongs there
-Lives = Sequence[tuple[Record, Sequence[Event]]]  # records with their histories
-Source = LeapingStore | Transaction
+_TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,), "outbox": ()}  # what belongs there
+_Lives = Sequence[tuple[Record, Sequence[Event]]]  # records with their histories
+_Source = LeapingStore | Transaction
 T = TypeVar("T")
 
 
@@ -47,7 +47,7 @@ def key_of(record: Record) -> Key:
 # Which of several copies counts.
 
 
-def rank(record: Record) -> tuple[bool, int, int]:
+def _rank(record: Record) -> tuple[bool, int, int]:
     """Orders copies of a record; the highest counts. Their seqs are those of all members."""
     return record.seq % STEP == OUTBOX, record.version, record.seq
 
@@ -57,7 +57,7 @@ def newest(records: Iterable[Record]) -> dict[Key, Record]:
     found: dict[Key, Record] = {}
     for record in records:
         key = key_of(record)
-        if key not in found or rank(found[key]) < rank(record):
+        if key not in found or _rank(found[key]) < _rank(record):
             found[key] = record
     return found
 
@@ -70,14 +70,14 @@ class Copies(NamedTuple):
 
     def list_marked(self) -> set[Key]:
         """Records whose move broke off, or is under way."""
-        return set[Key]().union(*(parse_mark(mark)[1] for _, mark in self.marks))
+        return set[Key]().union(*(_parse_mark(mark)[1] for _, mark in self.marks))
 
 
-def find_copies(ask: Callable[[Callable[[Member, Source], Any]], list[tuple[Member, Any]]]) -> Copies:
+def find_copies(ask: Callable[[Callable[[Member, _Source], Any]], list[tuple[Member, Any]]]) -> Copies:
     """Asks members for marks, and for copies only where a mark or the outbox names records."""
-    marks = ask(lambda _, source: source.values(SETTINGS, (MARK,)).get(MARK, ""))
+    marks = ask(lambda _, source: source.values(SETTINGS, (_MARK,)).get(_MARK, ""))
     copies = Copies(tuple((member.name, mark) for member, mark in marks), {})
-    up = [tier for member, _ in marks for tier in TIERS[member.name]]
+    up = [tier for member, _ in marks for tier in _TIERS[member.name]]
     keys = copies.list_marked().union(*(waiting for _, waiting in ask(partial(_list_waiting, tiers=up))))
     if not keys:
         return copies
@@ -88,7 +88,7 @@ def find_copies(ask: Callable[[Callable[[Member, Source], Any]], list[tuple[Memb
     return copies._replace(hidden={copy.seq: copy for copy in found if copy.seq not in counted})
 
 
-def _list_waiting(member: Member, source: Source, tiers: Sequence[Tier]) -> set[Key]:
+def _list_waiting(member: Member, source: _Source, tiers: Sequence[Tier]) -> set[Key]:
     """What waits in the outbox for a store that is there: the store may hold an earlier version."""
     if member.number != OUTBOX or not tiers:
         return set()
@@ -102,7 +102,7 @@ def _list_waiting(member: Member, source: Source, tiers: Sequence[Tier]) -> set[
 # Marks.
 
 
-def parse_mark(mark: str) -> tuple[int, set[Key]]:
+def _parse_mark(mark: str) -> tuple[int, set[Key]]:
     """How many moves there were, and the records whose old copy may be left."""
     count, *keys = json.loads(mark or "[0]")
     return count, {(scope, id) for scope, id in keys}
@@ -110,9 +110,9 @@ def parse_mark(mark: str) -> tuple[int, set[Key]]:
 
 def mark_arrivals(transaction: Transaction, arrived: Iterable[Key], *, done: Iterable[Key] = ()) -> None:
     """Notes records that arrived in this transaction, and those whose old copy is gone."""
-    count, keys = parse_mark(transaction.values(SETTINGS, (MARK,)).get(MARK, ""))
+    count, keys = _parse_mark(transaction.values(SETTINGS, (_MARK,)).get(_MARK, ""))
     left = sorted((keys | set(arrived)) - set(done))
-    transaction.set_values(SETTINGS, {MARK: dump_json([count + 1, *left])})
+    transaction.set_values(SETTINGS, {_MARK: dump_json([count + 1, *left])})
 
 
 # Histories.
@@ -120,13 +120,13 @@ def mark_arrivals(transaction: Transaction, arrived: Iterable[Key], *, done: Ite
 
 def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
     """One history out of those of all members: a record that moved took its history along."""
-    lives = [life for story in stories for life in split_lives(story) if life[-1].by != MOVED]
+    lives = [life for story in stories for life in _split_lives(story) if life[-1].by != MOVED]
     ended = sorted((life for life in lives if life[-1].what == "forgotten"), key=lambda life: life[-1].at)
     living = max((life for life in lives if life[-1].what != "forgotten"), key=len, default=[])
     return [*chain.from_iterable(ended), *living]
 
 
-def split_lives(story: Sequence[Event]) -> list[Sequence[Event]]:
+def _split_lives(story: Sequence[Event]) -> list[Sequence[Event]]:
     """The times that an id was in one member."""
     starts = [at for at, event in enumerate(story) if event.what == "created" or not at]
     return [story[at:end] for at, end in pairwise([*starts, len(story)])]
@@ -135,7 +135,7 @@ def split_lives(story: Sequence[Event]) -> list[Sequence[Event]]:
 # Moving.
 
 
-def copy_lives(transaction: Transaction, lives: Lives) -> list[Record]:
+def copy_lives(transaction: Transaction, lives: _Lives) -> list[Record]:
     """Writes records with all that happened to them; the records as they are stored now.
 
     A copy that is there goes, so that whoever took it for an old one deletes nothing.
@@ -151,13 +151,13 @@ def copy_lives(transaction: Transaction, lives: Lives) -> list[Record]:
 
 def _copy_life(transaction: Transaction, record: Record, story: Sequence[Event]) -> Record:
     (stored,) = transaction.insert([record])
-    for event in split_lives(story)[-1][1:]:
+    for event in _split_lives(story)[-1][1:]:
         transaction.remove([stored], [event])
         (stored,) = transaction.insert([record])
     return stored
 
 
-def read_lives(source: Source, records: Iterable[Record]) -> Lives:
+def read_lives(source: _Source, records: Iterable[Record]) -> _Lives:
     """Records with their histories."""
     return [(record, source.history(record.scope, record.id)) for record in records]
 
@@ -170,14 +170,14 @@ def leave(members: Members, source: Member, records: Sequence[Record], now: floa
     members.note_head(source)
     for member in (members.short, members.long):
         if not member.down:
-            clear_mark(member, {key_of(record) for record in records})
+            _clear_mark(member, {key_of(record) for record in records})
     if not members.long.down:
         members.long.ask(partial(_drop_staged, seqs=[source.outer_seq(record.seq) for record in records]))
 
 
-def clear_mark(member: Member, keys: set[Key]) -> None:
+def _clear_mark(member: Member, keys: set[Key]) -> None:
     """Takes records off the mark of a member."""
-    if keys & parse_mark(member.ask(lambda store: verbs.get_setting(store, MARK)) or "")[1]:
+    if keys & _parse_mark(member.ask(lambda store: verbs.get_setting(store, _MARK)) or "")[1]:
         member.ask(lambda store: store.write(partial(mark_arrivals, arrived=(), done=keys)))
 
 
@@ -222,19 +222,19 @@ class Mover:
             own = [copy.but(seq=copy.seq // STEP) for copy in old if member.owns(copy.seq)]
             leave(self._members, member, own, self._clock())
         for member in (self._members.short, self._members.long):
-            clear_mark(member, left)
+            _clear_mark(member, left)
 
     def _move_due(self, source: Member, target: Member, receive: Callable[..., None]) -> None:
         """Moves what belongs to the target, in the order of writing; one by one if some is refused."""
-        where = Where(tiers=TIERS[target.name])
+        where = Where(tiers=_TIERS[target.name])
         while not target.down and (due := self._list_due(source, where)):
             move = partial(self._move, source, target, where, receive)
             try:
-                move(due, BATCH)
+                move(due, _BATCH)
             except Unavailable:
                 raise
             except EidetError:
-                for seq in due[:BATCH]:
+                for seq in due[:_BATCH]:
                     self._move_one(source, seq, move)
 
     def _list_due(self, source: Member, where: Where) -> list[int]:
@@ -295,12 +295,12 @@ class Mover:
         return answer
 
 
-def _take_in(transaction: Transaction, lives: Lives) -> None:
+def _take_in(transaction: Transaction, lives: _Lives) -> None:
     copy_lives(transaction, lives)
     mark_arrivals(transaction, [key_of(record) for record, _ in lives])
 
 
-def _receive(transaction: Transaction, carry: Carry, lives: Lives, now: float) -> None:
+def _receive(transaction: Transaction, carry: Carry, lives: _Lives, now: float) -> None:
     """Writes next versions of what is there. What was delivered before is not written again."""
     there = read_records(transaction, (record for record, _ in lives))
     carry(transaction, [one for one in lives if not _was_sent(there.get(key_of(one[0])), one[0])], now)
@@ -315,7 +315,7 @@ def _was_sent(there: Record | None, record: Record) -> bool:
     return revised or not list_changes(there, record)
 
 
-def _read_all(source: Source, keys: Iterable[Key]) -> list[Record]:
+def _read_all(source: _Source, keys: Iterable[Key]) -> list[Record]:
     ids: dict[str, list[str]] = {}
     for scope, id in keys:
         ids.setdefault(scope, []).append(id)

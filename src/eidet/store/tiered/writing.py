@@ -23,14 +23,14 @@ from .transaction import CannotWait, JointTransaction, MemberFailed, RunAgain, a
 
 T = TypeVar("T")
 
-RERUNS: Final = 100  # of a write whose members are changed by others all the time
+_RERUNS: Final = 100  # of a write whose members are changed by others all the time
 
 
 def write(members: Members, job: Callable[[Transaction], T], now: float) -> T:
     """Runs a job over all members that are there."""
     stay = False
     away = {member: member.down_error() for member in (members.long, members.short) if not member.answers()}
-    for _ in range(RERUNS):
+    for _ in range(_RERUNS):
         if len(away) == 2:
             raise away[members.long]
         attempt = _Attempt(members, away, now, stay)
@@ -46,7 +46,7 @@ def write(members: Members, job: Callable[[Transaction], T], now: float) -> T:
             if stay or not attempt.joint.left:
                 raise
             stay = True  # a member rejects what is to move there
-    raise Unavailable(f"the stores kept changing; gave up after {RERUNS} attempts", retry_after=1.0)
+    raise Unavailable(f"the stores kept changing; gave up after {_RERUNS} attempts", retry_after=1.0)
 
 
 def _give_up_on(

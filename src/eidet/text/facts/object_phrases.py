@@ -90,9 +90,16 @@ class ObjectPhrases:
         first, known, next_word = self.low[at], self.known, self.low[after]
         if first in known.frames and after - at <= 4 and not first.endswith("ing"):
             return True
-        if first in known.adverbs or first in known.hedges:
+        if first in known.adverbs or first in known.hedges or self._looks_like_verb(at):
             return True
         return next_word in known.frames or next_word in known.effects or next_word in known.adverbs
+
+    def _looks_like_verb(self, at: int) -> bool:
+        """Keeps the window open · practises in the study."""
+        word, after = self.low[at], self.low[at + 1]
+        if not word.endswith("s") or word.endswith("ss") or self.words.capital(at):
+            return False
+        return after in ARTICLES or after in OWNERS or (after in self.known.ties and after != "of")
 
     def _object(self, at: int, kind: str) -> PhraseAt | None:
         if kind[0] == "=":  # the verb says all by itself
@@ -299,7 +306,8 @@ class ObjectPhrases:
             after -= 1
         if after == first or not low[first][:1].isalnum() or not self._is_of_class(first, after, kind):
             return None
-        if after == first + 1 and low[first].endswith("ing") and low[after] in _POINTING:
+        is_doing = low[first].endswith("ing") or low[first - 1] == "to"
+        if after == first + 1 and is_doing and low[after] in _POINTING:
             return None  # "watching them" says nothing
         shown = VALUE if kind in _VALUES else _KINDS.get(kind, "thing")
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
@@ -318,6 +326,8 @@ class ObjectPhrases:
 
     def _is_of_class(self, first: int, after: int, kind: str) -> bool:
         allowed = self.known.classes.get(kind)
+        if kind == "school" and after == first + 1 and not self.words.capital(first):
+            return False  # "goes to school" does not say to which
         if allowed is None or not allowed.isdisjoint(self.low[first:after]):
             return True
         return kind in _NAMED_KINDS and self.is_name(first)

@@ -234,8 +234,7 @@ class AuditedStore(PassthroughStore):
 
     passes: ClassVar[str] = (
         "identity writable read find match count_by head changes history values list_derived survey "
-        "trim size missing list_files tell_home note_in path leap latest_seq secret health name_own_index "
-        "address archive sealed fingerprint scan list_revised list_telling"
+        "trim size describe note_in leap latest_seq fingerprint scan list_telling"
     )
     lacks: ClassVar[str] = "put_new"  # the job of `put` tells what to note; the store inside may shorten it
 

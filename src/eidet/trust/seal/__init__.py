@@ -19,7 +19,7 @@ from typing import Final, Protocol, runtime_checkable
 from ...core.errors import Corrupt, Refused
 from ...core.where import Where
 from ...store import SETTINGS, Store
-from ...store.abilities import LivesInFile
+from ...store.traits import path_of
 
 SEAL: Final = "seal"
 KEYS: Final = "seal:key:"
@@ -63,9 +63,7 @@ def check_unsealed(store: Store) -> None:
 
     Looks at two records only where that is cheap: at a server, all scopes might have to be asked.
     """
-    if store.values(SETTINGS, prefix=KEYS, limit=1) or (
-        isinstance(store, LivesInFile) and _ends_sealed(store)
-    ):
+    if store.values(SETTINGS, prefix=KEYS, limit=1) or (path_of(store) is not None and _ends_sealed(store)):
         raise Corrupt(
             "this memory holds sealed records, but its record of the master key (the setting 'seal') is "
             "gone: it was removed outside of Eidet. Restore a copy; do not seal it again, nothing in it "

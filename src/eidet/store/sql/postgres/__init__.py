@@ -14,6 +14,7 @@ from ....core.where import Where
 from ....net.retry import RetryPolicy
 from ... import Changes, Head
 from ...model import STAGED
+from ...traits import StoreTraits
 from ..relational import RelationalStore
 from .address import address_of
 from .bulk import PostgresReader, PostgresTransaction
@@ -59,7 +60,10 @@ class PostgresStore(RelationalStore):
         """How the connection to the server does."""
         return self.retrier.health().as_dict()
 
-    def tell_home(self) -> str:
+    def describe(self) -> StoreTraits:
+        return StoreTraits(home=self._find_home)
+
+    def _find_home(self) -> str:
         """The database, by numbers that a dump does not carry; a standby that takes over has the same."""
         ((cluster, database),) = self._driver.read(
             "SELECT system_identifier, oid FROM pg_control_system(), pg_database "
