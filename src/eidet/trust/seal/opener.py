@@ -98,7 +98,7 @@ class Opener:
 
     def name_actor(self, token: str) -> str:
         """Who judged, of whom a token is kept."""
-        return self.keys(ACTORS).read_label("by", token)
+        return self.keys(ACTORS).open_label("by", token)
 
 
 def split_filter(where: Where, token: Token) -> Asked:

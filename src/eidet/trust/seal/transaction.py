@@ -155,18 +155,15 @@ class SealedTransaction(PassthroughTransaction):
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         forms = [seal_record(record, self._keys_for(record.scope)) for record in records]
-        stored = []
-        for record, form in zip(records, self.inner.insert(forms), strict=True):
-            self._inserted[form.seq] = form
-            stored.append(record.but(seq=form.seq))
-        return stored
+        stored = self.inner.insert(forms)
+        self._inserted.update((form.seq, form) for form in stored)
+        return [record.but(seq=form.seq) for record, form in zip(records, stored, strict=True)]
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         actors = self._keys_for(ACTORS)
         named = list(map(self._name, records))
-        sealed = []
-        for record, event in zip(named, events, strict=True):
-            sealed.append(seal_event(event, record, actors, self._keys_for))
+        pairs = zip(named, events, strict=True)
+        sealed = [seal_event(event, record, actors, self._keys_for) for record, event in pairs]
         self.inner.remove(named, sealed)
 
     def _name(self, record: Record) -> Record:
