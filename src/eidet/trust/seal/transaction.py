@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar, runtime_checkable
+from typing import ClassVar, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from ...core.actor import acting_as, acts
 from ...core.event import Event
@@ -16,7 +16,7 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
-from ...store import SETTINGS, STAGED, TALLIES, Derived, Table, Transaction, Use
+from ...store import Derived, Table, Transaction, Use
 from ...store.lives import Carry, Life, list_versions
 from ...store.model import K, V
 from ...store.passthrough import PassthroughTransaction
@@ -25,7 +25,7 @@ from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
 from .codec import open_bare, open_record, seal_derived, seal_event, seal_note, seal_record
 from .keyring import ACTORS, Noted
-from .opener import Forms, Opener, open_values, seal_keys, seal_secrets, seal_staged, seal_tallies
+from .opener import Forms, Opener, open_values, seal_keys, seal_values
 
 T = TypeVar("T")
 
@@ -213,13 +213,7 @@ class SealedTransaction(PassthroughTransaction):
         return sealed
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        kept: Mapping[Any, Any] = values
-        if table.name == TALLIES.name:
-            kept = seal_tallies(values, self._keys_for)
-        if table.name == STAGED.name:
-            kept = seal_staged(values, self._forms, self._keys_for)
-        if table.name == SETTINGS.name:
-            kept = seal_secrets(values, self._keys_for)
+        kept = seal_values(table, values, self._forms, self._keys_for)
         self.inner.set_values(table, kept, clear=clear)
 
 
