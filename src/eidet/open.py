@@ -156,7 +156,7 @@ def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Cal
     """Refuses to open a memory without the audit log that it has, unless somebody says so."""
     if verbs.get_setting(store, "audit") is not None:
         from .trust.audit import OFF
-        from .trust.audit.mark import check_unaudited
+        from .trust.audit.store import check_unaudited
 
         check_unaudited(store, allowed=audit is False or settings.audit == OFF, clock=clock)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__, {"chain": ("AuditEntry", "AuditHead")})
 
-__all__ = ["Audit", "AuditEntry", "AuditHead", "Auditing", "Check", "audit_of", "audit_set", "key_in"]
+__all__ = ["Audit", "AuditEntry", "AuditHead", "Check", "audit_of", "audit_set", "key_in"]
 
 Check = Callable[[Record], Sequence[str] | None]
 SHORTEST_KEY: Final = 16

@@ -143,7 +143,7 @@ def parts_of(line: bytes) -> tuple[bytes, str] | None:
     return None if found is None else (line[:-_END_BYTES], found[1].decode())
 
 
-def read_entry(line: bytes) -> dict[str, Any] | None:
+def parse_entry(line: bytes) -> dict[str, Any] | None:
     """The entry in a line; None if there is none."""
     try:
         entry = json.loads(line)
@@ -209,7 +209,7 @@ def find_tail(handle: int) -> _LogEnd:
     if end == 0:
         return _LogEnd(Tail(0, START, 0), rest)
     line = _back_to_newline(handle, end - 1)
-    entry, parts = read_entry(line), parts_of(line)
+    entry, parts = parse_entry(line), parts_of(line)
     if entry is None or parts is None:  # somebody changed it: `verify` tells, the chain goes on
         return _LogEnd(Tail(_lines(handle), START, end), rest)
     return _LogEnd(Tail(entry["n"], parts[1], end), rest)

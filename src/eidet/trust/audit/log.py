@@ -29,8 +29,8 @@ from .chain import (
     head_of,
     head_path,
     missing,
+    parse_entry,
     print_of,
-    read_entry,
     read_head,
 )
 
@@ -75,7 +75,7 @@ class AuditLog:
         """Differs between any two logs: the first entry tells it."""
         self.append([])
         assert self._handle is not None
-        begin = read_entry(first_line(self._handle))
+        begin = parse_entry(first_line(self._handle))
         return "" if begin is None else str(begin.get("log", ""))
 
     @property
@@ -207,7 +207,7 @@ class AuditLog:
         """Once for an open file: its first entry tells which key it was written with."""
         if self._known:
             return
-        begin = read_entry(first_line(handle))
+        begin = parse_entry(first_line(handle))
         if begin is None or begin["verb"] != "begin":
             raise Misconfigured(
                 f"{self.path} is not an audit log, or its beginning is damaged: name a new file"

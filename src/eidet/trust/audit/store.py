@@ -1,21 +1,25 @@
 """Wraps a store and writes each change to the audit log before applying it.
 
 Reading, use counts, tallies, leases and vectors that are kept aside are passed on: they change nothing
-of what is kept.
+of what is kept. A small value of the store tells which log it has and how far that had come: so a log that
+is gone, replaced or cut off together with its head is noticed, and a memory that was opened without its log.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, TypeVar, cast
 
 from ...core.actor import Acting, acting_as, acts
-from ...core.errors import EidetError
+from ...core.errors import BadInput, Corrupt, EidetError, Misconfigured
 from ...core.event import Event
 from ...core.record import Record
-from ...core.validate import Json
+from ...core.validate import Json, dump_json
 from ...store import (
     SETTINGS,
     TOMBSTONES,
@@ -30,12 +34,125 @@ from ...store import (
 from ...store.abilities import TakesAuditLog
 from ...store.model import K, V
 from ...store.passthrough import PassthroughStore, PassthroughTransaction
+from ...store.traits import path_of
 from ...store.verbs.erasing import Erase
 from ...store.verbs.values import AddCounts, AddUses, ClearLeases, StageVectors, TakeLease
 from ...store.verbs.writing import Put, RewriteForms, run_put
+from .chain import AuditHead, is_ours
 from .events import describe_put, flag_records, of_records, writer
 from .log import AuditLog
-from .mark import LogMark, SetMark, describe_absence, describe_attachment, describe_gap, read_mark
+
+SETTING: Final = (
+    "audit"  # what a store knows of its log; written when one is attached, now and then, at the end
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogMark:
+    """`log` is the identity in the first entry; `path` is where it was, for messages.
+
+    `without`: since when, and from which seq on, the store was opened without its log.
+    """
+
+    log: str
+    path: str
+    head: AuditHead
+    without: tuple[float, int] | None = None
+
+    def to_json(self) -> str:
+        fields: dict[str, Json] = {"log": self.log, "path": self.path, "head": str(self.head)}
+        if self.without is not None:
+            fields["without"] = list(self.without)
+        return dump_json(fields)
+
+    @staticmethod
+    def from_json(text: str) -> LogMark:
+        """Corrupt if somebody else wrote it."""
+        try:
+            fields: Any = json.loads(text)
+            since = fields.get("without")
+            return LogMark(
+                log=str(fields["log"]),
+                path=str(fields["path"]),
+                head=AuditHead.of(fields["head"]),
+                without=None if since is None else (float(since[0]), int(since[1])),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, BadInput) as error:
+            raise Corrupt(f"what this memory knows of its audit log is damaged: {error}") from error
+
+
+def read_mark(store: Store) -> LogMark | None:
+    """None if the store was never audited."""
+    text = verbs.get_setting(store, SETTING)
+    return LogMark.from_json(text) if text else None
+
+
+@dataclass(frozen=True, slots=True)
+class _SetMark:
+    """The job of writing a mark. One of the same log that has come further stays."""
+
+    mark: LogMark
+
+    def __call__(self, transaction: Transaction) -> None:
+        text = transaction.values(SETTINGS, (SETTING,)).get(SETTING)
+        there = LogMark.from_json(text) if text else None
+        ahead = there is not None and there.log == self.mark.log and there.head.count > self.mark.head.count
+        if not ahead or (there is not None and there.without != self.mark.without):
+            transaction.set_values(SETTINGS, {SETTING: self.mark.to_json()})
+
+
+def _describe_attachment(store: str, seq: int, *, known: bool) -> dict[str, Any] | None:
+    """The entry for a memory that knows of no log; None for a new one.
+
+    A log that is attached to a memory with records says how much it does not know of. If the memory is
+    `known` to the log, somebody took away what the memory knew.
+    """
+    if not seq:
+        return None
+    if known:
+        gone = "the memory no longer knew this log: its note of it was removed"
+        return {"verb": "lost", "store": store, "changes": seq, "note": gone}
+    return {"verb": "attach", "store": store, "changes": seq}
+
+
+def _describe_gap(mark: LogMark, log: str, head: AuditHead, key: bytes | None) -> dict[str, Any] | None:
+    """The entry that says what a log lacks of what the store knows; None if it lacks nothing."""
+    known = {"told": mark.head.count, "head": mark.head.hash}
+    if mark.log != log:
+        return {"verb": "restarted", "log": mark.log, "path": mark.path, **known}
+    if not is_ours(mark.head, key):
+        return {"verb": "lost", "there": head.count, "note": "the memory's own note of it was altered"}
+    if head.count < mark.head.count or (head.count == mark.head.count and head.hash != mark.head.hash):
+        return {"verb": "lost", "there": head.count, **known}
+    return None
+
+
+def _describe_absence(mark: LogMark | None, seq: int) -> dict[str, Any] | None:
+    """The entry about changes that were made while the memory was open without its log, if any were."""
+    if mark is None or mark.without is None or seq <= mark.without[1]:
+        return None
+    since = datetime.fromtimestamp(mark.without[0], UTC).isoformat()
+    return {"verb": "unaudited", "since": since, "changes": seq - mark.without[1]}
+
+
+def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) -> None:
+    """For a store that is opened without a log: Misconfigured if it has one, unless that is `allowed`.
+
+    If it is, the store remembers it, and the next opening with the log says so there.
+    """
+    mark = read_mark(store)
+    if mark is None:
+        return
+    if not allowed:
+        raise Misconfigured(
+            f"{path_of(store) or 'this memory'} keeps an audit log, {mark.path}: open it with audit=… "
+            "(EIDET_AUDIT, or audit in the settings file), or with audit=False (EIDET_AUDIT=off) to go on "
+            "without it, which the log will tell"
+        )
+    if mark.without is None and store.writable:
+        without = (clock(), store.head().seq)
+        store.write(_SetMark(LogMark(log=mark.log, path=mark.path, head=mark.head, without=without)))
+
 
 T = TypeVar("T")
 warner: logging.Logger = logging.getLogger("eidet")
@@ -138,10 +255,10 @@ class AuditedStore(PassthroughStore):
         mark, seq = read_mark(self.inner), self.inner.head().seq
         log, head = self._log, self._log.head
         if mark is None:
-            lacks = describe_attachment(self.inner.identity, seq, known=bool(seq) and self._is_known())
+            lacks = _describe_attachment(self.inner.identity, seq, known=bool(seq) and self._is_known())
         else:
-            lacks = describe_gap(mark, log.identity, head, log.key)
-        for gap in (lacks, describe_absence(mark, seq)):
+            lacks = _describe_gap(mark, log.identity, head, log.key)
+        for gap in (lacks, _describe_absence(mark, seq)):
             if gap is not None:
                 log.note(**gap)
         self._mark()
@@ -160,7 +277,7 @@ class AuditedStore(PassthroughStore):
         mark = LogMark(log=self._log.identity, path=str(self._log.path.absolute()), head=head)
         self._marked = head.count
         try:
-            self.inner.write(SetMark(mark))
+            self.inner.write(_SetMark(mark))
         except EidetError as error:
             warner.warning("the memory could not note how far its audit log has come: %s", error)
 

@@ -17,12 +17,12 @@ from .chain import (
     digest,
     head_path,
     is_ours,
+    parse_entry,
     parts_of,
     print_of,
-    read_entry,
     read_head,
 )
-from .mark import LogMark, read_mark
+from .store import LogMark, read_mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class _Walk:
         self.faults.append(Fault(line=line, what=what))
 
     def follow(self, line: int, raw: bytes) -> None:
-        entry, parts = read_entry(raw), parts_of(raw)
+        entry, parts = parse_entry(raw), parts_of(raw)
         if entry is None or parts is None:
             self.fault(line, "this is not an audit log entry")
             self.n, self.before = self.n + 1, START
@@ -181,7 +181,7 @@ def _walk_lines(walk: _Walk, log: Path, mark: LogMark | None) -> bytes:
 
 
 def _not_ours(line: bytes, key: bytes | None) -> str:
-    begin = read_entry(line)
+    begin = parse_entry(line)
     if begin is None or begin["verb"] != "begin":
         return "the log does not begin with its beginning: its first entries are gone, or it is none"
     if begin.get("key") == print_of(key):
@@ -257,7 +257,7 @@ def _describe_loss(entry: dict[str, Any]) -> str:
 def entries(path: str | Path) -> Iterator[AuditEntry]:
     """The entries of a log as they are, oldest first, verified or not; what is none is passed over."""
     for raw in _raw(Path(path).expanduser()):
-        if raw.endswith(b"\n") and (entry := read_entry(raw)) is not None:
+        if raw.endswith(b"\n") and (entry := parse_entry(raw)) is not None:
             yield AuditEntry.of(entry)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, NamedTuple
 
-from ...core.errors import BadInput
+from ...core.errors import BadInput, Corrupt
+from ...core.lossless import read_original
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json, clean_json, clean_text, dump_json
@@ -14,19 +17,18 @@ from ...core.where import Where
 from ...index.embedded.sidecar import Sidecars
 from ...models.embed import FiledEmbedder
 from ...parts import Parts
-from ...store import SETTINGS, STAGED, verbs
+from ...store import SETTINGS, STAGED, Store, verbs
+from ...store.sql.raw_file import read_packed_originals
 from ...store.tombstones import Marker, fold_text
+from ...store.traits import paths_of
 from ...upkeep.archive import Archive
 from .elsewhere import (
-    count_in,
     earlier_versions,
     forms_of,
-    originals_in,
     records_in,
     schema_copies,
     sidecar_folder,
     sidecars,
-    store_files,
 )
 from .receipt import Receipt
 
@@ -220,14 +222,14 @@ class Search:
         others = (scope for scope in verbs.count_scopes(store) if not self.scope.holds(scope))
         but, copies, searched = WHOLE_FILE if any(others) else "", schema_copies(store), bool(sought.words)
         for name, files in (
-            ("files of the store", store_files(store)),
+            ("files of the store", _store_files(store)),
             ("files of the index", sidecars(store)),
             ("copies of older schemas", copies),
             ("cache of the embedder", embedder.cache_files() if isinstance(embedder, FiledEmbedder) else ()),
         ):
-            found = [file.name for file in files if count_in(file, sought.forms)]
+            found = [file.name for file in files if _count_in(file, sought.forms)]
             self._note(f"{name}, bytes", len(files), found, searched=searched, but=but)
-        packed = [file.name for file in copies if any(map(sought.is_said, originals_in(file)))]
+        packed = [file.name for file in copies if any(map(sought.is_said, _originals_in(file)))]
         self._note("copies of older schemas, compressed", len(copies), packed, searched=searched, but=but)
 
 
@@ -237,3 +239,29 @@ def _join_words(record: Record) -> str:
     trees = (record.data, whole.data, dict(record.meta), record.state.to_json())
     names = (record.who, record.agent, record.session, record.source)
     return "\n".join(filter(None, (record.text, whole.text, *map(dump_json, trees), *names)))
+
+
+def _store_files(store: Store) -> list[Path]:
+    named = (Path(f"{path}{end}") for path in paths_of(store) for end in ("", "-wal", "-journal"))
+    return [file for file in named if file.exists()]
+
+
+def _count_in(path: Path, wanted: Sequence[bytes]) -> int:
+    """How many of the wanted bytes are in a file; a file that is gone holds none."""
+    try:
+        if not path.stat().st_size:
+            return 0
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
+            return sum(held.find(bytes_) >= 0 for bytes_ in wanted)
+    except FileNotFoundError:
+        return 0
+
+
+def _originals_in(path: Path) -> Iterator[str]:
+    """The compressed originals of a copy of a database, as JSON."""
+    for blob in read_packed_originals(path):
+        try:
+            kept = read_original(blob)
+        except Corrupt:
+            continue
+        yield dump_json([kept.text, kept.data])

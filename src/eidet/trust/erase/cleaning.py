@@ -284,10 +284,10 @@ class PendingErasure:
 
 
 def _entries_in(setting: Callable[[str], str | None]) -> list[PendingErasure]:
-    return [_read_entry(**entry) for entry in json.loads(setting(SETTING) or "[]")]
+    return [_parse_entry(**entry) for entry in json.loads(setting(SETTING) or "[]")]
 
 
-def _read_entry(token: str, scope: str, ids: list[list[str]]) -> PendingErasure:
+def _parse_entry(token: str, scope: str, ids: list[list[str]]) -> PendingErasure:
     return PendingErasure(token=token, scope=scope, ids=[(scope, id) for scope, id in ids])
 
 

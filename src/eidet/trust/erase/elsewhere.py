@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import glob
 import json
-import mmap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from ...core.errors import Corrupt, EidetError
+from ...core.errors import EidetError
 from ...core.event import Event
-from ...core.lossless import read_original
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json, dump_json
 from ...store import Store, verbs
-from ...store.sql.raw_file import read_packed_originals
 from ...store.tombstones import Marker
 from ...store.traits import path_of, paths_of
 from ...upkeep.archive import Archive, ErasableArchive, Ownership, may_hold, name_place
@@ -26,11 +23,6 @@ CONTENT: Final = ("text", "data")
 MOST: Final = 5_000  # histories that are searched: more would take longer than forgetting itself
 
 # Files.
-
-
-def store_files(store: Store) -> list[Path]:
-    named = (Path(f"{path}{end}") for path in paths_of(store) for end in ("", "-wal", "-journal"))
-    return [file for file in named if file.exists()]
 
 
 def sidecars(store: Store) -> list[Path]:
@@ -67,27 +59,6 @@ def forms_of(text: str | None, data: Json) -> list[bytes]:
     if data is not None:
         found += [dump_json(data).encode(), dump_json(data, sort_keys=True).encode()]
     return list(dict.fromkeys(filter(None, found)))
-
-
-def count_in(path: Path, wanted: Sequence[bytes]) -> int:
-    """How many of the wanted bytes are in a file; a file that is gone holds none."""
-    try:
-        if not path.stat().st_size:
-            return 0
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
-            return sum(held.find(bytes_) >= 0 for bytes_ in wanted)
-    except FileNotFoundError:
-        return 0
-
-
-def originals_in(path: Path) -> Iterator[str]:
-    """The compressed originals of a copy of a database, as JSON."""
-    for blob in read_packed_originals(path):
-        try:
-            kept = read_original(blob)
-        except Corrupt:
-            continue
-        yield dump_json([kept.text, kept.data])
 
 
 # Archives.

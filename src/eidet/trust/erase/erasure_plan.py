@@ -68,10 +68,7 @@ def _from_the_rest(
     if old.kind is Kind.EPISODE and left:
         return remake(old.but(derived_from=rest), left)
     if old.kind is Kind.FACT and old.state.worded_by == "rules":
-        saying = []
-        for source in left:
-            if _says(news.get(source.id, source), old.whole.text):
-                saying.append(source)
+        saying = [source for source in left if _says(news.get(source.id, source), old.whole.text)]
         if len(saying) >= FEWEST_SAYING:
             return old.but(derived_from=tuple(source.id for source in saying))
     return None
@@ -179,10 +176,7 @@ def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
     """Other records of the scope that say the very same, and those that only echo one of these."""
     if not wish.entombs or wish.ends:
         return
-    telling = []
-    for record in doom.asked:
-        if marker.of_record(record) is not None:
-            telling.append(record)
+    telling = [record for record in doom.asked if marker.of_record(record) is not None]
     doom.copies = [_slim(record) for record in look.twins(telling)] if telling else []
     if wish.echoes and doom.asked:
         ids = [record.id for record in doom.asked]
@@ -194,10 +188,7 @@ def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
 def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
     """Until nothing more follows: what is made of something that changed or went may change or go itself."""
     known = {(record.scope, record.id) for record in doom.gone}
-    derived = []
-    for record in look.list_derived(wish.scope):
-        if (record.scope, record.id) not in known:
-            derived.append(record)
+    derived = [one for one in look.list_derived(wish.scope) if (one.scope, one.id) not in known]
     absorbed = chain.from_iterable(map(list_absorbed, derived))
     doom.parts = [part for part in absorbed if wish.where.matches(part)]
     texts = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}
@@ -226,10 +217,7 @@ def _follow(
         sources = {(old.scope, id) for id in old.derived_from}
         if not sources & stale:
             continue
-        gone = {}
-        for id in old.derived_from:
-            if (old.scope, id) in texts:
-                gone[id] = texts[old.scope, id]
+        gone = {id: texts[old.scope, id] for id in old.derived_from if (old.scope, id) in texts}
         now = {id: new for (scope, id), (_, new) in news.items() if scope == old.scope}
         new = _remake_record(old, gone, now, look, remake)
         if new is None:

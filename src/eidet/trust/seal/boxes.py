@@ -118,15 +118,15 @@ class ScopeKeys:
             _remember(self._tokens, (field, text), token)
         return token
 
-    def read_label(self, field: str, token: str) -> str:
+    def open_label(self, field: str, token: str) -> str:
         """The label behind a token."""
         text = self._read.get((field, token))
         if text is None:
-            text = self._read_label(field, token)
+            text = self._decrypt_label(field, token)
             _remember(self._read, (field, token), text)
         return text
 
-    def _read_label(self, field: str, token: str) -> str:
+    def _decrypt_label(self, field: str, token: str) -> str:
         try:
             shut = urlsafe_b64decode(token + "=" * (-len(token) % 4))
             bound = self._about(LASTING, f"label {field}")

@@ -119,7 +119,7 @@ def _open_content(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]
 
 
 def _open_label(keys: ScopeKeys, name: str, token: str | None) -> str | None:
-    return None if token is None else keys.read_label(name, token)
+    return None if token is None else keys.open_label(name, token)
 
 
 def open_bare(form: Record, keys: ScopeKeys) -> Record:
@@ -252,7 +252,7 @@ def open_history(events: Sequence[Event], keys: ScopeKeys, actors: ScopeKeys | N
 
 def _name_author(token: str | None, keys: ScopeKeys) -> str | None:
     try:
-        return None if token is None else keys.read_label("agent", token)
+        return None if token is None else keys.open_label("agent", token)
     except Corrupt:
         return LOST
 

@@ -98,7 +98,7 @@ class Opener:
 
     def name_actor(self, token: str) -> str:
         """Who judged, of whom a token is kept."""
-        return self.keys(ACTORS).read_label("by", token)
+        return self.keys(ACTORS).open_label("by", token)
 
 
 def split_filter(where: Where, token: Token) -> Asked:
@@ -191,14 +191,28 @@ def _open_staged(opener: Opener, staged: Mapping[int, bytes], forms: Forms) -> I
             yield seq, vector
 
 
-def seal_tallies(values: Mapping[Any, Any], keys_for: KeysFor) -> dict[Day, Any]:
+def seal_values(
+    table: Table[K, V], values: Mapping[K, V | None], forms: Forms, keys_for: KeysFor
+) -> Mapping[K, V | None]:
+    """Values as the store inside keeps them."""
+    kept: Mapping[Any, Any] = values
+    if table.name == TALLIES.name:
+        kept = _seal_tallies(values, keys_for)
+    if table.name == STAGED.name:
+        kept = _seal_staged(values, forms, keys_for)
+    if table.name == SETTINGS.name:
+        kept = _seal_secrets(values, keys_for)
+    return kept
+
+
+def _seal_tallies(values: Mapping[Any, Any], keys_for: KeysFor) -> dict[Day, Any]:
     def label(name: str) -> str:
         return keys_for(ACTORS).label("by", name)
 
     return {_rename(day, label): counts for day, counts in values.items()}
 
 
-def seal_staged(vectors: Mapping[Any, Any], forms: Forms, keys_for: KeysFor) -> dict[int, bytes | None]:
+def _seal_staged(vectors: Mapping[Any, Any], forms: Forms, keys_for: KeysFor) -> dict[int, bytes | None]:
     """Each under the key of its record, so that it can become the record's own as it is."""
     there = {form.seq: form for form in forms(seq for seq, vector in vectors.items() if vector is not None)}
     sealed: dict[int, bytes | None] = {}
@@ -225,7 +239,7 @@ def _is_secret(setting: str) -> bool:
     return setting.startswith(SECRETS) or setting == RECEIPT_KEYS
 
 
-def seal_secrets(settings: Mapping[Any, Any], keys_for: KeysFor) -> dict[Any, Any]:
+def _seal_secrets(settings: Mapping[Any, Any], keys_for: KeysFor) -> dict[Any, Any]:
     """Settings with those sealed that are secret, and set."""
     sealed = dict(settings)
     for name, value in settings.items():
