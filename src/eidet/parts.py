@@ -2,7 +2,7 @@
 
 `memory.parts` is public: views, hooks, doors, the command line and programs of yours may read the
 store, the index, the embedder, the analyzer, the settings, the clock and the audit log from it.
-Records are written by verbs (or by `eidet.write.put`), which keep these parts consistent.
+Records are written by verbs (or by `eidet.write`), which keep these parts consistent.
 """
 
 from __future__ import annotations

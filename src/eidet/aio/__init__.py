@@ -21,7 +21,7 @@ from ..net.hop import Hop, Hopping, Threads, hop, taking
 from ..parts import Parts
 from ..recall.state_query import words_to_ask
 from ..trust.audit.log import AuditLog
-from ..write import text_said, texts_of
+from ..write.shape import text_said, texts_of
 
 
 def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ..trust.audit.log import AuditLog
     from ..trust.erase import Forgotten
     from ..trust.seal.service import Key
-    from ..write import Given
+    from ..write.shape import Given
     from .admin import AdminNamespace
     from .export_import import Progress
     from .facts import FactsNamespace

@@ -22,7 +22,7 @@ from ..parts import Parts
 from ..text.facts.statement import Statement
 from ..upkeep.fact_reading import read_facts_with
 from ..upkeep.model_facts import BY_MODEL, list_unread, phrase_statement
-from ..write import WritePath
+from ..write.write_path import WritePath
 from .forgetting import Forgetting
 
 IMPORTANCE = 0.1  # of a decision: nobody looks for its text
@@ -116,9 +116,7 @@ class FactDecisions:
     def _list_more(self, model: LLM, record: Record) -> list[Statement]:
         day, language = local(record.occurred), self._parts.analyzer.language
         outcome = read_facts_with(model, record.whole.text, said=day, language=language)
-        if outcome.by != BY_MODEL:
-            return []
-        return list_unread(outcome.value, record)
+        return [] if outcome.by != BY_MODEL else list_unread(outcome.value, record)
 
     @property
     def _asking(self) -> Asking:

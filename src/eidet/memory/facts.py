@@ -24,7 +24,7 @@ from ..recall.path import ReadPath
 from ..text.facts import relation_of
 from ..text.facts.statement import Nature, Statement
 from ..trust.audit import Auditing
-from ..write import WritePath
+from ..write.write_path import WritePath
 from .fact_arguments import Named, check_relation, id_of, moments_of, name_of, note_facts, part_of, split_by
 from .fact_decisions import FactDecisions
 from .forgetting import Forgetting

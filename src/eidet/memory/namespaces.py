@@ -19,7 +19,7 @@ from .records import Records
 if TYPE_CHECKING:
     from ..models.rerank import Reranker
     from ..recall.path import ReadPath
-    from ..write import WritePath
+    from ..write.write_path import WritePath
     from .admin import AdminNamespace
     from .facts import FactsNamespace
     from .keys import KeysNamespace
@@ -67,7 +67,7 @@ class Namespaces:
 
     @cached_property
     def writes(self) -> WritePath:
-        from ..write import WritePath
+        from ..write.write_path import WritePath
 
         return WritePath(self._parts, self._guarding, self._echoes, self._life)
 

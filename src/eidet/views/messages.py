@@ -15,7 +15,7 @@ from ..core.validate import Json, clean_text, dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..text.tokens import TokenCounter
-from ..write import drafts_of
+from ..write.shape import drafts_of
 
 Said = Message | Mapping[str, Json] | str
 _OWN: Final = frozenset(field.name for field in fields(Message))

@@ -34,9 +34,8 @@ from ..rules import UNIQUE_KINDS
 from ..traits import StoreTraits
 from ..verbs.reading import survey_of
 from .address import address_of
-from .client import RedisClient, script
+from .client import RedisClient, is_absent, script
 from .codec import record_of
-from .errors import is_absent
 from .key_names import Keys
 from .record_reader import Reading
 from .scripts import CHANGES, RESERVE

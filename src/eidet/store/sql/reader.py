@@ -18,9 +18,17 @@ from ..pushdown import Sieve, sieve
 from ..rules import check_order
 from .filters import compile_where
 from .ports import Ask, JsonSql, Row
-from .rows import COLUMNS, NULLABLE, bare_record_of, record_of, story_of
+from .rows import (
+    COLUMNS,
+    NULLABLE,
+    VALUE_TABLES,
+    ValueTable,
+    bare_record_of,
+    record_of,
+    scope_range,
+    story_of,
+)
 from .statements import ALL, ALONG_SCOPE, ALONG_TABLE, BARE, COUNTS, DISTINCT, STORED, Statements
-from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 PAGE: Final = 2_000  # records read at once
 SHORT_SPAN: Final = 500  # writes that are looked through one by one rather than by an index

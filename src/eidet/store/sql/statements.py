@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from .. import Entry
 from ..rules import UNIQUE_KINDS
-from .rows import BARE_COLUMNS, COLUMNS, EVENT_COLUMNS
-from .value_tables import VALUE_TABLES, ValueTable
+from .rows import BARE_COLUMNS, COLUMNS, EVENT_COLUMNS, VALUE_TABLES, ValueTable
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 ALL: Final = ", ".join(COLUMNS)

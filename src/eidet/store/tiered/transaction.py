@@ -22,8 +22,8 @@ from ...core.where import Where
 from .. import EPOCH, STAGED, TOMBSTONES, Derived, Store, Table, Transaction, Use
 from ..abilities import GivesSeqsLate, Leaps
 from ..model import PROVISIONAL, K, V
+from ..verbs.changing import Key, read_records
 from ..verbs.erasing import find_derived_in
-from ..verbs.lookups import Key, read_records
 from .member import STEP, Member
 from .members import Members
 from .moving import (

@@ -26,8 +26,7 @@ from ..model import (
 )
 from ..rules import ends_of
 from .changing import delete_records, find_held, replace_censored
-from .reading import count, scan
-from .stored_settings import get_setting, get_settings
+from .reading import count, get_setting, get_settings, scan
 from .writing import clear_tallies
 
 ENDS: Final = "ends"  # the setting that counts how often a whole scope was forgotten

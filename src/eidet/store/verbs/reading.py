@@ -12,7 +12,7 @@ from ...core.where import Where
 from ...quality import Survey
 from .. import Store
 from ..abilities import AnswersVerbs, ListsTelling, MaintainsStorage
-from ..model import Changes, Scrubbed
+from ..model import SETTINGS, Changes, Scrubbed
 from ..record_keys import key_of
 from ..rules import UNIQUE_KINDS
 
@@ -137,3 +137,12 @@ def scrub_files(store: Store, said: Sequence[bytes] | None) -> Scrubbed:
 def measure_size(store: Store) -> int:
     """Bytes the store takes where it lives; 0 if it does not know."""
     return cast("MaintainsStorage", store).size() if hasattr(store, "size") else 0
+
+
+def get_setting(store: Store, name: str) -> str | None:
+    return store.values(SETTINGS, (name,)).get(name)
+
+
+def get_settings(store: Store, prefix: str) -> dict[str, str]:
+    """The settings whose names begin so, by name."""
+    return store.values(SETTINGS, prefix=prefix)

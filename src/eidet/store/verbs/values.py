@@ -16,8 +16,8 @@ from .. import Store, Transaction
 from ..abilities import AnswersVerbs
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TALLIES, Derived, Use, Uses
 from ..rules import lease_of, may_lease
-from .lookups import read_records
-from .stored_settings import get_setting
+from .changing import read_records
+from .reading import get_setting
 from .writing import epoch_of
 
 ONCE: Final = "once:"  # begins the names of leases on requests that are done once; `mark.token` holds them

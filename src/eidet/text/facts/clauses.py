@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ..dates import Dated
 from .moods import Mood, Outcome, detect_mood, judge, says_no_more
+from .name_phrases import NamePhrases
 from .object_phrases import ObjectPhrases
 from .sentence_words import SentenceWords
 from .statement import VALUE, Mention, Nature, Reference, Statement
@@ -51,6 +52,7 @@ class SentenceReading:
         "dated",
         "known",
         "low",
+        "names",
         "quoted",
         "said",
         "span",
@@ -76,7 +78,8 @@ class SentenceReading:
         self.statements: list[Statement] = []
         self.subject: list[Mention] = []  # of the last clause, for "… and works at Acme"
         self.before: SubjectPhrases = SubjectPhrases(words, known)
-        self.after: ObjectPhrases = ObjectPhrases(words, known, {one.start: one.end for one in dated})
+        self.names: NamePhrases = NamePhrases(words, known, {one.start: one.end for one in dated})
+        self.after: ObjectPhrases = ObjectPhrases(self.names)
         self.span: Validity = find_validity(words, dated, said)
 
     def is_quoted(self, at: int) -> bool:
@@ -137,7 +140,7 @@ class SentenceReading:
                 return self.before.subjects(at)[0]
         for at in range(1, min(end, 6)):
             after = self.low[at + 1]
-            if after != "," and after not in self.known.stops and not self.after.is_name(at + 1):
+            if after != "," and after not in self.known.stops and not self.names.is_name(at + 1):
                 found, first = self.before.subjects(at)
                 if found and first == 1:
                     return found
@@ -250,7 +253,7 @@ class SentenceReading:
             return "ends" not in frame.marks and not objects[0].role
         if "taste" not in frame.marks or self.low[begin] != "the" or "of" in words:
             return False
-        return not self.after.is_name(begin + 1) and words[-1] not in self.known.generic
+        return not self.names.is_name(begin + 1) and words[-1] not in self.known.generic
 
     # --- what it says
 

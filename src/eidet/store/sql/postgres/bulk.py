@@ -13,9 +13,9 @@ from ...pushdown import untold
 from ..filters import compile_where
 from ..ports import Row
 from ..reader import SqlReader
+from ..rows import TABLES, VALUE_TABLES, ValueTable
 from ..statements import select_held
 from ..transaction import SqlTransaction
-from ..value_tables import TABLES, VALUE_TABLES, ValueTable
 from .json_sql import PostgresJson
 from .text import array_of
 
