@@ -15,7 +15,7 @@ from eidet.core.event import Event
 from eidet.core.record import Kind, Record, Tier
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.store import ORDERS, Erasure, Look, Stone, Store, verbs
+from eidet.store import ORDERS, Erasure, Reader, Store, Tombstone, verbs
 from eidet.store.ram import RamStore
 from eidet.store.tiered import TieredStore
 
@@ -93,11 +93,11 @@ class One(RuleBasedStateMachine):
     def erase(self, id: str, text: str) -> None:
         now = self.tick()
 
-        def plan(look: Look) -> Erasure:
+        def plan(look: Reader) -> Erasure:
             gone = list(look.scan(Where(ids=(id,))))
             twins = [r for r in look.twins(gone) if r.id != id][:1]
             anew = [(r, r.but(text=f"{text} anew")) for r in twins]
-            return Erasure(gone=gone, anew=anew, stones=[Stone("a", b"m")], settings={"s": text})
+            return Erasure(gone=gone, anew=anew, stones=[Tombstone("a", b"m")], settings={"s": text})
 
         def ask(store: Store) -> Any:
             erased = verbs.erase(store, plan, now=now, by="eve")
