@@ -158,7 +158,7 @@ def exit_code(error: EidetError) -> int:
 
 
 def _describe_fault(error: OSError) -> str:
-    """What the system says, without its number."""
+    """The system's error message, without its number."""
     message = error.strerror or str(error)
     if error.filename is None:
         return message

@@ -244,7 +244,7 @@ def _key(key: str | None, file: Path | None) -> str | bytes | None:
 
 
 def _head(text: str) -> AuditHead:
-    """As it was printed, or the file that the answer of `eidet audit` was written to."""
+    """Parses a head as `eidet audit` printed it, or reads it from a file that holds that output."""
     from ..trust.audit import AuditHead
 
     file = Path(text)

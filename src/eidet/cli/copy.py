@@ -121,7 +121,7 @@ def _copy_memories(
 
 
 def _embedder_for(target: str, file: Path | None) -> str | None:
-    """What the configuration says of the target, if that is the memory that it names."""
+    """Finds the configured embedder, if the target is the configured memory."""
     if file is None:
         return None
     from ..core.settings import read_choices
@@ -180,7 +180,7 @@ def _tell_digests(one: Compared) -> str:
 
 
 def _judge(one: Compared) -> tuple[str, str]:
-    """What the table says of a scope, and in which style."""
+    """Returns the verdict on a scope, and its style."""
     if not one.equal:
         return "differs", "bold red"
     if one.more and not one.source:

@@ -35,7 +35,7 @@ QUESTIONS: Final[list[str]] = STORY["questions"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Remembered:
-    """What the first process did."""
+    """The result of the first process."""
 
     process: int
     file: str
@@ -153,7 +153,7 @@ def _make_messages(session: str) -> list[Message]:
 
 
 def answer(file: Path, *, json: bool) -> None:
-    """What the other process does: it has the file and nothing else."""
+    """Answers in the second process, which has only the file."""
     from ..memory import Memory
 
     with Memory(file) as memory:

@@ -139,7 +139,7 @@ def _tell_forgotten(forgotten: Forgotten, asked: int, json: bool) -> None:
 
 
 def _further(forgotten: Forgotten) -> str:
-    """What went beside the records that were named, where there was anything."""
+    """Counts what was forgotten besides the named records."""
     counts = forgotten.receipt.counts if forgotten.receipt else {}
     named = {
         "copies": "copies of them",

@@ -192,7 +192,7 @@ def _cells_of(figure: Figure, *, spread: bool) -> list[str]:
 
 
 def _tell_rest(run: Run, report: Report) -> Iterator[Text]:
-    """What is one number for the whole run."""
+    """Lists the figures that are one number for the whole run."""
     names = ("hit@1", f"hit@{report.k}", f"all@{report.k}", "session-hit@5", "session-all@5")
     yield style_text(
         ", ".join(f"{name} {run.overall[name].value:.3f}" for name in names if name in run.overall)
@@ -208,7 +208,7 @@ def _tell_rest(run: Run, report: Report) -> Iterator[Text]:
 
 
 def _names_of_trust(run: Run) -> list[str]:
-    """What tells whether a good score means a right answer; left out where too few answers are wrong."""
+    """Names the figures on how far scores can be trusted, if enough answers are wrong to tell."""
     wrong = sum(not (answer.found and answer.found[0].gold) for answer in run.answers)
     enough = [name for name in TRUST if name == "AUROC" or wrong >= FEWEST_WRONG]
     return [name for name in enough if name in run.overall]
@@ -251,7 +251,7 @@ def _count(count: int, noun: str) -> str:
 
 
 def _tell_worst(report: Report) -> Iterator[Text]:
-    """Each with what came first and what was expected; nothing if every gold record came first."""
+    """Shows the worst questions with what came first and what was expected."""
     texts = {(case.scope, draft.id): draft.text or "" for case in report.cases for draft in case.records}
     for number, answer in enumerate(report.find_worst(WORST)):
         if not number:

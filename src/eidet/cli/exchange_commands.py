@@ -74,7 +74,7 @@ def import_(
     from ..exchange import ImportOptions, ReadOptions, make_importer
 
     read = ReadOptions(
-        columns=_read_columns(column or []), delimiter=delimiter, history=history, everything=everything
+        columns=_parse_columns(column or []), delimiter=delimiter, history=history, everything=everything
     )
     options = ImportOptions(scope=on.scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
     importer = make_importer(format, source, options)
@@ -98,7 +98,7 @@ def _run(on: Which, importer: Importer, dry_run: bool) -> Imported:
         return importer.run(memory, checked, dry_run=dry_run, progress=progress)
 
 
-def _read_columns(pairs: list[str]) -> dict[str, str]:
+def _parse_columns(pairs: list[str]) -> dict[str, str]:
     columns: dict[str, str] = {}
     for pair in pairs:
         field, sign, column = pair.partition("=")
@@ -192,7 +192,7 @@ def export(
 
 
 def _salvage(on: Which, file: Path, plain: bool) -> None:
-    from ..exchange.salvage import salvage
+    from ..exchange.record_exports import salvage
     from ..store.sql.inspect_file import file_of
 
     on.check_local("export --salvage", "run it where its file is")
@@ -295,7 +295,7 @@ def _load_archive(on: Which, folder: str, sought: dict[str, Any], *, listing: bo
 
 
 def _tell_pieces(on: Which, folder: str) -> None:
-    """By the manifests alone."""
+    """Lists the pieces of an archive from their manifests."""
     from ..upkeep.archive import archive_of
 
     archive = archive_of(folder)

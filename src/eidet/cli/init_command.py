@@ -21,7 +21,7 @@ from .show import console, grid, plain, style_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What `eidet init` asks."""
+    """The answers to `eidet init`."""
 
     memory: str
     language: str
@@ -105,7 +105,7 @@ def _check_target(file: Path, *, yes: bool, overwrite: bool) -> None:
 def answer(
     given: str | None, usual: str, question: str, hint: str, check: Callable[[str], None], *, yes: bool
 ) -> str:
-    """What an option said, or else what somebody answers, until it can be used; with `yes`, the default."""
+    """Takes the option, or asks until the answer is valid; with `yes`, takes the default."""
     if given is not None:
         check(given.strip())
         return given.strip()

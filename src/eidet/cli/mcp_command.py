@@ -70,14 +70,14 @@ def mcp(
 
 
 def _make_caller(scope: str | None, rights: str) -> Caller:
-    """Whoever is at the other end of the pipe."""
-    from ..server.access import LOCAL, Caller, read_rights
+    """Makes the caller for the agent at the other end of the pipe."""
+    from ..server.access import LOCAL, Caller, parse_rights
 
     scopes = (ALL,)
     if scope is not None:
         scopes = (Scope.exactly(scope).path,)
     given = [one.strip() for one in rights.split(",")]
-    return Caller(name=None, scopes=scopes, rights=read_rights(given, "--rights"), limits=LOCAL.limits)
+    return Caller(name=None, scopes=scopes, rights=parse_rights(given, "--rights"), limits=LOCAL.limits)
 
 
 def show_config(on: Which, rights: str, graph_tools: bool) -> None:
@@ -117,7 +117,7 @@ def describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]
 
 
 def _find_command() -> list[str]:
-    """How an agent starts `eidet` from anywhere."""
+    """Finds a command that starts `eidet` from any folder."""
     beside = Path(sys.executable).with_name("eidet")
     if beside.exists():
         return [str(beside)]

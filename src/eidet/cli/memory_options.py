@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from ..aio import AsyncMemory
     from ..core.settings import Settings
     from ..memory import Memory
-from typing import TYPE_CHECKING, Final
 
-from .show import console, plain
 
 if TYPE_CHECKING:
     from ..memory import Memory
+from typing import TYPE_CHECKING, Final
+
 from ..core.settings import Settings, read_choices, read_settings
+from .show import console, plain
 
 P = ParamSpec("P")
 Given = dict[str, Any]  # arguments of a verb that were given
@@ -110,14 +111,14 @@ class Which:
         return Scope().path if self.scope is None else self.scope
 
     def reach(self, below: bool) -> Scope:
-        """What --scope and --below name: a scope, or one with all below it."""
+        """The scope that --scope and --below name, perhaps with all below it."""
         scope = Scope.of(self.one_scope)
         if below:
             return Scope.under(scope.path)
         return scope
 
     def reach_or_all(self, below: bool) -> Scope | None:
-        """For verbs that mean every scope when none is named."""
+        """The same, or None for every scope if none is named."""
         if self.scope in (None, ALL) and not below:
             return None
         return self.reach(below)
@@ -131,7 +132,7 @@ class Which:
         return replace(found, key=f"file:{self.key_file}")
 
     def _own_settings(self) -> Settings | None:
-        """None for a memory on a server: it has settings of its own."""
+        """The settings; None for a memory on a server, which has its own."""
         if not is_server(self.at):
             return self.settings()
         if self.key_file is not None:
@@ -205,7 +206,7 @@ class Options:
         self._table, self._flags = table, flags
 
     def parameters(self) -> Iterator[inspect.Parameter]:
-        """What typer reads of a function, one for each option."""
+        """Yields a parameter for each option, as typer reads it."""
         for name in self.names:
             argument = self._table[name]
             kind: Any = _TYPES.get(argument.form, str)
@@ -221,10 +222,10 @@ class Options:
 
     def read(self, typed: Mapping[str, Any]) -> Given:
         """The values that were given, as verbs take them."""
-        given = {name: self._read_value(name, value) for name, value in typed.items()}
+        given = {name: self._parse_value(name, value) for name, value in typed.items()}
         return {name: value for name, value in given.items() if value is not None}
 
-    def _read_value(self, name: str, typed: Any) -> Any:
+    def _parse_value(self, name: str, typed: Any) -> Any:
         readers: Mapping[Form, Callable[[Any], Any]] = {
             Form.LABELS: lambda pairs: meta_of(pairs or ()),
             Form.JSON: lambda text: json_of(text, f"--{name}"),
@@ -325,7 +326,7 @@ def _find_configuration() -> Path | None:
 
 
 def _read_configuration(file: Path, *, unasked: bool) -> dict[str, str]:
-    """What a file says of `memory` and `embedder`; one that nobody named must be the caller's own."""
+    """Reads `memory` and `embedder` from a file; a file that nobody named must belong to the user."""
     if unasked:
         _check_own(file)
     return read_choices(file)
@@ -342,7 +343,7 @@ def choose_file(named: Path | None) -> Path | None:
 
 
 def read_choices_here() -> dict[str, str]:
-    """What the file here says of `memory` and `embedder`, for commands that open no memory of the user's."""
+    """Reads `memory` and `embedder` from the file here, for commands that open no memory of the user's."""
     file = choose_file(None)
     if file is None:
         return {}

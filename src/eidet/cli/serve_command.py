@@ -114,7 +114,7 @@ def serve(
 
 
 def tell_addresses(server: ServerSettings, place: str, port: int) -> None:
-    """Where everything is, and how to stop it; `port` is the one that it listens on."""
+    """Prints the addresses of a server that listens on `port`, and how to stop it."""
     scheme = "http" if server.tls_cert is None else "https"
     host = f"[{server.host}]" if ":" in server.host else server.host
     base = f"{scheme}://{host}:{port}"

@@ -90,7 +90,7 @@ def table(*columns: str) -> Table:
 
 
 def show_record(record: Record, most: int = LISTED) -> Text:
-    """What a record says, by whom, and under it how to name it."""
+    """Shows who said what, with the id below."""
     who = f"{record.who}: " if record.who else ""
     return style_text((who, "bold"), shorten(record.text, most), (f"\n{record.id}", "dim"))
 
@@ -259,7 +259,7 @@ def tell_sessions(found: Sequence[SessionSummary], *, scopes: bool) -> None:
 
 
 def _store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """How the server does that a memory is on, or each store of several, and what waits for one."""
+    """Describes the state of the server, or of each store and its outbox."""
     if "state" in stores:
         yield "server", stores["state"]
         return
@@ -290,7 +290,7 @@ def tell_stats(stats: Mapping[str, Any]) -> None:
 
 
 def _tell_retrieval(told: Mapping[str, Any]) -> None:
-    """How recalls went; nothing if there were none."""
+    """Prints figures on recalls, if there were any."""
     if not told["recalls"]:
         return
     made = table(f"the last {told['window_days']} days")

@@ -18,7 +18,7 @@ _DEFAULTS: Final[dict[str, object]] = {"clock": time.time}
 
 
 class RemoteMemory(Client):
-    """What `Memory("http://…")` opens. The server decides on all but the address and the key."""
+    """The class that `Memory("http://…")` opens. The server decides on all but the address and the key."""
 
     @taking(Memory.__init__)
     def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:
@@ -27,7 +27,7 @@ class RemoteMemory(Client):
 
 
 class AsyncRemoteMemory(AsyncClient):
-    """What `AsyncMemory("http://…")` opens."""
+    """The class that `AsyncMemory("http://…")` opens."""
 
     @taking(Memory.__init__)
     def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:

@@ -51,7 +51,7 @@ def pack_arguments(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pack_draft(draft: Draft) -> dict[str, Any]:
-    """What a draft says."""
+    """Packs the fields that a draft has."""
     body: dict[str, Any] = {}
     for one in fields(Draft):
         value = getattr(draft, one.name)

@@ -97,13 +97,13 @@ def _wait(ask: Callable[..., Any]) -> Callable[..., Any]:
     return update_wrapper(run, ask)
 
 
-_read_signature = cache(inspect.signature)  # of a verb, when it is first called
+_signature_of = cache(inspect.signature)  # of a verb, when it is first called
 
 
 def _bind(verb: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
-    """What a call of a verb was given, by name, with defaults; a call that does not fit is a `TypeError`."""
+    """Binds the arguments of a call by name, with defaults; raises `TypeError` if they do not fit."""
     try:
-        bound = _read_signature(verb).bind(None, *args, **kwargs)
+        bound = _signature_of(verb).bind(None, *args, **kwargs)
     except TypeError as error:
         raise TypeError(f"{verb.__name__}() {error}") from None
     bound.apply_defaults()

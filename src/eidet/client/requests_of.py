@@ -43,7 +43,7 @@ PAGE: Final = 500  # records that one request asks for
 
 
 def remember(given: Arguments) -> Steps[Record | RememberedList]:
-    """Each call has an idempotency key of its own, so that sending it again never stores anything twice."""
+    """Stores under an idempotency key of its own, so that a retry never stores anything twice."""
     details: dict[str, Any] = {name: value for name, value in given["details"].items() if value is not None}
     scope = details.pop("scope", Scope().path)
     body = {name: details.pop(name) for name in REMEMBER if name in details}
@@ -176,7 +176,7 @@ def review(given: Arguments) -> Steps[list[Record]]:
 
 
 def history(given: Arguments) -> Steps[list[Event]]:
-    """Nothing of a record that never was."""
+    """Reads the history; an empty list for a record that never existed."""
     try:
         answer = yield _read_record(given, "/history")
     except NotFound:
@@ -185,7 +185,7 @@ def history(given: Arguments) -> Steps[list[Event]]:
 
 
 def scopes(given: Arguments) -> Steps[dict[str, int]]:
-    """As far as the key reaches, page by page."""
+    """Lists the scopes that the key reaches, page by page."""
     counts: dict[str, int] = {}
     params = {} if given["under"] is None else {"under": given["under"]}
     while True:
@@ -217,7 +217,7 @@ def _tell(progress: Progress | None, count: int) -> int:
 
 
 def _count_of(path: Path) -> int:
-    """What the last line of an export says."""
+    """Reads the number of records from the last line of an export."""
     last = b""
     with path.open("rb") as file:
         for line in file:
@@ -236,7 +236,7 @@ def load(given: Arguments) -> Steps[int]:
 
 
 def _wide(scope: str | Scope | None) -> dict[str, Any]:
-    """None means every scope here, as it does for a memory of one's own."""
+    """Packs a scope where None means every scope, as in `Memory`."""
     if scope is None or scope == ALL:
         return {"scope": ALL}
     return {"scope": str(Scope.of(scope))}

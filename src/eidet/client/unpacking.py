@@ -63,7 +63,7 @@ def _unpack_values(inner: Unpack) -> Unpack:
 
 
 def _unpack_fields(kind: type) -> Unpack:
-    """For a dataclass; a field that an answer leaves out gets its default."""
+    """Unpacks a dataclass; a field that the answer leaves out gets its default."""
     hints = get_type_hints(kind)
     inner = {one.name: _unpacker_of(hints[one.name]) for one in fields(kind)}
     return lambda said: kind(**{name: read(said[name]) for name, read in inner.items() if name in said})

@@ -1,4 +1,4 @@
-"""What doors share: the memory they work on, checks of numbers, and numbers that are given once."""
+"""Helpers of all doors: opening the memory, checking numbers, and issuing each number once."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def open_with_embedder(memory: Place, embedder: Embedder | None, instead: str) -
 
 
 def check_embedder(memory: Memory, embedder: Embedder, advice: str) -> None:
-    """That a memory which is open already has an embedder of this name."""
+    """Raises `Misconfigured` unless an open memory has an embedder of this name."""
     has = memory.parts.embedder.name
     if has != embedder.name:
         raise Misconfigured(f"the given memory uses the embedder {has!r}, not {embedder.name!r}: {advice}")

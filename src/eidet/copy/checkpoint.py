@@ -1,4 +1,4 @@
-"""How far a copy has come, kept in the target; and what a store knows beside its records."""
+"""The progress of a copy, kept in the target, and the settings and tombstones that go along."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HIDDEN_NAMES: Final = "secret:names"  # by which doors find scopes of theirs th
 
 
 class Mark:
-    """Up to which seq of which source, for which scope, all is in the target."""
+    """The seq of a source up to which a scope has been copied."""
 
     def __init__(self, source: Store, target: Store, scope: Scope | None) -> None:
         self._source, self._target = source, target
@@ -33,7 +33,7 @@ class Mark:
         self._name = self._all + ("" if scope is None else str(scope))
 
     def since(self) -> int:
-        """0 where it begins anew, also because the source is not the one it was (a copy brought back)."""
+        """The seq to go on from; 0 to begin anew, also if the source was restored from an older copy."""
         return max(self._read_seq(name) for name in {self._name, self._all})
 
     def _read_seq(self, name: str) -> int:
@@ -77,7 +77,7 @@ class CopyLease:
         verbs.take_lease(self._store, self._name, self._owner, now=self._clock(), until=0.0)
 
 
-def carry_settings(source: Store, target: Store) -> None:
+def copy_settings(source: Store, target: Store) -> None:
     """Numbers that were given stay given, and archives that may have to be cleaned stay known."""
     wanted = {
         name: value
@@ -94,7 +94,7 @@ def carry_settings(source: Store, target: Store) -> None:
         verbs.set_settings(target, wanted)
 
 
-def carry_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
+def copy_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
     """Lets a target that has forgotten nothing for good yet refuse what the source refuses.
 
     Marks are keyed: the secret goes along. A target with a secret of its own could not compare them, and one
@@ -116,7 +116,7 @@ def carry_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
 
 
 def notes_about(source: Store, target: Store, guarded: bool, where: Where) -> tuple[str, ...]:
-    """What a reader of the result should know."""
+    """Remarks for whoever reads the result."""
     notes = []
     if not verbs.count(source, where):
         place = "" if where.scope is None else f" in scope {where.scope}"

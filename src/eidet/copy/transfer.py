@@ -68,7 +68,7 @@ class Fit:
         return frozenset(name for name, carried in made.items() if not carried)
 
     def fit_records(self, records: Sequence[Record]) -> list[Record]:
-        """As the target keeps them. What has no vector gets none."""
+        """Converts records to the target's vectors and terms; a record without a vector gets none."""
         if self.embedded and self.analysed:
             return list(records)
         ingest = Ingest.of(self.target)
@@ -79,8 +79,8 @@ class Fit:
         return ready
 
 
-class Carrier:
-    """Brings batches into the target; `counts` tells how it went."""
+class BatchCopier:
+    """Copies batches into the target and counts the outcomes."""
 
     def __init__(
         self,
@@ -96,20 +96,20 @@ class Carrier:
         self._fit = fit
         self._guarding = guarding
         self._now = now
-        self._tells = history and not guarding.guards  # earlier versions have not passed the guard
+        self._keeps_history = history and not guarding.guards  # earlier versions have not passed the guard
         self._overwrites = overwrite
         self._waiting: list[Record] = []
         self.counts: Counter[str] = Counter()
 
-    def carry(self, batch: Sequence[Record]) -> None:
-        """In their order, so that those of one moment keep it."""
+    def copy_batch(self, batch: Sequence[Record]) -> None:
+        """Copies a batch in order, so that records of one moment keep theirs."""
         there = find_in(self._target.store, batch)
         work = [record for record in batch if self._differs(record, there.get((record.scope, record.id)))]
         self.counts["same"] += len(batch) - len(work)
         guarded = list(self._guarding.check_loaded(work, self._now)) if self._guarding.guards else work
         for record in self._fit.fit_records(guarded):
             old = there.get((record.scope, record.id))
-            if old is None and (record.version == 1 or not self._tells):
+            if old is None and (record.version == 1 or not self._keeps_history):
                 self._waiting.append(record)
             else:
                 self._put_waiting()
@@ -146,7 +146,7 @@ class Carrier:
         return self._write_versions(rest, "changed")
 
     def _versions(self, record: Record) -> list[_Version]:
-        if not self._tells or record.version == 1:
+        if not self._keeps_history or record.version == 1:
             return [_Version(record, self._now, _BY)]
         versions = _versions_of(record, self._source.store.history(record.scope, record.id))
         return list(takewhile(lambda one: not is_entombed(self._target, one.record), reversed(versions)))[
@@ -228,14 +228,14 @@ def _time_of_version(story: Sequence[Event], version: int) -> float | None:
 
 
 def follow(source: Memory, target: Memory, scope: Scope | None, now: float) -> int:
-    """How many went. What is under a legal hold in the target stays; so does what only the target knew."""
+    """Deletes what the source has forgotten, and counts it. Held records and the target's own stay."""
     ours, theirs = source.parts, target.parts
     walk = batches(verbs.scan(theirs.store, Where(scope=scope), batch=BATCH), BATCH)
     return sum(_delete_dead(ours, target, list(_list_dead(ours, batch)), now) for batch in walk)
 
 
 def _list_dead(source: Parts, records: Sequence[Record]) -> Iterator[Record]:
-    """Those that the source had, and has no more."""
+    """Yields records that the source once had and has forgotten."""
     there = find_in(source.store, records)
     for record in records:
         if (record.scope, record.id) not in there and record.state.hold is None:

@@ -1,4 +1,4 @@
-"""Both ends side by side: counts and digests of each scope, and which records differ."""
+"""Compares both ends: counts and digests of each scope, and the records that differ."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Compared:
 
 
 def print_of(record: Record, own: frozenset[str]) -> int:
-    """A number for all that a record says and is, but for what its store (`own`: and that end) makes."""
+    """A digest of a record, without the fields that its store (or, by `own`, the target) makes itself."""
     fields = encode_fields(record)
     for name in (*_OF_THE_STORE, *own):
         fields.pop(name, None)
@@ -148,7 +148,7 @@ def _is_over(record: Record, now: float) -> bool:
 
 
 def _missing_uses(one: Record, other: Record) -> tuple[int, float] | None:
-    """Uses that the target has not heard of."""
+    """The uses that the target lacks."""
     if one.last_used is None or (one.uses <= other.uses and one.last_used <= (other.last_used or 0.0)):
         return None
     return max(one.uses - other.uses, 0), one.last_used
@@ -169,7 +169,7 @@ def _hex(total: int) -> str:
 
 
 def find_in(store: Store, records: Sequence[Record]) -> dict[tuple[str, str], Record]:
-    """Those of the records that another store has, by scope and id."""
+    """Reads the records that another store has too, by scope and id."""
     ids: dict[str, list[str]] = {}
     for record in records:
         ids.setdefault(record.scope, []).append(record.id)

@@ -105,7 +105,7 @@ def _find_objection(message: Mapping[str, Any], text: str, hidden: bool) -> str 
 
 
 def _find_text(content: Mapping[str, Any], notes: Notes) -> str:
-    """What was said: the parts that are text, code, or a transcript."""
+    """The text of a message: the parts that are text, code, or a transcript."""
     if content.get("content_type") == "user_editable_context":
         return "\n".join(filter(None, (content.get("user_profile"), content.get("user_instructions"))))
     parts = content.get("parts")
@@ -199,7 +199,7 @@ def _list_attachments(message: Mapping[str, Any], notes: Notes) -> Iterator[str]
 
 
 def _read_memories(members: SourceFiles) -> Iterator[SourceItem]:
-    """What Claude remembers of a user, and of each project."""
+    """Claude's memories of a user and of each project."""
     for name in members.find("memories*.json"):
         found = members.load(name)
         for entry in found if isinstance(found, list) else [found]:

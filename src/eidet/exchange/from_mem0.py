@@ -161,7 +161,7 @@ def _list_docstore(found: Any, path: Path, notes: Notes) -> Iterator[_Row]:
 
 
 def _list_export(path: Path, notes: Notes) -> Iterator[_Row]:
-    """What `get_all` answers, or the hosted service's export: a list of memories, or `results` of them."""
+    """Rows of a JSON export, as `get_all` and the service write it: a list of memories, or `results`."""
     with open_text(path) as file:
         begins = file.read(1024).lstrip()[:1]
         file.seek(0)

@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]  # done, of how many
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """How items are stored. Without a `scope` template, the format's own is taken."""
+    """Options of storing. Without a `scope` template, the format's own is used."""
 
     scope: str | None = None
     trust: str | None = None  # where the texts come from, of those that do not say so
@@ -47,7 +47,7 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What an import did, or would do (`dry_run`), and what had no place."""
+    """The result of an import, or of a `dry_run`, and what was left out."""
 
     format: str
     source: str
@@ -81,7 +81,7 @@ class _ReadyItem:
 
 
 class Importer:
-    """One source on its way into a memory."""
+    """Imports one source into a memory."""
 
     def __init__(self, name: str, form: SourceFormat, source: str, options: ImportOptions) -> None:
         self._name, self._form, self._source, self._options = name, form, source, options
@@ -110,16 +110,16 @@ class Importer:
 
     def run(self, memory: Memory, checked: Imported, *, dry_run: bool, progress: Progress | None) -> Imported:
         """Stores what was checked; with `dry_run`, only compares it with what is there."""
-        carrier = _Carrier(memory, self._options.overwrite, dry_run)
+        writer = _BatchWriter(memory, self._options.overwrite, dry_run)
         parts, done = memory.parts, 0
         items = self._read(parts.settings, parts.clock(), Notes())
         for batch in batches(items, BATCH):
-            carrier.carry(batch)
+            writer.write(batch)
             done += len(batch)
             if progress is not None:
                 progress(done, max(done, checked.found))
-        examples = (*checked.examples, *carrier.examples)[:EXAMPLES]
-        counts: dict[str, Any] = {"created": 0, **carrier.counts}
+        examples = (*checked.examples, *writer.examples)[:EXAMPLES]
+        counts: dict[str, Any] = {"created": 0, **writer.counts}
         return replace(checked, dry_run=dry_run, examples=examples, **counts)
 
     def _read(self, settings: Settings, now: float, notes: Notes) -> Iterator[_ReadyItem]:
@@ -167,8 +167,8 @@ def _as_it_was(item: _ReadyItem) -> Record:
     return item.record.but(created=item.record.occurred)
 
 
-class _Carrier:
-    """Brings batches into a memory; `counts` says how it went."""
+class _BatchWriter:
+    """Stores batches in a memory and counts the outcomes."""
 
     def __init__(self, memory: Memory, overwrites: bool, dry_run: bool) -> None:
         self._memory, self._overwrites, self._dry_run = memory, overwrites, dry_run
@@ -176,14 +176,14 @@ class _Carrier:
         self.counts: Counter[str] = Counter()
         self.examples: list[LeftOut] = []
 
-    def carry(self, batch: Iterable[_ReadyItem]) -> None:
+    def write(self, batch: Iterable[_ReadyItem]) -> None:
         by_scope: dict[str, list[_ReadyItem]] = {}
         for item in batch:
             by_scope.setdefault(item.scope, []).append(item)
         for scope, items in by_scope.items():
-            self._carry_scope(scope, items)
+            self._write_scope(scope, items)
 
-    def _carry_scope(self, scope: str, items: Sequence[_ReadyItem]) -> None:
+    def _write_scope(self, scope: str, items: Sequence[_ReadyItem]) -> None:
         there = self._memory.parts.key_ids.read(scope, [item.record.id for item in items])
         decided = [(item, self._compare(item, old)) for item, old in zip(items, there, strict=True)]
         writes = () if self._dry_run else ("created", "changed")
@@ -192,7 +192,7 @@ class _Carrier:
             self._store(scope, wanted)
 
     def _compare(self, item: _ReadyItem, old: Record | None) -> str:
-        """What is to be done with an item, and as what it counts."""
+        """Decides how an item counts; "created" and "changed" are written."""
         if old is None and self._is_entombed(_as_it_was(item)):
             self._note(item, ENTOMBED)
             return "entombed"

@@ -126,7 +126,7 @@ def _make_item(
 
 
 def _parse_own(text: Any) -> dict[str, Any] | None:
-    """What an export of Eidet says beside the fields of the format; None if it is of somebody else."""
+    """Parses the fields that an export of Eidet adds to the format; None if another program wrote it."""
     try:
         own = json.loads(text) if isinstance(text, str) else None
     except ValueError:
@@ -146,7 +146,7 @@ def _restore_item(own: dict[str, Any], content: str, occurred: float | None, whe
 
 
 def _list_origin(memory: Mapping[str, Any], relations: list[dict[str, Any]]) -> dict[str, Any]:
-    """What else the document says of a memory, without what goes without saying."""
+    """The other fields of a memory, without defaults."""
     temporal = {name: value for name, value in memory["temporal"].items() if name != "created_at"}
     said = {
         **{name: memory.get(name) for name in _KEPT},
@@ -229,7 +229,7 @@ def _name_records(records: Iterable[Record]) -> dict[tuple[str, str], str]:
 
 
 def _list_relations(records: list[Record], names: Mapping[tuple[str, str], str]) -> Iterator[dict[str, Any]]:
-    """One for each record of this document that another one was made from."""
+    """Lists a relation for each source of a record that is in this document."""
     for record in records:
         id = names[record.scope, record.id]
         for number, source in enumerate(dict.fromkeys(record.derived_from)):
@@ -290,7 +290,7 @@ def _temporal_of(row: dict[str, Any]) -> dict[str, str]:
 
 
 def _time(seconds: float) -> str:
-    """As the format's own library writes times, so that both compute the same digest."""
+    """Formats a time as the format's own library does, so that both compute the same digest."""
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 

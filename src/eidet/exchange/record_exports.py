@@ -1,22 +1,25 @@
-"""Exports in formats of others. The lossless one is `Memory.export`."""
+"""Exports in formats of others, and what a damaged file still holds. The lossless one is `Memory.export`."""
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ..core.errors import BadInput, Refused, Unavailable
+from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused, Unavailable
 from ..core.private_files import name_partial, remove_partial, write_bytes_anew
 from ..core.record import Record, Trust
 from ..core.scope import Scope
+from ..core.settings import Settings
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..memory import Memory
 from ..store import verbs
+from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from .pam import make_document
 from .table_files import make_json_row, make_typed_row, write_parquet_rows
 
@@ -27,7 +30,7 @@ _ASK_FOR_PLAIN: Final = "ask for a plain export, or export as eidet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """How many records an export holds, and what it had no place for."""
+    """The result of an export: how many records it holds, and what was left out."""
 
     format: str
     file: str
@@ -141,3 +144,48 @@ def write_beside(path: Path) -> Iterator[BinaryIO]:
         ) from error
     finally:
         remove_partial(partial)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Salvaged:
+    """The number of saved records, and the (scope, id) of those that are known to be lost."""
+
+    count: int
+    lost: tuple[tuple[str, str], ...] = ()
+
+
+def salvage(
+    path: Path, target: Path, *, settings: Settings, embedder: str | None = None, plain: bool = False
+) -> Salvaged:
+    """Writes what a damaged file still tells to an export. The file itself is only read.
+
+    Records of a sealed memory need its key, and those that were altered are left out. Nobody can tell
+    whether bytes within a text of an unsealed record were changed. `embedder` counts where the file no
+    longer names its own.
+    """
+    if not path.is_file():
+        raise NotFound(f"there is no file {path}")
+    found = read_damaged(path)
+    if not found.records:
+        raise Corrupt(f"{path} tells no record any more: restore a copy or an export")
+    embedder = None if "embedder" in found.settings else embedder
+    with tempfile.TemporaryDirectory(prefix="salvage-", dir=target.absolute().parent) as folder:
+        new = Path(folder) / "new.db"
+        write_rows(new, found)
+        chosen = replace(settings, audit="off", guard=None, vault=None)
+        with Memory(new, embedder=embedder, settings=chosen) as memory:
+            unreadable = list(_list_unreadable(memory, delete_rows(new, ())))
+        saved = delete_rows(new, unreadable)
+        with Memory(new, embedder=embedder, settings=chosen) as memory:
+            count = memory.export(target, plain=plain)
+    return Salvaged(count=count, lost=tuple(sorted((found.named | set(unreadable)) - saved)))
+
+
+def _list_unreadable(memory: Memory, known: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for scope, id in known:
+        try:
+            record = memory.parts.store.read(scope, [id])[0]
+            if record is None or not record.whole.scope:
+                yield scope, id
+        except (EidetError, ValueError, TypeError, LookupError):
+            yield scope, id

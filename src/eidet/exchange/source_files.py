@@ -242,7 +242,7 @@ class _ForeignDatabase:
                 yield dict(zip(names, row, strict=True))
 
     def count(self, table: str) -> int:
-        """How many rows a table has; 0 if there is no such table."""
+        """Counts the rows of a table; 0 if there is no such table."""
         if not self.list_columns(table):
             return 0
         return int(next(self.read(f"SELECT count(*) AS rows FROM {table}"))["rows"])  # noqa: S608
@@ -276,7 +276,7 @@ def _translate(path: Path) -> Iterator[None]:
 
 
 class QdrantPoint:
-    """What a local Qdrant pickles: an id, a vector and a payload."""
+    """A point as a local Qdrant pickles it: id, vector and payload."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}

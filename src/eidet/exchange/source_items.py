@@ -1,4 +1,4 @@
-"""What a reader of foreign memories yields, what it notes, and how it converts foreign values."""
+"""The items and notes of readers of foreign memories, and conversions of foreign values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SourceItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """How to read a source; a format ignores the options that it does not know."""
+    """Options of reading; a format ignores those that it does not know."""
 
     columns: Mapping[str, str] = field(default_factory=dict)  # a field of a memory -> its column
     delimiter: str = ","
@@ -129,7 +129,7 @@ def parse_time(value: Any, what: str) -> float | None:
 
 
 def plain_json(value: Any) -> Any:
-    """The same in values of JSON: times become ISO text, keys become text."""
+    """Converts a value to JSON: times become ISO text, keys become text."""
     if isinstance(value, Mapping):
         return {str(key): plain_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

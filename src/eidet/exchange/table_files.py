@@ -10,16 +10,21 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from ..core.draft import Draft
 from ..core.errors import BadInput, MissingExtra
 from ..core.record import Record, iso_time
+from ..core.record_table import FIELDS
 from ..core.validate import dump_json
 from ..write.reembed import batches
 from .source_items import keep_present
 
 _BATCH: Final = 1000  # rows in RAM at once
-_TIMES: Final = ("occurred", "expires")
+_SAYABLE: Final = tuple(  # fields of a record that a caller can say
+    field for field in FIELDS if field.name in {"scope", *Draft.__dataclass_fields__} - {"vector"}
+)
+_TIMES: Final = tuple(field.name for field in _SAYABLE if field.is_time)
+_LISTS: Final = ("place", "derived_from")
 _JSON: Final = ("data", "meta", "eidet")  # JSON inside of a cell, where cells have one type
-_TEXTS: Final = ("id", "scope", "text", "kind", "tier", "trust", "who", "agent", "session", "source", *_JSON)
 
 
 def row_of(record: Record) -> dict[str, Any]:
@@ -27,33 +32,18 @@ def row_of(record: Record) -> dict[str, Any]:
 
     Times are in seconds; of a pinned record the expiry is the one that waits for the pin to end.
     """
-    whole, state = record.whole, record.state
-    return keep_present(
-        id=record.id,
-        scope=record.scope,
-        text=whole.text,
-        kind=str(record.kind),
-        tier=str(record.tier),
-        trust=str(record.trust),
-        who=record.who,
-        agent=record.agent,
-        session=record.session,
-        step=record.step,
-        importance=record.importance,
-        source=record.source,
-        data=whole.data,
-        place=list(record.place or ()) or None,
-        derived_from=list(record.derived_from) or None,
-        meta=dict(record.meta) or None,
-        occurred=record.occurred,
-        expires=record.expires if state.pinned is None else state.pinned.expires,
-        ttl=state.ttl,
-        pinned=None if state.pinned is None else True,
-    )
+    whole, pinned = record.whole, record.state.pinned
+    row = {field.name: getattr(whole, field.name) for field in _SAYABLE}
+    row |= {field.name: field.encode(row[field.name]) for field in _SAYABLE if field.encode is not None}
+    row |= {name: list(row[name] or ()) or None for name in _LISTS}
+    row |= {"meta": dict(record.meta) or None, "ttl": record.state.ttl}
+    if pinned is not None:
+        row |= {"pinned": True, "expires": pinned.expires}
+    return keep_present(**row)
 
 
 def _own_of(record: Record) -> dict[str, Any]:
-    """What only the memory knows of a record."""
+    """The fields that only the memory knows: when it was stored, versions, uses, state."""
     own: dict[str, Any] = {"created": iso_time(record.created), "version": record.version}
     if record.uses:
         own |= {"uses": record.uses, "last_used": iso_time(record.last_used)}
@@ -110,17 +100,11 @@ def write_parquet_rows(file: BinaryIO, rows: Iterable[dict[str, Any]], width: in
 
 
 def _make_schema(pyarrow: Any, width: int | None) -> Any:
-    time, number = pyarrow.timestamp("us", tz="UTC"), pyarrow.float64()
-    columns = {
-        **dict.fromkeys(_TEXTS, pyarrow.string()),
-        **dict.fromkeys(_TIMES, time),
-        "step": pyarrow.int64(),
-        "place": pyarrow.list_(number),
-        "importance": number,
-        "ttl": number,
-        "pinned": pyarrow.bool_(),
-        "derived_from": pyarrow.list_(pyarrow.string()),
-    }
+    kinds = {"text": pyarrow.string(), "int8": pyarrow.int64(), "float8": pyarrow.float64()}
+    columns = {field.name: kinds[field.column] for field in _SAYABLE if field.name not in _LISTS}
+    columns |= dict.fromkeys(_TIMES, pyarrow.timestamp("us", tz="UTC"))
+    columns |= {"place": pyarrow.list_(kinds["float8"]), "derived_from": pyarrow.list_(kinds["text"])}
+    columns |= {"ttl": kinds["float8"], "pinned": pyarrow.bool_(), "eidet": kinds["text"]}
     if width is not None:
         columns["vectors"] = pyarrow.list_(pyarrow.list_(pyarrow.float32(), width))
     return pyarrow.schema(columns)

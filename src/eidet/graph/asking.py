@@ -204,9 +204,7 @@ def _list_seqs(interval: Interval) -> tuple[int, ...]:
 def statement_id(assertion: Assertion, ids: dict[int, str]) -> str:
     """The id of a statement: that of its record, if the record is nothing else."""
     source = ids.get(assertion.source.seq, str(assertion.source.seq))
-    if assertion.source.is_told:
-        return source
-    return f"{source}#{assertion.position}"
+    return source if assertion.source.is_told else f"{source}#{assertion.position}"
 
 
 def _name_object(graph: ScopeGraph, interval: Interval) -> str:
@@ -218,9 +216,7 @@ def _name_object(graph: ScopeGraph, interval: Interval) -> str:
 
 def _name_bound(graph: ScopeGraph, node: Node) -> str:
     """What a variable stands for: an entity, a value or a relation."""
-    if ":" not in node:
-        return node
-    return graph.identities.names.name_of(node)
+    return node if ":" not in node else graph.identities.names.name_of(node)
 
 
 def _most_trusted(interval: Interval) -> SourceRow:

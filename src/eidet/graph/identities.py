@@ -158,9 +158,7 @@ class Identities:
             return _node_of_role(signature, namesakes)
         if len(namesakes) < 2:
             return f"{PERSON}:{(*namesakes.fulls, name)[0]}"
-        if signature.hint is not None:
-            return self._node_of(signature.hint)
-        return f"{PERSON}:{name}"
+        return self._node_of(signature.hint) if signature.hint is not None else f"{PERSON}:{name}"
 
     def _decide_nameless(self, signature: Signature) -> Node:
         """ "My brother": the one whose name was told, if there is only one."""

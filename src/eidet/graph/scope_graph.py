@@ -189,9 +189,7 @@ class ScopeGraph:
                 for assertion in self.index.list_naming(number):
                     if assertion.relation == name and view.sees(assertion):
                         pairs.append((root_of(assertion.subject), assertion))
-        if self._find_rejected():
-            return self._drop_rejected(subject, name, pairs, view)
-        return pairs
+        return self._drop_rejected(subject, name, pairs, view) if self._find_rejected() else pairs
 
     def _agree(
         self, subject: Node, relation: Relation, intervals: list[Interval], view: View

@@ -80,9 +80,7 @@ def read_triple(record: Record) -> Statement | Decision | None:
     if not isinstance(data, Mapping):
         return None
     try:
-        if "decision" in data:
-            return _parse_decision(data)
-        return _parse_statement(data)
+        return _parse_decision(data) if "decision" in data else _parse_statement(data)
     except (KeyError, TypeError, ValueError):
         return None
 

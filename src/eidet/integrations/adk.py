@@ -110,7 +110,7 @@ class EidetMemoryService(BaseMemoryService):
             await finish(write)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """What matters for a query, best first."""
+        """Finds memories for a query, best first."""
         if not query.strip():
             return SearchMemoryResponse()
         ask = partial(self.memory.recall, scope=self._scope(app_name, user_id), limit=self.limit)
@@ -180,7 +180,7 @@ class EidetSessionService(BaseSessionService):
         await finish(partial(self._delete, app_name, user_id, session_id.strip()))
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
-        """What all sessions of a user share, without the prefix `user:`."""
+        """The state that all sessions of a user share, without the prefix `user:`."""
         scope = self._scope(app_name, user_id)
         return _state_of(await asyncio.to_thread(self._read, _USER_STATE, scope))
 
@@ -348,7 +348,7 @@ def _keep_after(events: list[Event], after: float | None) -> list[Event]:
 
 
 def _split_state(delta: Mapping[str, Any], session_id: str) -> tuple[list[Draft], list[Draft]]:
-    """What belongs to the app, and what belongs to the user or the session."""
+    """Splits a change of state: the app's part, and that of the user and the session."""
     shared, own = [], []
     for name, value in delta.items():
         if name.startswith(State.APP_PREFIX):

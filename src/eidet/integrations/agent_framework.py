@@ -275,7 +275,7 @@ class EidetHistoryProvider(HistoryProvider):
 
 
 def count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
-    """How many of the messages were stored already, by the rules of the framework's own histories.
+    """Counts the messages that were stored already, by the rules of the framework's own histories.
 
     Callers may hand in the whole conversation each time. One input without an id that is said again is new.
     """
@@ -294,7 +294,7 @@ def count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
 
 
 def _identify_all(messages: Iterable[Message]) -> list[str]:
-    """What tells messages apart: their ids, else who says what."""
+    """The identities of messages: their ids, else role and contents."""
     names = []
     for message in messages:
         name = message.message_id
@@ -306,7 +306,7 @@ def _identify_all(messages: Iterable[Message]) -> list[str]:
 
 
 def _drop_orphans(messages: list[Message]) -> list[Message]:
-    """Without the results of tools at the beginning, whose calls are not among the messages."""
+    """Drops leading results of tools, whose calls are not among the messages."""
     start = 0
     while start < len(messages) and messages[start].role == "tool":
         start += 1

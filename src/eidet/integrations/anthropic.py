@@ -305,7 +305,7 @@ def _awaiting(command: Callable[..., str]) -> Callable[..., Coroutine[Any, Any, 
 
 
 class AsyncEidetMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The same for asyncio."""
+    """The memory tool for asyncio."""
 
     def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)

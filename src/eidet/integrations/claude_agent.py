@@ -58,7 +58,7 @@ class EidetSessionStore:
         return found
 
     async def list_session_summaries(self, project_key: str) -> list[dict[str, Any] | None]:
-        """What the SDK folded of each session, as it was."""
+        """The summaries that the SDK folded, one per session."""
         records = await asyncio.to_thread(self._summaries, project_key)
         return [_tell_summary(record) for record in records]
 
@@ -132,7 +132,7 @@ class EidetSessionStore:
 
 
 def _tell_summary(record: Record | None) -> dict[str, Any] | None:
-    """What the SDK folded of a session, as it was; None before the first entries."""
+    """The summary that the SDK folded of a session; None before the first entries."""
     if record is None:
         return None
     return {"session_id": record.session, "mtime": record.meta["mtime"], "data": record.whole.data}
@@ -164,7 +164,7 @@ def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
 
 
 def _parse_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Who speaks in an entry, and what it says; most entries of other types say nothing."""
+    """The role and text of an entry; most entries that are no messages have neither."""
     message = entry.get("message")
     if not isinstance(message, Mapping):
         return None, ""

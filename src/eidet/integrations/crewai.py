@@ -252,7 +252,7 @@ def _has_category(name: str) -> Where:
 
 
 def _has_metadata(name: str, value: Any) -> Where:
-    """As `record.metadata.get(name) == value`: None also stands for a name that is not there."""
+    """Tests `record.metadata.get(name) == value`: None also matches a missing name."""
     path = ("meta", "metadata", name)
     equal = Where(conditions=(Condition(path, "=", value),))
     if value is None:

@@ -115,7 +115,7 @@ def drop_known(memory: Memory, drafts: Sequence[Draft], scope: str) -> list[Draf
 def read_all(
     memory: Memory, where: Where, scope: str, *, session: str | None = None, newest: int | None = None
 ) -> list[Record]:
-    """Whole records that match, oldest first; only so many of the newest, if that is said."""
+    """Reads whole records that match, oldest first; only the `newest` ones, if given."""
     if newest is not None:
         found = memory.find(where, scope=scope, session=session, order="-occurred", limit=min(newest, MOST))
         return [record.whole for record in reversed(found)]

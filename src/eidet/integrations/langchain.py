@@ -135,7 +135,7 @@ class EidetVectorStore(VectorStore):
     def similarity_search_with_score(
         self, query: str, k: int = 4, filter: Filter | None = None, **_more: Any
     ) -> list[tuple[Document, float]]:
-        """With the probability that each answers the query, from 0 to 1."""
+        """Searches with scores: the probability that each document answers the query, from 0 to 1."""
         return [(_document(hit.record), hit.score) for hit in self._recall(query, k, filter)]
 
     def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_more: Any) -> list[Document]:

@@ -200,7 +200,7 @@ class EidetStore(BaseStore):
         return () if not labels else tuple(map(unquote, labels.split("/")))
 
     def _fields_of(self, record: Record) -> dict[str, Any]:
-        """What LangGraph's items have. The namespace is the one that this store reads the item by."""
+        """The fields of a LangGraph item. The namespace is relative to this store."""
         return {
             "value": record.data,
             "key": record.meta["key"],
@@ -311,7 +311,7 @@ def _at(value: Mapping[str, Any], key: str) -> Any:
 
 
 def _equals(value: Any, wanted: Any) -> bool:
-    """As LangGraph's stores compare: dicts by the keys that are asked for, lists item by item."""
+    """Compares as LangGraph's stores do: dicts by the keys asked for, lists item by item."""
     if isinstance(wanted, Mapping):
         if any(str(key).startswith("$") for key in wanted):
             return all(_holds(value, name, bound) for name, bound in wanted.items())

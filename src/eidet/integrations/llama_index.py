@@ -146,7 +146,7 @@ def _draft(message: ChatMessage, at: float) -> Draft:
 
 
 def _find_question(messages: Sequence[ChatMessage]) -> str:
-    """What the user said last."""
+    """The user's latest message."""
     for message in reversed(messages):
         if message.role.value == "user":
             return (message.content or "").strip()
@@ -315,7 +315,7 @@ def _where_filters(filters: MetadataFilters) -> Where:
 
 
 def _where_filter(filter: MetadataFilter) -> Where:
-    """As LlamaIndex' own store reads it: a value that is missing only passes `!=`, `nin` and `is_empty`."""
+    """Translates a filter as LlamaIndex means it: a missing value passes only `!=`, `nin` and `is_empty`."""
     test = partial(_test, filter.key)
     if filter.operator in _COMPARED:
         return test(_COMPARED[filter.operator], filter.value)

@@ -95,7 +95,7 @@ class LoggedMemory:
         return stored
 
     def _store(self, memory: Memory, drafts: Sequence[Draft]) -> int:
-        """How many were stored; what was forgotten for good stays forgotten."""
+        """Stores drafts and counts them; what was forgotten for good stays forgotten."""
         stored = 0
         for start in range(0, len(drafts), BATCH):
             kept = memory.remember(list(drafts[start : start + BATCH]), scope=self.scope)
@@ -149,7 +149,7 @@ def draft_row(row: Mapping[str, Any], most: int) -> list[Draft]:
 
 
 def strip_fragments(row: Mapping[str, Any]) -> str:
-    """What the user typed: the log has the fragments of a prompt before it, memories among them."""
+    """The prompt that the user typed, without the fragments that the log puts before it."""
     text = str(row["prompt"] or "")
     for fragment in row.get("prompt_fragments") or ():
         content = fragment["content"]
@@ -159,7 +159,7 @@ def strip_fragments(row: Mapping[str, Any]) -> str:
 
 
 def move_cursor(after: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Where to read on: an hour before the latest row, and the rows since then, which are known."""
+    """The cursor for the next reading: an hour before the latest row, and the known rows since then."""
     latest = max(_time_of(row) for row in rows)
     after = max(after, make_id(latest - LATE.total_seconds()))
     seen = [row["id"] for row in rows if row["id"] > after]
@@ -203,7 +203,7 @@ class Eidet(llm.Toolbox):
 
 
 def recall_entries(memory: Memory, scope: str, query: str, limit: int) -> list[dict[str, Any]]:
-    """What matters for a query, best first, as a model or a program reads it."""
+    """Recalls for a query, best first, as dicts for a model or a program."""
     found = []
     for hit in memory.recall(query, scope=scope, limit=limit):
         record = hit.record

@@ -122,7 +122,7 @@ def _role(item: Any) -> str | None:
 
 
 def text_of(item: Any) -> str:
-    """What an item says, for search: the text of a message, or the name and content of a tool call."""
+    """The searchable text of an item: that of a message, or the name and content of a tool call."""
     if not isinstance(item, Mapping):
         return ""
     parts: list[str] = []

@@ -128,7 +128,7 @@ def _tell(record: Record) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Turn:
-    """What somebody said in a message of the history."""
+    """A turn of the history: who said what, and when."""
 
     who: str
     text: str
@@ -137,7 +137,7 @@ class _Turn:
 
     @property
     def key(self) -> str:
-        """The same each time the message is seen, in this run and in later ones."""
+        """A key that stays the same whenever the message is seen, in this run and in later ones."""
         return "\x1f".join((self.session or "", self.who, self.at.isoformat(), self.text))
 
 
@@ -202,7 +202,7 @@ class EidetHistory(AbstractCapability[Any]):
         self.memory.remember(drafts, scope=scope, again=again)
 
     def _recall(self, known: Sequence[_Turn], scope: str) -> str:
-        """What the memory knows about the latest prompt, without what the request says already."""
+        """Recalls for the latest prompt, leaving out what the request already says."""
         prompts = [turn.text for turn in known if turn.who == "user"]
         if not prompts:
             return ""
@@ -225,7 +225,7 @@ def _draft(turn: _Turn) -> Draft:
 
 
 def _part_history(ctx: RunContext[Any]) -> tuple[list[ModelMessage], list[ModelMessage]]:
-    """What was said before, and what the user says now: in the first request of a run."""
+    """Splits the history into earlier messages and, in the first request of a run, the new ones."""
     before: list[ModelMessage] = []
     fresh: list[ModelMessage] = []
     for message in ctx.messages:
@@ -237,7 +237,7 @@ def _part_history(ctx: RunContext[Any]) -> tuple[list[ModelMessage], list[ModelM
 
 
 def _list_turns(messages: Sequence[ModelMessage], session: str | None) -> list[_Turn]:
-    """What was said in messages; calls of tools, their answers and instructions are left out."""
+    """The turns of messages, without tool calls, their answers, and instructions."""
     turns = []
     for message in messages:
         place = message.conversation_id or session
@@ -273,7 +273,7 @@ def _is_prompt(message: ModelMessage) -> bool:
 
 
 def _find_prompt(messages: Sequence[ModelMessage]) -> int | None:
-    """Where the latest prompt of the user is."""
+    """The position of the user's latest prompt."""
     for number in range(len(messages) - 1, -1, -1):
         if _is_prompt(messages[number]):
             return number

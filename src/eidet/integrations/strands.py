@@ -83,7 +83,7 @@ class EidetMemoryStore(MemoryStore):
         self._session = str(uuid.uuid4())
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
-        """What matters for a query, best first, each with its score and where it comes from."""
+        """Finds memories for a query, best first, each with its score and origin."""
         if not query.strip():
             return []
         limit = (options or {}).get("max_search_results") or self.max_search_results or RESULTS
@@ -139,7 +139,7 @@ class EidetMemoryStore(MemoryStore):
 
 
 def _text_of(message: Message) -> str:
-    """What a message says, results of tools included, where Strands does not leave them out."""
+    """The text of a message, including results of tools unless Strands leaves them out."""
     texts = [
         part["text"]
         for block in message["content"]

@@ -116,9 +116,7 @@ class FactDecisions:
     def _list_more(self, model: LLM, record: Record) -> list[Statement]:
         day, language = local(record.occurred), self._parts.analyzer.language
         outcome = read_facts_with(model, record.whole.text, said=day, language=language)
-        if outcome.by != BY_MODEL:
-            return []
-        return list_unread(outcome.value, record)
+        return [] if outcome.by != BY_MODEL else list_unread(outcome.value, record)
 
     @property
     def _asking(self) -> Asking:

@@ -53,7 +53,7 @@ class PackagedFile:
         return Path(spec.submodule_search_locations[0])
 
 
-class LocalModel:
+class _LocalModel:
     """A model of an optional package, loaded (and, the first time, downloaded) on first use.
 
     Calls run one after another: the tokenizers inside are not safe to share between threads.
@@ -78,7 +78,7 @@ class LocalModel:
         raise NotImplementedError
 
 
-class _LocalEmbedder(LocalModel):
+class _LocalEmbedder(_LocalModel):
     costly = True
 
     @cached_property
@@ -125,7 +125,7 @@ class SentenceTransformers(_LocalEmbedder):
         return model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
 
 
-class FastEmbedReranker(LocalModel):
+class FastEmbedReranker(_LocalModel):
     """Scores by any cross-encoder that fastembed knows; its logits go through a sigmoid."""
 
     def __init__(self, model: str = "Xenova/ms-marco-MiniLM-L-6-v2") -> None:
@@ -143,7 +143,7 @@ class FastEmbedReranker(LocalModel):
         return [sigmoid(logit) for logit in numbers(self.name, texts, answer)]
 
 
-class SentenceTransformersReranker(LocalModel):
+class SentenceTransformersReranker(_LocalModel):
     """Scores by any one-label cross-encoder, by name or by the path of its folder."""
 
     def __init__(self, model: str = "cross-encoder/ms-marco-MiniLM-L6-v2") -> None:

@@ -34,7 +34,7 @@ class Full(Busy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How long a call may take in all, how it pauses between attempts, and when a server counts as down."""
+    """The deadline of a call, its pauses between attempts, and when a server counts as down."""
 
     deadline_seconds: float = 10.0
     first_pause_seconds: float = 0.05

@@ -35,7 +35,7 @@ HASH: Final = "sha256:"
 
 
 class Right(StrEnum):
-    """What a caller may do in its scopes."""
+    """A right: what a caller may do in its scopes."""
 
     READ = "read"
     WRITE = "write"
@@ -46,7 +46,7 @@ class Right(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Limits:
-    """How much one caller may ask for."""
+    """Limits on what one caller may ask for."""
 
     requests_per_second: float = 100.0
     body_bytes: int = 4_000_000
@@ -56,7 +56,7 @@ class _Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Whoever asks: the name of a key, or nobody in particular on a server without keys."""
+    """The sender of a request: the name of its key, its scopes, rights and limits."""
 
     name: str | None
     scopes: tuple[str, ...] = (ALL,)
@@ -115,7 +115,7 @@ def make_key() -> str:
 
 
 def hash_key(key: str) -> str:
-    """What a keys file keeps of a secret. Secrets are 256 random bits, so one round of SHA-256 suffices."""
+    """Hashes a secret for the keys file. Secrets are 256 random bits, so one round of SHA-256 suffices."""
     return HASH + _digest(key).hex()
 
 
@@ -188,7 +188,7 @@ def read_keys(path: Path) -> tuple[_ApiKey, ...]:
         raise Misconfigured(
             f"{path}: a keys file holds [[key]] entries and nothing else, not {sorted(tables)}"
         )
-    keys = [_read_entry(entry, f"{path}, key {number}") for number, entry in enumerate(entries, 1)]
+    keys = [_parse_entry(entry, f"{path}, key {number}") for number, entry in enumerate(entries, 1)]
     for name, count in Counter(key.caller.name for key in keys).items():
         if count > 1:
             raise Misconfigured(f"{path}: two keys are named {name!r}")
@@ -199,7 +199,7 @@ _LIMITS: Final = frozenset(one.name for one in fields(_Limits))
 _KNOWN: Final = frozenset(("name", "scopes", "rights", "hash", "key")) | _LIMITS
 
 
-def _read_entry(entry: Any, where: str) -> _ApiKey:
+def _parse_entry(entry: Any, where: str) -> _ApiKey:
     if not isinstance(entry, dict):
         raise Misconfigured(f"{where} is not a table")
     if unknown := sorted(entry.keys() - _KNOWN):
@@ -209,11 +209,11 @@ def _read_entry(entry: Any, where: str) -> _ApiKey:
         raise Misconfigured(f"{where} needs a name")
     caller = Caller(
         name=name,
-        scopes=_read_scopes(_texts(entry, "scopes", where), where),
-        rights=read_rights(_texts(entry, "rights", where), where),
-        limits=_read_limits(entry, where),
+        scopes=_parse_scopes(_texts(entry, "scopes", where), where),
+        rights=parse_rights(_texts(entry, "rights", where), where),
+        limits=_parse_limits(entry, where),
     )
-    return _ApiKey(_read_digest(entry, where), caller)
+    return _ApiKey(_parse_digest(entry, where), caller)
 
 
 def _texts(entry: Mapping[str, Any], name: str, where: str) -> list[str]:
@@ -223,24 +223,24 @@ def _texts(entry: Mapping[str, Any], name: str, where: str) -> list[str]:
     return texts
 
 
-def _read_scopes(said: Iterable[str], where: str) -> tuple[str, ...]:
-    """Each names a scope and all below it; `**` names all there are."""
+def _parse_scopes(said: Iterable[str], where: str) -> tuple[str, ...]:
+    """Parses names of scopes, each with all below it; `**` is every scope."""
     scopes = []
     for one in said:
         try:
-            scopes.append(_read_scope(one))
+            scopes.append(_parse_scope(one))
         except BadInput as error:
             raise Misconfigured(f"{where}: {error}") from None
     return tuple(scopes)
 
 
-def _read_scope(said: str) -> str:
+def _parse_scope(said: str) -> str:
     if said == ALL:
         return ALL
     return Scope.exactly(said.removesuffix(BELOW)).path
 
 
-def read_rights(said: Iterable[str], where: str) -> frozenset[Right]:
+def parse_rights(said: Iterable[str], where: str) -> frozenset[Right]:
     named = list(said)
     for one in named:
         if one not in set(Right):
@@ -248,7 +248,7 @@ def read_rights(said: Iterable[str], where: str) -> frozenset[Right]:
     return frozenset(map(Right, named))
 
 
-def _read_limits(entry: Mapping[str, Any], where: str) -> _Limits:
+def _parse_limits(entry: Mapping[str, Any], where: str) -> _Limits:
     given: dict[str, Any] = {}
     for name in _LIMITS & entry.keys():
         value = entry[name]
@@ -258,7 +258,7 @@ def _read_limits(entry: Mapping[str, Any], where: str) -> _Limits:
     return _Limits(**given)
 
 
-def _read_digest(entry: Mapping[str, Any], where: str) -> bytes:
+def _parse_digest(entry: Mapping[str, Any], where: str) -> bytes:
     key, hashed = entry.get("key"), entry.get("hash")
     if (key is None) == (hashed is None):
         raise Misconfigured(f"{where} needs either hash or key: `eidet keys api NAME` writes one")
@@ -285,7 +285,7 @@ def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str])
         raise Refused(f"{path} has a key named {name!r}: revoke it first, or choose another name")
     key = make_key()
     entry = _write_entry(
-        name, _read_scopes(scopes, "--scopes"), read_rights(rights, "--rights"), hash_key(key)
+        name, _parse_scopes(scopes, "--scopes"), parse_rights(rights, "--rights"), hash_key(key)
     )
     text = path.read_text(encoding="utf-8").rstrip() + "\n\n" if path.exists() else ""
     _write(path, text + entry)
@@ -319,7 +319,7 @@ def _write_entry(name: str, scopes: Iterable[str], rights: Iterable[str], hash: 
 
 
 def _split(text: str) -> list[str]:
-    """What stands before the first entry, then each entry with all up to the next one."""
+    """Splits a file into what stands before its first entry and one block for each entry."""
     blocks = [""]
     for line in text.splitlines(keepends=True):
         if line.strip().replace(" ", "") == HEAD:

@@ -115,7 +115,7 @@ def make_not_found(what: str = "there is no such thing here") -> Problem:
 
 
 def _make_invalid(errors: Sequence[Any], content_type: str = JSON) -> Problem:
-    """What is wrong with the fields of a request; the first one is named."""
+    """Makes a 422 that names the first field that is wrong."""
     first = errors[0]
     field = ".".join(str(part) for part in first.get("loc", ()))
     if first.get("type") in _NO_OBJECT and field == "body":
@@ -142,7 +142,7 @@ _HTTP: Final = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 4
 
 
 def _list_methods(request: Request) -> list[str]:
-    """What may be asked of a path, by all routes that know it."""
+    """Lists the methods that any route offers for the path of a request."""
     methods: set[str] = set()
     for route in request.app.router.routes:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:

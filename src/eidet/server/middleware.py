@@ -86,7 +86,7 @@ class AccessMiddleware:
         return caller
 
     def _find_caller(self, authorization: str | None) -> Caller | None:
-        """Whoever has the key that was sent; a wrong one is refused even where none is needed."""
+        """Finds the caller whose key was sent; None without a key, 401 for a wrong one."""
         keys = self._serving.keys
         if not keys.required:
             return LOCAL

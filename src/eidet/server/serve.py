@@ -92,7 +92,7 @@ def serve(opening: Opening, ready: Callable[[int], None]) -> None:
 
 
 def serve_on(listener: socket.socket, opening: Opening, ready: Callable[[int], None]) -> None:
-    """As `serve`, on a socket that listens already."""
+    """Serves like `serve`, on a socket that is already listening."""
     _raise_file_limit()
     _check_memory(opening)
     config = configure(opening, opening.server)
@@ -152,7 +152,7 @@ def listen(server: ServerSettings) -> Iterator[socket.socket]:
 
 
 def _describe(error: OSError) -> str:
-    """What the system says, without the address that Python adds to it."""
+    """The system's error message without the address that Python adds to it."""
     return (error.strerror or str(error)).partition(" (while ")[0]
 
 

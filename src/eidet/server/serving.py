@@ -43,7 +43,7 @@ def _waits(embedder: Embedder) -> bool:
 
 
 class _Turns:
-    """How many searches run at once. More of them would only keep each other, and the loop, from running."""
+    """Limits how many searches run at once: more would only slow each other and the event loop."""
 
     def __init__(self) -> None:
         self._searches: asyncio.Semaphore | None = None
@@ -87,7 +87,7 @@ def _take_note(asked: asyncio.Task[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What the routes of one app share. `app.state.serving` holds it.
+    """State that the routes of one app share, in `app.state.serving`.
 
     Whatever has to run beside the app (a session manager, a watcher) adds a context manager to
     `lifespans`: the app enters each when it starts and leaves it when it stops.
@@ -202,7 +202,7 @@ def needs(*rights: Right) -> Callable[..., Awaitable[Grant]]:
 
 
 def _needs_widely(*rights: Right) -> Callable[..., Awaitable[_WideGrant]]:
-    """As `needs`, for routes where `**` names every scope, if the caller's key opens all."""
+    """Like `needs`, for routes where `**` means every scope, if the key reaches all."""
 
     async def grant(
         request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from . import Maintained
     from .archive import Archive
     from .run import Pause
-    from .service import Chore, Keeping
+    from .service import Keeping, UpkeepTask
     from .worker import Breaks, UpkeepWorker
 
 _STEP: Final = 20  # records that the background changes at once: a few milliseconds
@@ -64,18 +64,18 @@ class Life:
 
     # In the background.
 
-    def start(self, every: float, chore: Chore) -> UpkeepWorker:
+    def start(self, every: float, task: UpkeepTask) -> UpkeepWorker:
         """A worker for this memory; the one before it is stopped."""
         if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
             raise BadInput(f"every must be a number of seconds above 0, not {every!r}")
         from . import works_of
         from .worker import UpkeepWorker
 
-        works_of(chore.only)
+        works_of(task.only)
         if self._worker is not None:
             self._worker.stop()
         self._worker = UpkeepWorker(
-            partial(self._round, chore), every=every, foreground=self._parts.foreground
+            partial(self._round, task), every=every, foreground=self._parts.foreground
         )
         return self._worker
 
@@ -92,21 +92,21 @@ class Life:
     def _mover(self) -> UpkeepWorker:
         """The worker that runs, or else one that only moves what is due."""
         if self._worker is None or not (self._worker.running or self._worker.nudged):
-            from .service import Chore
+            from .service import UpkeepTask
             from .worker import UpkeepWorker
 
             self._worker = UpkeepWorker(
-                partial(self._round, Chore(only=MOVES)), every=None, foreground=self._parts.foreground
+                partial(self._round, UpkeepTask(only=MOVES)), every=None, foreground=self._parts.foreground
             )
         return self._worker
 
-    def _round(self, chore: Chore, breaks: Breaks) -> Maintained | None:
+    def _round(self, task: UpkeepTask, breaks: Breaks) -> Maintained | None:
         """One upkeep, unless another process is at it."""
         lease = _Lease(self._parts, self._owner, breaks)
         if not lease.renew():
             return None
-        chosen = chore.settings or self._parts.settings.upkeep
-        small = replace(chore, settings=replace(chosen, batch=min(chosen.batch, _STEP)))
+        chosen = task.settings or self._parts.settings.upkeep
+        small = replace(task, settings=replace(chosen, batch=min(chosen.batch, _STEP)))
         try:
             return self.keeping.maintain(
                 small, now=self._parts.clock(), told=100, stops=lease, give_way=breaks.give_way

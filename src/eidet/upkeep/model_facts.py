@@ -7,6 +7,7 @@ revised text no longer states it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from ..core.record import Kind, Record, Trust, key_id
@@ -80,21 +81,14 @@ class FactReadings:
     def note_progress(self) -> None:
         """Keeps how far the models came, once what they found is stored."""
         reached, self._reached = self._reached, {}
-        settings: dict[str, str] = {}
-        for scope, seq in reached.items():
-            settings[self._name_setting(scope)] = str(seq)
+        settings = {self._name_setting(scope): str(seq) for scope, seq in reached.items()}
         if settings:
             verbs.set_settings(self._parts.store, settings)
 
     def _list_new(self, scope: str, most: int, now: float) -> list[Record]:
         since = int(verbs.get_setting(self._parts.store, self._name_setting(scope)) or 0)
         where = Where(scope=Scope(scope), kinds=tuple(STATING), trust=READ, alive_at=now)
-        found: list[Record] = []
-        for record in verbs.scan(self._parts.store, where, after=since, batch=min(most, PAGE)):
-            found.append(record)
-            if len(found) == most:
-                break
-        return found
+        return list(islice(verbs.scan(self._parts.store, where, after=since, batch=min(most, PAGE)), most))
 
     def _name_setting(self, scope: str) -> str:
         """Under which name progress is kept; it tells nothing of the scope."""
@@ -113,10 +107,8 @@ class FactReadings:
     def _list_changes(
         self, record: Record, found: list[Statement], before: list[Record], now: float
     ) -> Iterator[Change]:
-        facts: dict[str, Record] = {}
-        for statement in found:
-            (fact,) = self._parts.key_ids.name_records([_make_fact(record, statement, now)])
-            facts[fact.id] = fact
+        made = self._parts.key_ids.name_records([_make_fact(record, one, now) for one in found])
+        facts = {fact.id: fact for fact in made}
         there = {fact.id for fact in before}
         for id, fact in facts.items():
             if id not in there:

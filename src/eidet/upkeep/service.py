@@ -57,7 +57,7 @@ _PROMPT_CHARS: Final = 24_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chore:
+class UpkeepTask:
     """What one upkeep is asked to do; see `memory.upkeep.maintain`."""
 
     scope: Scope | None = None
@@ -84,7 +84,7 @@ class Keeping:
 
     def maintain(
         self,
-        chore: Chore,
+        task: UpkeepTask,
         *,
         now: float,
         dry_run: bool = False,
@@ -93,26 +93,26 @@ class Keeping:
         give_way: GiveWay = hurry,
         progress: Progress | None = None,
     ) -> Maintained:
-        """Does a chore, or says what it would do; `told` limits how many changes the answer lists."""
-        chosen = chore.settings or self._parts.settings.upkeep
-        archive = chore.archive
+        """Does a task, or says what it would do; `told` limits how many changes the answer lists."""
+        chosen = task.settings or self._parts.settings.upkeep
+        archive = task.archive
         if archive is None:
             archive = chosen.archive
         else:
             chosen = replace(chosen, archive=str(archive))
-        works = works_of(chore.only)
+        works = works_of(task.only)
         self._parts.binding.check_width()
         if not dry_run:
             self._parts.flush()
         with self._turn:
-            model = None if chore.llm is None else llm_of(chore.llm)
+            model = None if task.llm is None else llm_of(task.llm)
             epoch = self._parts.store.head().epoch if dry_run else self._parts.binding.epoch
             kept = self._archive(archive, dry_run=dry_run)
             self._readings.begin()
             done = maintain(
                 replace(self._needs(chosen, kept, model, now, epoch, dry_run), give_way=give_way),
                 chosen,
-                scope=chore.scope,
+                scope=task.scope,
                 now=now,
                 works=works,
                 dry_run=dry_run,

@@ -119,7 +119,7 @@ def test_the_client_and_tools_are_signed_too(signing: Signing) -> None:
             return str(stored["stored"][0]["id"])
 
     assert signing.read(asyncio.run(talk())).agent == "seller"
-    (oak,) = signing.server.memory.core.find({"meta.entity": "Oak"}, scope=SCOPE)
+    (oak,) = [one for one in signing.server.memory.core.find(scope=SCOPE) if "Oak" in one.text]
     assert oak.agent == "seller"
 
 

@@ -1,8 +1,9 @@
 """Memory types for agents: working, conversation, semantic and episodic memory, and an agent with them.
 
-items      MemoryItem, MemoryStore        working_memory, conversation_memory, semantic, episodic
-embedding  EmbeddingService               system             AgentMemorySystem, memory-aware prompts
-client     the Messages API               agent_with_memory  AgentWithMemory; tools: what it may call
+working_memory, conversation_memory      what the task needs; what was said
+semantic           facts, MemoryItem, MemoryStore and EmbeddingService
+system             AgentMemorySystem, episodic memory, memory-aware prompts
+agent_with_memory  AgentWithMemory and its tools    client  the Messages API
 """
 
 from __future__ import annotations

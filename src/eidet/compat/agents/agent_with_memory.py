@@ -58,7 +58,7 @@ def _tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
 
 
 async def _result_of(tool: Any, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
-    """What a tool answered as text, and whether it failed: the model is told of errors, and may go on."""
+    """Runs a tool; its answer as text, and whether it failed. The model sees errors and may go on."""
     function = None if tool is None else _call_of(tool)
     if function is None:
         return f"there is no tool called {name!r}", True
@@ -270,7 +270,7 @@ def _stop(response: Any) -> str:
 
 
 def _answer_as_message(response: Any) -> dict[str, Any]:
-    """What the model said, to be sent back as it was; blocks without text are not taken back."""
+    """The model's blocks to send back unchanged; the API does not accept blocks without text."""
     blocks = [block.model_dump() for block in response.content]
     return {
         "role": "assistant",

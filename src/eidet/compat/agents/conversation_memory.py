@@ -82,7 +82,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
         self.append([Message(role=role, content=content, metadata=metadata)])
 
     def get_messages_for_llm(self) -> list[dict[str, Any]]:
-        """As chat APIs take them: what was before in a pair of messages, then the messages."""
+        """Messages for a chat API: a pair with the earlier summary, if there is one, then the messages."""
         before = _pair(self.summary) if self.summary is not None else []
         return before + [{"role": message.role, "content": message.content} for message in self.messages]
 
@@ -130,7 +130,7 @@ class ConversationMemory(OwnsMemory, MessageSession):
             self.conversation.summarise(keep=keep, text=cut(text, left, self._counter) or HEADING)
 
     def _keep(self, messages: Sequence[Message]) -> int:
-        """How many of the messages stay by all of the limits, with the summary that would be made."""
+        """The number of messages that stay within all limits, counting the summary that would be made."""
         keep = min(len(messages), self.max_messages)
         if len(messages) > self.summarize_threshold:
             keep = min(keep, KEPT)
@@ -196,7 +196,7 @@ def _ask_for_summary(client: object, messages: Sequence[Message], before: str | 
 
 
 def _message_as_json(message: Message) -> dict[str, Any]:
-    """What there is of a message; the three of the first line always."""
+    """A message as JSON: role, content and timestamp always, the other fields only if they are set."""
     always = {"role": message.role, "content": message.content, "timestamp": message.timestamp.isoformat()}
     more = {
         "metadata": message.metadata,

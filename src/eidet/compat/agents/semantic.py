@@ -53,7 +53,7 @@ class MemoryItem:
 
 
 class MemoryStore(ABC):
-    """What a store of memories does; inherit from it for one of your own."""
+    """The interface of a store of memories; inherit from it to write your own."""
 
     @abstractmethod
     async def add(self, item: MemoryItem) -> None:
@@ -160,7 +160,7 @@ class EmbeddingService:
 
     @property
     def client(self) -> Embedder:
-        """What makes the vectors."""
+        """The embedder, created on first use."""
         if self._client is None:
             self._client = self._make_embedder()
         return self._client
@@ -169,7 +169,7 @@ class EmbeddingService:
         return (await self.embed_batch([text]))[0]
 
     async def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector per text, in their order."""
+        """Embeds texts: one vector per text, in the same order."""
         client = self.client
         rows = await asyncio.to_thread(embed_checked, client, list(texts))
         return [[float(number) for number in row] for row in rows]

@@ -72,7 +72,7 @@ class EpisodicMemory(OwnsMemory):
         return [_episode(hit.record) for hit in hits]
 
     async def lessons(self, situation: str, limit: int = 5) -> list[str]:
-        """What was learned in situations like this one."""
+        """Lessons from situations like this one."""
         return await run(self.memory, self._view.lessons, situation, limit)
 
     async def forget(self, episode_id: str) -> bool:

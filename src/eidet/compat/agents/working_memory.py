@@ -11,7 +11,7 @@ from ..opening import OwnsMemory, Place
 
 
 class _LiveDict(dict[str, Any]):
-    """As it was when it was asked for; each change is handed on, whole, to `put`."""
+    """A snapshot; every change to it passes the whole value to `put`."""
 
     def __init__(self, content: Mapping[str, Any], put: Callable[[dict[str, Any]], None]) -> None:
         super().__init__(content)
@@ -19,7 +19,7 @@ class _LiveDict(dict[str, Any]):
 
 
 class _LiveList(list[str]):
-    """As it was when it was asked for; each change is handed on, whole, to `put`."""
+    """A snapshot; every change to it passes the whole value to `put`."""
 
     def __init__(self, content: Iterable[str], put: Callable[[list[str]], None]) -> None:
         super().__init__(content)
@@ -136,7 +136,7 @@ class WorkingMemory(OwnsMemory):
         self.view.add_result(key, value)
 
     def get_result(self, key: str) -> Any:
-        """None if there is none."""
+        """Returns the result of a step, or None."""
         return self.view.result(key)
 
     def add_thought(self, thought: str) -> None:

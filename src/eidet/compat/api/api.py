@@ -28,7 +28,7 @@ from .space import MemorySpace, agents_in
 
 
 class AgentCalls:
-    """What can be stored, asked and done for one agent by its id."""
+    """Stores, questions and upkeep for one agent by its id."""
 
     def get_memory_space(self, agent_id: str) -> MemorySpace:
         """The memory of one agent."""
@@ -246,7 +246,7 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
         self.configure_memory_system({"cache_ttl": ttl})
 
     def cache_info(self) -> dict[str, Any]:
-        """What the caches of all agents hold together."""
+        """Sums the cache statistics of all agents."""
         infos = [space.cache_info() for space in list(self._spaces.values())]
         summed = ("entries", "memories", "hits", "misses")
         info: dict[str, Any] = {name: sum(one[name] for one in infos) for name in summed}

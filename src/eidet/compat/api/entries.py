@@ -75,7 +75,7 @@ def kinds_of(memory_type: str | Iterable[str] | None) -> tuple[Kind, ...] | None
 
 
 def place_of(contents: Mapping[str, Json]) -> tuple[float, ...] | None:
-    """Where something happened, from what agents call it: position, location, position_x and so on."""
+    """Finds coordinates under the names that agents use: position, location, position_x and so on."""
     for name in ("position", "location", "pos", "coordinates"):
         if found := _point(contents.get(name)):
             return found
@@ -117,7 +117,7 @@ def entry_of(record: Record, agent_id: str, *, importance: float, whole: Callabl
 
 
 def contents_as_json(record: Record) -> Json:
-    """What a memory says; one that is a text (of another door) is told as its content."""
+    """The contents of a memory; a text that another door stored appears as `content`."""
     if isinstance(record.data, dict):
         return copy_json(record.data)
     if record.data is None:

@@ -48,7 +48,7 @@ class Events:
         return len(self._hooks[event]) < len(before)
 
     def fire(self, event: str, data: Mapping[str, Any], space: MemorySpace) -> list[Any]:
-        """What each hook answered, None where it failed."""
+        """Calls the hooks; the answer of each, None where it failed."""
         hooks = self._hooks.get(event, ())
         if not hooks:
             return []

@@ -73,7 +73,7 @@ def _checksum(body: Mapping[str, Any]) -> str:
 
 
 def load_file(api: AgentMemoryAPI, path: Path) -> int:
-    """How many memories were read; nothing is stored before all of the file is known to be sound."""
+    """Loads a file and counts its memories; checks the whole file before it stores anything."""
     with translate_errors(MemoryStoreException, f"{path.name} was not loaded"):
         document = _read(path)
         if isinstance(document, dict) and document.get("format") == _FORMAT:

@@ -1,4 +1,4 @@
-"""What an agent tells of itself: its state, what it does, and what came of it."""
+"""Models of an agent's state, its actions and their results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AgentState:
     extra_data: dict[str, Json] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Json]:
-        """What was said, in one level: the extra data beside the rest, which it does not overwrite."""
+        """The state as one flat dict; extra data does not overwrite fields."""
         fields_given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "extra_data"}
         return {
             **self.extra_data,
@@ -34,13 +34,13 @@ class AgentState:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Json]) -> Self:
-        """The same state again: what is not a field of its own is extra data."""
+        """Restores a state from a dict; unknown names become extra data."""
         return cls(**_split_fields(cls, data, "extra_data"))
 
 
 @dataclass(slots=True)
 class ActionResult:
-    """What an action was, and what it brought."""
+    """The result of an action."""
 
     action_type: str
     params: dict[str, Json] = field(default_factory=dict)

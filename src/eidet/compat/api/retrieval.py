@@ -12,16 +12,14 @@ from ...core.validate import Json, clean_json
 from ...core.where import Where
 from ...memory import Memory
 from ..opening import check_number, check_positive, check_whole
-from .answering import AgentReader
-from .answering import Tiers as AskedTiers
 from .builder import QueryBuilder, strategy_of
-from .compound import MemoryQuery
 from .config import MemoryConfig
 from .entries import Entry, check_id, contents_as_json, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
 from .models import contents_of
-from .ranking import Content, Similarity
-from .reader import Look, Scored, by_score, closeness, state_as_text
+from .ranking import Content, MemoryQuery, Similarity
+from .reader import AgentReader, Look, Scored, by_score, closeness, state_as_text
+from .reader import Tiers as AskedTiers
 from .result_cache import key_of
 from .strategies import Attribute, Strategy, check_steps
 
@@ -33,7 +31,7 @@ def _state_at(look: Look, step: int) -> Record | None:
 
 
 def _changes_of(look: Look, name: str, start: int | None, end: int | None) -> list[dict[str, Any]]:
-    """One entry for each change of an attribute (a dotted path) between states; the first is one."""
+    """Lists the changes of an attribute (a dotted path) between states; the first value counts as one."""
     if not isinstance(name, str) or not name:
         raise MemoryRetrievalException(f"attribute_name is a text, not {name!r}")
     steps = name.split(".")
@@ -119,7 +117,7 @@ class Retrieval:
         memory_tiers: Tiers = None,
         k: int | None = None,
     ) -> list[Entry]:
-        """Whose contents have these values, newest first; names may be dotted paths."""
+        """Finds memories whose contents have these values, newest first; names may be dotted paths."""
         self._check_agent(agent_id)
         return self.search(Attribute(fields=attributes), k, memory_type, memory_tiers)
 
@@ -208,7 +206,7 @@ class Retrieval:
         memory_type: Types = None,
         memory_tiers: Tiers = None,
     ) -> list[tuple[Entry, float]]:
-        """The same, each with its score."""
+        """Like `search`, with scores."""
         asked = strategy_of(query)
         if not isinstance(asked, MemoryQuery):
             asked = MemoryQuery(
@@ -245,7 +243,7 @@ class Retrieval:
     def get_attribute_change_history(
         self, attribute_name: str, start_step: int | None = None, end_step: int | None = None
     ) -> list[dict[str, Any]]:
-        """One entry for each change of an attribute (a dotted path) between states, in order of steps."""
+        """Lists the changes of an attribute (a dotted path) between states, in order of steps."""
         check_steps(start_step, end_step)
         with self._reader.translate_errors("the changes were not read"):
             return _changes_of(self._reader.look(), attribute_name, start_step, end_step)

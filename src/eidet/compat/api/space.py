@@ -68,7 +68,7 @@ class _AgentTiers:
         return self.memory.upkeep.maintain(self.scope, only="move", settings=settings).counts.get("move", 0)
 
     def _count_staying(self, tier: Tier, limits: RedisSTMConfig | RedisIMConfig) -> int | None:
-        """How many may stay: no more than the limit, and none that was not used for longer than the TTL."""
+        """The number that may stay: at most the limit, and none unused for longer than the TTL."""
         if limits.ttl is None or not self._is_any_old(tier, limits.ttl):
             return limits.memory_limit
         fresh = self.memory.count(_all_of(tier) & ~resting(self.now - limits.ttl), scope=self.scope)
@@ -100,7 +100,7 @@ class _AgentTiers:
         return early or self.memory.count(here & resting(self.now - ttl), scope=self.scope) > 0
 
     def _count_steps_behind(self, tier: Tier) -> int:
-        """How many steps the oldest one of a tier is behind the newest of all."""
+        """The steps between the oldest memory of a tier and the newest of all."""
         newest = self.memory.find(scope=self.scope, order="-step", limit=1)
         oldest = self.memory.find(_all_of(tier), scope=self.scope, order="step", limit=1)
         if not newest or not oldest or newest[0].step is None or oldest[0].step is None:
@@ -309,7 +309,7 @@ class MemorySpace(Retrieval):
         return done
 
     def _maintain_if_due(self) -> None:
-        """What was stored is stored: upkeep that fails is told in the log."""
+        """Runs upkeep if it is due; a failure is logged and undoes nothing that was stored."""
         now = self._reader.clock()
         patient = now - self._aged_out < (self.config.stm.ttl or 0.0) / 20
         try:

@@ -1,6 +1,6 @@
 """Search strategies on one query model: each finds memories of an agent and says how well they fit.
 
-Those here filter, which the index answers; those of `ranking` rank; `compound` nests and weighs them.
+Those here filter, which the index answers; those of `ranking` rank, nest and weigh them.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Strategy(Protocol):
         """Whether what passes its filter may score differently."""
 
     def where(self, look: Look) -> Where | None:
-        """What it amounts to as a filter; None if it does more than filter."""
+        """The strategy as a filter; None if it does more than filter."""
 
     def score(self, look: Look, record: Record) -> float:
-        """How well a memory that passed the filter fits."""
+        """Scores a memory that passed the filter."""
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         """The memories that also pass `where`, best first; all of them if `k` is None."""

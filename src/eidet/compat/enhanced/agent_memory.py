@@ -15,10 +15,9 @@ from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
 from ..opening import OwnsMemory, Place, is_shared, next_number, open_memory
-from .legacy import OldCalls
 from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
 from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index
-from .working_store import WorkingStore
+from .working_store import OldCalls, WorkingStore
 
 EXPERIENCES: Final = "experiences"
 SUMMARY_TOKENS: Final = 200
@@ -100,7 +99,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     def _vectors(
         self, wanted: bool, given: MemoryStore[str] | str | None, ranking: str
     ) -> MemoryStore[str] | None:
-        """One given; else the experiences themselves, or copies where those are kept elsewhere."""
+        """The store given; else a view of the experiences, or copies of them if they live elsewhere."""
         if not wanted or given is not None:
             return store_of(given) if wanted and given is not None else None
         if isinstance(self.long_term, InMemoryStore) and self.long_term.memory is self.memory:
@@ -114,7 +113,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return self.add(text, importance)
 
     def add(self, text: str, importance: int = 1, meta: Mapping[str, Any] | None = None) -> str:
-        """The same with further metadata."""
+        """Like `add_experience`, with more metadata."""
         if not clean_text(text, "an experience").strip():
             raise BadInput("an experience needs a text; this one is empty")
         details = {**(meta or {}), "importance": importance}
@@ -182,7 +181,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return "\n".join(line for line in lines if line is not None)
 
     def prompt_context(self, query: str, k: int = 5, n: int = 10) -> str:
-        """What an LLM should know before it answers or uses a tool: experiences, summary, messages."""
+        """A prompt section with matching experiences, the summary and recent messages."""
         known = "\n".join(f"- {' '.join(text.split())}" for _, text, _ in self.recall(query, k))
         before = self._earlier_summary()
         parts = {
@@ -208,7 +207,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return text if step is None else f"Step {step} summary: {counted}.\n{text}".rstrip()
 
     def _prune(self, keep: int) -> str:
-        """The same for a store of the caller: its older messages are replaced by their summary."""
+        """Replaces the older messages of a caller's store by their summary."""
         older = self._said[: max(len(self._said) - keep, 0)]
         lines = [line for key in older if (line := self.working.get(key)) is not None]
         if not lines:

@@ -26,7 +26,7 @@ SCALE: Final = 10.0  # the whole number that is as important as can be
 
 
 class MemoryStore(ABC, Generic[T]):
-    """What `EnhancedAgentMemory` keeps things in; write your own and hand it over at construction."""
+    """The interface of the stores of `EnhancedAgentMemory`; pass your own to its constructor."""
 
     @abstractmethod
     def add(self, key: str, value: T, meta: dict[str, Any] | None = None) -> None:
@@ -45,7 +45,7 @@ class MemoryStore(ABC, Generic[T]):
 
 
 class StoreOptions(TypedDict, total=False):
-    """Where the texts of a store are, and what they are."""
+    """Options of a store: where its texts live, and of which kind they are."""
 
     scope: str  # "default" if not said
     name: str  # of the store: stores of one name and scope share their texts
@@ -250,14 +250,14 @@ class Metas(MutableMapping[str, Mapping[str, Any]]):
 
 
 class SqliteStore(InMemoryStore):
-    """The same in a SQLite file: survives restarts, and files of older versions are brought up to date."""
+    """An `InMemoryStore` in a SQLite file, which survives restarts."""
 
     def __init__(self, path: str | Path = "agent_memory.db", *, memory: Place = None, **how: Any) -> None:
         super().__init__(memory=path if memory is None else memory, **how)
 
 
 class RedisStore(InMemoryStore):
-    """The same on a Redis server, as a cache whose entries live for `ttl` seconds (None: for good)."""
+    """An `InMemoryStore` on a Redis server: a cache whose entries live `ttl` seconds (None: for good)."""
 
     def __init__(
         self,
@@ -287,14 +287,14 @@ def store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
 
 
 def check_count(top_k: int) -> int:
-    """How many are wanted; none for a number below 1."""
+    """Checks `top_k`; a number below 1 means none."""
     if isinstance(top_k, bool) or not isinstance(top_k, int):
         raise BadInput(f"top_k must be a whole number, not {top_k!r}")
     return min(max(top_k, 0), ALL)
 
 
 def importance_of(meta: Mapping[str, Any], scale: float = SCALE) -> float | None:
-    """What the importance of the metadata, a number from 0 up, comes to in 0-1; None if there is none."""
+    """Scales the importance in the metadata, a number from 0 up, to 0-1; None if there is none."""
     value = meta.get("importance")
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""What is near: the short-term window of a conversation, and the working memory of a task."""
+"""The short-term window of a conversation, and the working memory of a task."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALL: Final = 1_000_000
 
 
 def choose_window(records: Sequence[Record], size: int, threshold: float) -> list[Record]:
-    """Of records, oldest first, those that stay near, oldest first.
+    """Chooses the records that stay in the window; input and output are oldest first.
 
     The newest half always; the other places go to what is important, newest first, and what is left
     of them to the newest others. So trifles are pruned before what matters.

@@ -75,7 +75,7 @@ class MemoryManager:
 
     @property
     def short_term_buffer(self) -> list[MemoryEntry]:
-        """What was said and is near, oldest first."""
+        """The recent messages of the conversation, oldest first."""
         return [self._entry(record, MemoryTypes.SHORT_TERM) for record in self._near()]
 
     # The two verbs.
@@ -187,7 +187,7 @@ class MemoryManager:
         return self.memory.remember(ready, scope=self.config.scope)
 
     def _calculate_importance(self, content: str, metadata: Mapping[str, Any] | None) -> float:
-        """What somebody stated, else what the text and its tags tell, in 0-1."""
+        """The stated importance, else one estimated from the text and its tags, from 0 to 1."""
         meta = metadata or {}
         stated, tags = meta.get("importance"), meta.get("tags")
         known: Sequence[Any] = ()
@@ -266,7 +266,7 @@ class MemoryManager:
             await self._run(self.memory.feedback, self._last, useful=useful)
 
     async def metrics(self) -> dict[str, dict[str, float | None]]:
-        """How the memory does: performance, quality and scale; None where nothing tells it yet."""
+        """Metrics of performance, quality and scale; None where there is no data yet."""
         return figures(await self._run(self.memory.admin.metrics, self.config.scope))
 
     async def _run(self, verb: Callable[..., T], *args: Any, **how: Any) -> T:
@@ -316,7 +316,7 @@ FIGURES: Final = {
 
 
 def figures(metrics: Mapping[str, float]) -> dict[str, dict[str, float | None]]:
-    """The same numbers under the names and headings that people of this door look for."""
+    """Metrics under the names and headings of this door."""
     return {
         heading: {name: metrics.get(native) for name, native in names.items()}
         for heading, names in FIGURES.items()

@@ -130,7 +130,7 @@ class Agent:
             await context.add_message(Message(role="assistant", content="".join(pieces)))
 
     async def respond(self, message: Message | str, context: ConversationContext) -> str:
-        """The same as one text."""
+        """Answers a message with one text."""
         return "".join([piece async for piece in self.process_message(message, context)])
 
     async def _process_message_internal(
@@ -149,7 +149,7 @@ class Agent:
             yield (await asyncio.to_thread(self._llm.ask, request)).text
 
     def _before(self, message: Message, context: ConversationContext) -> list[Message]:
-        """What was said right before the message, which may be in the history already."""
+        """The turns right before the message, which may be in the history already."""
         found = [turn for turn in context.history.last(self._turns + 1) if turn.content]
         if found and (found[-1].role, found[-1].content) == (message.role, message.content):
             found.pop()
@@ -158,7 +158,7 @@ class Agent:
     async def _retrieve(
         self, message: Message, context: ConversationContext, before: Sequence[Message]
     ) -> list[MemoryEntry]:
-        """Of each memory type what matters, but for what the model is sent anyway."""
+        """Retrieves from each memory type, leaving out what the prompt contains anyway."""
         sent = {message.content, *(turn.content for turn in before)}
         found: dict[str, MemoryEntry] = {}
         for kind in HEADINGS:
@@ -183,7 +183,7 @@ class Agent:
 
 
 def _line(entry: MemoryEntry) -> str:
-    """What strangers wrote is quoted, so that it is not taken for orders."""
+    """A memory as a line; untrusted text is quoted, so that the model does not follow it."""
     role = entry.metadata.get("role")
     who = f", {role}" if isinstance(role, str) else ""
     strange = entry.trust in UNTRUSTED

@@ -2,17 +2,16 @@
 
 base       BaseMemoryStore, to use and to inherit from     message    what it holds
 session    how messages are added and deleted, and the messages as a list
-limits     by messages, tokens, window, with overflow      summary    old messages summed up
+limits     by messages, tokens, window, with overflow      search     by meaning, metadata, date
 servers    file, PostgreSQL, Redis, S3; which to take; old messages archived
 wrappers   stores around stores: encrypted, audited, one per context, and those of your own
-search     by meaning, metadata, date                      llm_agent  LLMAgent, whose memory fills itself
+summary    old messages summarised; LLMAgent, whose memory fills itself
 """
 
 from __future__ import annotations
 
 from .base import BaseMemoryStore
 from .limits import InMemoryMemoryStore, SafeMemoryStore, SlidingWindowMemory, TokenLimitedMemoryStore
-from .llm_agent import App, LLMAgent, RunContext
 from .message import Message
 from .search import FilterableMemoryStore, SemanticMemoryStore
 from .servers import (
@@ -24,7 +23,7 @@ from .servers import (
     S3MemoryStore,
     default_store,
 )
-from .summary import SummaryMemory
+from .summary import App, LLMAgent, RunContext, SummaryMemory
 from .wrappers import Around, AuditMemoryStore, EncryptedMemoryStore, ScopedMemoryStore
 
 __all__ = [

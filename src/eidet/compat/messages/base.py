@@ -20,7 +20,7 @@ PAUSE = 0.001
 
 
 class FairLock:
-    """One at a time across awaits, first come first served, whichever event loop or thread they come from.
+    """A fair lock that is held across awaits, for tasks of any event loop and thread.
 
     An asyncio.Lock belongs to one loop; a store may be used from several. Who is cancelled while
     waiting leaves the queue. A task that has the turn may take it again (`async with turns as again`).
@@ -52,7 +52,7 @@ class FairLock:
 
 
 async def await_if_needed(answer: Any) -> Any:
-    """What a function of the user gave, or what it promised."""
+    """Awaits the answer of a user's function if it is awaitable."""
     return await answer if inspect.isawaitable(answer) else answer
 
 
@@ -62,7 +62,7 @@ _opening = threading.Lock()
 
 
 class Kept(TypedDict, total=False):
-    """Where the messages of a store are, and how their tokens are counted."""
+    """Options of a store: where its messages live, and how their tokens are counted."""
 
     memory: Place
     scope: str
@@ -149,7 +149,7 @@ class BaseMemoryStore(MessageSession):
 
     @property
     def current_count(self) -> int:
-        """How many messages there are."""
+        """The number of messages."""
         return len(self.messages)
 
     @property

@@ -44,12 +44,12 @@ class Message:
         return self.content or ""
 
     def as_chat(self) -> dict[str, Json]:
-        """As chat APIs take it: role and content, and what belongs to tools where there is any."""
+        """The message for a chat API: role and content, and the fields of tools if set."""
         extra = {"tool_calls": self.tool_calls, "tool_call_id": self.tool_call_id, "name": self.name}
         return {"role": self.role, "content": self.content} | {k: v for k, v in extra.items() if v}
 
     def tokens(self, counter: TokenCounter) -> int:
-        """What it costs in a prompt; nothing is for free."""
+        """Counts the tokens of the message in a prompt; at least 1."""
         calls = dump_json(self.tool_calls) if self.tool_calls else ""
         return max(1, counter.count(self.content or "") + counter.count(calls))
 

@@ -91,12 +91,12 @@ class FilterableMemoryStore(BaseMemoryStore):
     """Messages found by what is said of them."""
 
     async def get_messages_by_metadata(self, **metadata_filters: Any) -> list[Message]:
-        """Those whose metadata has all these values, oldest first; None also means absent."""
+        """Finds messages whose metadata has all these values, oldest first; None also matches absence."""
         asked = [_having(name, value) for name, value in metadata_filters.items()]
         return await self._run(self._find_messages, where=Where(every=tuple(asked)))
 
     async def get_messages_by_date_range(self, start_date: Moment, end_date: Moment) -> list[Message]:
-        """Those with a timestamp from `start_date` to `end_date`, both included, in the order of adding."""
+        """Finds messages from `start_date` to `end_date`, both included, in the order of adding."""
         return await self._run(self._find_messages, since=start_date, until=end_date)
 
     def _find_messages(self, **asked: Any) -> list[Message]:
@@ -128,6 +128,6 @@ def vectors_of(records: Sequence[Record], width: int) -> list[Vectors]:
 
 
 def _cosine(asked: Vectors, rows: Vectors) -> float:
-    """Of the nearest part; nothing is near to a vector without length."""
+    """The cosine of the nearest part; 0 for a vector without length."""
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
     return float(np.max(np.where(lengths > 0, rows @ asked / np.where(lengths > 0, lengths, 1), 0.0)))

@@ -121,7 +121,7 @@ class ArchiveMemoryStore(BaseMemoryStore):
         self._given = archive
 
     def archive(self) -> Archive:
-        """Where the messages are kept: sealed, if the memory of this store is."""
+        """The archive of the messages: sealed, if the memory of this store is."""
         return _archive_in(self.memory, self._given)
 
     def append(self, messages: Sequence[Message]) -> None:
@@ -255,7 +255,7 @@ class AutoCleanupMemory(BaseMemoryStore):
 
     @property
     def archive_store(self) -> BaseMemoryStore:
-        """Where the important ones go."""
+        """The store that gets the important messages."""
         chosen = self._archive_to
         if chosen is None:
             return Beside(self, scope=self.scope, session_id=f"{self.session_id}:archive")

@@ -17,7 +17,7 @@ from .message import Message, message_as_json, message_of_record
 
 
 class MessageSession:
-    """What stores of messages share. Subclasses have a `memory`, and say what happens at a limit."""
+    """The base of message stores. Subclasses have a `memory`, and decide what happens at a limit."""
 
     scope: str = "default"
     session_id: str = "default"

@@ -61,7 +61,7 @@ class Around(BaseMemoryStore):
             await await_if_needed(end())
 
     def pack(self, message: Message) -> Message:
-        """What goes into the store for a message."""
+        """The message as the store underneath gets it."""
         return message
 
     def unpack(self, message: Message) -> Message:
@@ -194,7 +194,7 @@ class ScopedMemoryStore(BaseMemoryStore):
 
     @property
     def conversation(self) -> Conversation:
-        """That of the scope "default"."""
+        """The conversation of the scope "default"."""
         return self.get_scope("default").conversation
 
     def append(self, messages: Sequence[Message]) -> None:
@@ -208,7 +208,7 @@ class ScopedMemoryStore(BaseMemoryStore):
 
     @property
     def current_count(self) -> int:
-        """Of all scopes in use."""
+        """The number of messages in all scopes in use."""
         return sum(store.current_count for store in self.scopes.values())
 
 

@@ -30,7 +30,7 @@ class EmbeddedSettings:
     sidecar_from: int = 20_000
 
 
-class SidecarKeeper:
+class _SidecarKeeper:
     """Shards with all their vectors, kept in cache files from a size on."""
 
     def __init__(self, store: Store, width: int, sidecars: Sidecars, least: int) -> None:
@@ -76,7 +76,7 @@ class EmbeddedIndex:
         how = settings or EmbeddedSettings()
         self._store = store
         self.sidecars: Sidecars = Sidecars(folder, store)
-        keeper = SidecarKeeper(store, width, self.sidecars, how.sidecar_from)
+        keeper = _SidecarKeeper(store, width, self.sidecars, how.sidecar_from)
         self.cache: ScopeCache[VectorPlanes] = ScopeCache(
             store, keeper, memory_mb=how.memory_mb, renewed=renewed
         )

@@ -22,9 +22,8 @@ from .attributes import Attributes
 from .columns import FEW, ColumnTable
 from .filters import Resolve
 from .lexicon import WordReader
-from .passing import LastPassing, Passing
 from .postings import Postings
-from .row_traits import Portrait, describe_rows, portray
+from .row_traits import LastPassing, Passing, Portrait, describe_rows, portray
 from .vectors import Scorer, VectorArm, unit
 from .vocabulary import Vocabulary
 

@@ -60,7 +60,7 @@ class VectorArm(Scorer, Protocol):
     def nbytes(self) -> int: ...
 
 
-class Pace:
+class _ThreadChoice:
     """Chooses one or two threads for large scans by what they cost lately.
 
     Two halve the time on an idle machine; on a busy one the slower half waits for its turn and
@@ -84,7 +84,7 @@ class Pace:
             self._cost[threads] = cost if not known else 0.5 * known + 0.5 * cost
 
 
-PACE: Final = Pace()
+PACE: Final = _ThreadChoice()
 
 
 class VectorPlanes:

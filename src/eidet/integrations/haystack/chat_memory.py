@@ -31,7 +31,7 @@ _MEMORY: Final = Where(conditions=(Condition("meta.haystack", "=", "memory"),))
 
 
 class EidetChatMemoryStore:
-    """What was said, by user: a `MemoryStore` as haystack-experimental describes it. Each user is a scope.
+    """A `MemoryStore` of haystack-experimental that keeps chat messages; each user is a scope.
 
     A message that is added again in the same run is stored once, so that a whole history may be added
     after each turn.
@@ -88,7 +88,7 @@ class EidetChatMemoryStore:
         agent_id: str | None = None,
         **_more: Any,
     ) -> list[ChatMessage]:
-        """What matters for a query, best first; without one, the latest. As system messages.
+        """Finds memories for a query, best first, or the latest without one; as system messages.
 
         Their `meta` is that of the message, with `memory_id`, `role` and `score`.
         """

@@ -187,7 +187,7 @@ class EidetDocumentStore(DocumentFields):
         top_k: int = 10,
         query_embedding: Sequence[float] | None = None,
     ) -> list[Document]:
-        """What matters for a query or an embedding, best first, scored from 0 to 1."""
+        """Finds documents for a query or an embedding, best first, scored from 0 to 1."""
         options = {"vector": query_embedding}
         found = recall_filtered(self.memory, query, self.scope, top_k, _DOCUMENT, filters, options)
         return [document for _, document in found]

@@ -77,7 +77,7 @@ def narrow(where: Where, filters: Filters | None) -> Where:
 
 
 def _imply(filters: Any) -> Where | None:
-    """What must hold wherever a filter does; None if the store cannot say it as Haystack means it."""
+    """A condition that a filter implies; None if the store cannot express what Haystack means."""
     if not isinstance(filters, dict):
         return None
     if "field" in filters:
@@ -117,7 +117,7 @@ def _imply_comparison(filters: Filters) -> Where | None:
 
 
 class DocumentFields(ABC):
-    """What is known of the metadata of a store's documents. Reads all documents that match."""
+    """Statistics of document metadata. Each call reads all documents that match."""
 
     @abstractmethod
     def filter_documents(self, filters: Filters | None = None) -> list[Document]: ...
@@ -125,7 +125,7 @@ class DocumentFields(ABC):
     def count_unique_metadata_by_filter(
         self, filters: dict[str, Any], metadata_fields: list[str]
     ) -> dict[str, int]:
-        """How many different values each field has among the documents that match."""
+        """Counts the different values of each field among the documents that match."""
         values: dict[str, set[str]] = {}
         documents = self.filter_documents(filters)
         for field in metadata_fields:

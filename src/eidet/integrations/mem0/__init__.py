@@ -140,7 +140,7 @@ class Memory:
         show_expired: bool = False,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """What matters for a query, best first, with scores from 0 to 1; none is below `threshold`.
+        """Finds memories for a query, best first, with scores from `threshold` to 1.
 
         "Last week" is meant as of `reference_date`. Eidet ranks in one step, so `rerank` adds nothing.
         """
@@ -201,7 +201,7 @@ class Memory:
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
-        """What happened to a memory, oldest first; nothing once it is deleted."""
+        """The history of a memory, oldest first; empty once it is deleted."""
         try:
             return self._verbs.history(memory_id)
         except NotFound:

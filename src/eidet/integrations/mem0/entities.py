@@ -1,4 +1,4 @@
-"""Whose a memory is, in mem0's words, and the scope that it lives in.
+"""The owner of a memory in mem0's terms, and the scope that it lives in.
 
 Each user has a scope, `mem0/user/ann`. What belongs to no user is in the scope of its agent, app or run.
 """
@@ -47,7 +47,7 @@ class Entities:
 
     @classmethod
     def parse(cls, values: Mapping[str, Any], *, spaces: bool = False) -> Entities:
-        """Those that are named; `BadInput` if none is."""
+        """The entities that are named; `BadInput` if none is."""
         named = {name: parse_id(values.get(name), name, spaces=spaces) for name in NAMES}
         if not any(named.values()):
             raise BadInput(_NEEDED)
@@ -55,7 +55,7 @@ class Entities:
 
     @classmethod
     def of(cls, record: Record, home: Home) -> Entities:
-        """Those of a record; what Eidet's own verbs stored in a scope belongs to whom the scope names."""
+        """The entities of a record; one stored by Eidet's own verbs belongs to the owner of its scope."""
         fields = {"agent_id": record.agent, "run_id": record.session}
         named: dict[str, Any] = {name: record.meta.get(name) or fields.get(name) for name in NAMES}
         return cls(**named | dict(filter(None, [home.owner_of(record.scope)])))
@@ -66,7 +66,7 @@ class Entities:
         return (one for one in given if one[1] is not None)
 
     def select(self) -> Where | None:
-        """What holds of their memories beside the scope; None if nothing does."""
+        """The filter for their memories beside the scope; None if there is none."""
         if (self.agent_id, self.app_id, self.run_id) == (None, None, None):
             return None
         app = () if self.app_id is None else (Condition(("meta", "app_id"), "=", self.app_id),)
@@ -74,7 +74,7 @@ class Entities:
 
 
 def join(parts: list[Where]) -> Where | None:
-    """One filter for all parts."""
+    """Joins filters; None if there are none."""
     return Where(every=tuple(parts)) if len(parts) > 1 else next(iter(parts), None)
 
 
@@ -97,7 +97,7 @@ class Home:
         return scope
 
     def place(self, entities: Entities) -> Scope:
-        """Where a memory of these is stored: with its user, else with its agent, app or run."""
+        """The scope for a memory of these entities: its user's, else that of its agent, app or run."""
         for name, id in entities.items():
             return self.scope_of(name, id)
         raise BadInput(_NEEDED)

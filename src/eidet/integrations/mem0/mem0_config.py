@@ -1,4 +1,4 @@
-"""What mem0's class may be told: its config, and the limits of its arguments."""
+"""The config of mem0's class, and checks of its arguments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ELSEWHERE: Final = ("vector_store", "graph_store", "history_db_path", "reranker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mem0Config:
-    """Where memories are kept and who words them. Everything has a default."""
+    """The place of the memories and the models. Everything has a default."""
 
     place: str | Path | EidetMemory | None = None  # a memory, or what opens one; None: a file in MEM0_DIR
     scope: str = "mem0"  # below it, each user has a scope

@@ -57,7 +57,7 @@ def take_user(filters: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
 
 
 def _take_user_of(parts: list[Any], filters: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The same, from the parts of an `AND`."""
+    """Takes the user from the parts of an `AND`."""
     for number, part in enumerate(parts):
         user, others = None, part
         if isinstance(part, Mapping):
@@ -92,7 +92,7 @@ class FilterParser:
         self._home = home
 
     def parse(self, filters: object, left: int = FILTER_DEPTH) -> Where | None:
-        """What a filter asks for; None if that is nothing."""
+        """Parses a filter; None if it has no condition."""
         if not isinstance(filters, Mapping):
             raise BadInput(f"filters must be a dict, not {type(filters).__name__}")
         if not left:

@@ -37,7 +37,7 @@ class Said:
 
 
 def parse_messages(messages: object) -> list[Said]:
-    """What is said in messages as mem0 takes them; those of the system, and without text, are left out."""
+    """Parses messages as mem0 takes them, without those of the system and those without text."""
     if isinstance(messages, str):
         messages = {"role": "user", "content": messages}
     if isinstance(messages, Mapping):
@@ -79,7 +79,7 @@ def today_of(now: float) -> str:
 
 
 def clean_metadata(metadata: object, what: str) -> dict[str, Any]:
-    """Without what names a user, agent, app or run: metadata moves no memory to somebody else."""
+    """Drops identity fields: metadata cannot give a memory to another user, agent, app or run."""
     if metadata is None:
         return {}
     if not isinstance(metadata, Mapping):
@@ -91,7 +91,7 @@ def clean_metadata(metadata: object, what: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writing:
-    """What is said of all memories of one `add`."""
+    """The fields that all memories of one `add` share."""
 
     entities: Entities
     metadata: Mapping[str, Any]
@@ -106,7 +106,7 @@ class Writing:
         return self._fill(draft, occurred, {"role": turn.role, **actor})
 
     def draft_fact(self, text: str, occurred: float, **more: str) -> Draft:
-        """What was read from messages."""
+        """A fact that was extracted from messages."""
         return self._fill(Draft(text=text, kind="fact"), occurred, more)
 
     def _fill(self, draft: Draft, occurred: float, more: Mapping[str, str]) -> Draft:
@@ -125,7 +125,7 @@ class Writing:
 
 
 def tell_added(record: Record) -> dict[str, Any]:
-    """What `add` tells of a memory."""
+    """A new memory in the answer of `add`."""
     item: dict[str, Any] = {"id": record.id, "memory": record.text, "event": "ADD"}
     if "role" in record.meta:
         item |= {"actor_id": record.meta.get("actor_id"), "role": record.meta["role"]}
@@ -158,7 +158,7 @@ def tell_hit(hit: Hit, home: Home, *, explain: bool = False) -> dict[str, Any]:
 
 
 def tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]]:
-    """What happened to a memory, oldest first, with what it said before and after."""
+    """The history of a memory, oldest first, with the text before and after each change."""
     changes = [event for event in events if event.what in _EVENTS]
     texts = _list_texts(changes, record)
     return [
@@ -179,7 +179,7 @@ def tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]
 
 
 def _list_texts(changes: Sequence[Event], record: Record) -> list[str | None]:
-    """What a memory said before each change, and in the end; a change of labels leaves the text."""
+    """The text before each change and after the last; a change of labels leaves the text."""
     texts: list[str | None] = [record.whole.text]
     for event in reversed(changes):
         if event.what == "created":

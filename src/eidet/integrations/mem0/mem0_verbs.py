@@ -31,14 +31,14 @@ class Selection:
     where: Where | None
 
     def narrow(self, *parts: Where | None) -> Selection:
-        """Those of them that fit the parts, too."""
+        """Adds more conditions."""
         given = [part for part in (self.where, *parts) if part is not None]
         return replace(self, where=join(given))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChange:
-    """What a memory shall say from now on; None leaves the text, UNSET the date of expiry."""
+    """A change of a memory; None leaves the text, UNSET the date of expiry."""
 
     text: str | None = None
     metadata: Mapping[str, Any] | None = None
@@ -48,7 +48,7 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class Mem0Verbs:
-    """What mem0 can do, done by a memory, below one home."""
+    """mem0's verbs over a memory, under one root scope."""
 
     memory: EidetMemory
     home: Home
@@ -70,7 +70,7 @@ class Mem0Verbs:
         return [found[id] for id in ids]
 
     def select(self, filters: Mapping[str, Any] | None, *, show_expired: bool = False) -> Selection:
-        """What a filter asks for; `BadInput` if it names no user, agent, app or run."""
+        """Parses a filter; `BadInput` if it names no user, agent, app or run."""
         if not filters or not names_entity(filters):
             raise BadInput(NO_ENTITY)
         user, rest = take_user(filters)
@@ -106,7 +106,7 @@ class Mem0Verbs:
         least: float,
         now: float | None = None,
     ) -> Hits:
-        """What matters for a query, best first."""
+        """Recalls for a query, best first."""
         if not limit:
             return Hits((), scope=selection.scope.path)
         return self.memory.recall(
@@ -154,7 +154,7 @@ class Mem0Verbs:
         self.memory.forget(everything=True, scope=Scope.under(self.home.path), for_good=False)
 
     def history(self, id: str) -> list[dict[str, Any]]:
-        """What happened to a memory, oldest first; it goes when the memory goes."""
+        """The history of a memory, oldest first; it is deleted with the memory."""
         record = self.get(id)
         return tell_history(self.memory.history(id, scope=record.scope), record)
 

@@ -52,7 +52,7 @@ _PROCEDURE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MemoryAdding:
-    """Adds memories below one home; `llm` words them, if there is one."""
+    """Adds memories under a root scope; an LLM rewrites them if configured."""
 
     memory: EidetMemory
     home: Home
@@ -134,7 +134,7 @@ class _Extraction:
     instructions: str | None = None
 
     def list_memories(self, turns: Sequence[Said], known: Sequence[str]) -> list[_Extracted] | None:
-        """What to remember of a conversation; None if the model gave no answer that can be used."""
+        """Extracts memories from a conversation; None if the model gave no usable answer."""
         request = Request(
             prompt=_write_prompt(turns, known, self.instructions),
             system=_SYSTEM,
@@ -145,7 +145,7 @@ class _Extraction:
         return consult_or_fall_back(self.llm, request, read=_parse_answer, otherwise=lambda: None).value
 
     def describe_procedure(self, turns: Sequence[Said], prompt: str | None) -> str | None:
-        """How a task was done; None if the model gave no answer that can be used."""
+        """Describes how a task was done; None if the model gave no usable answer."""
         request = Request(
             prompt=_write_prompt(turns, (), None),
             system=prompt or _PROCEDURE,

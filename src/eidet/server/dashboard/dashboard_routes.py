@@ -47,7 +47,7 @@ router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class ViewCaches:
-    """What the views of one app keep between requests. `app.state.views` holds it."""
+    """Caches that the views of one app keep between requests, in `app.state.views`."""
 
     scan: EntryScan = field(default_factory=EntryScan)
     maps: MapCache = field(default_factory=MapCache)
@@ -76,7 +76,7 @@ async def _ask(grant: Grant, call: Callable[[Memory], T]) -> T:
 
 @router.get("/dashboard/start")
 async def _read_start(request: Request) -> dict[str, Any]:
-    """What a page needs to begin: scopes with their sizes, and what the caller may do."""
+    """Answers what a page needs to begin: scopes with their sizes, and the rights of the caller."""
     caller, serving = caller_of(request), serving_of(request)
     scopes: dict[str, int] = {}
     if caller.may(Right.READ):
@@ -89,7 +89,7 @@ async def _read_start(request: Request) -> dict[str, Any]:
 
 @router.get("/dashboard/head")
 async def _read_head(grant: Reads) -> dict[str, int]:
-    """How far the store has come: a page looks again when it moves."""
+    """Answers the newest change of the store: a page reloads when it moves."""
     head = await _ask(grant, lambda memory: memory.parts.store.head())
     return {"seq": head.seq, "epoch": head.epoch}
 
@@ -241,7 +241,7 @@ async def _verify_audit(grant: Administers) -> dict[str, Any]:
 
 @router.get("/dashboard/keys")
 async def _list_keys(grant: Administers) -> dict[str, Any]:
-    """Who may use this server: names, scopes and rights, never a secret. A key of some scopes sees itself."""
+    """Lists callers with their scopes and rights, never a secret. A key of some scopes sees itself."""
     callers = [
         {"name": one.name, "scopes": list(one.scopes), "rights": sorted(right.value for right in one.rights)}
         for one in grant.serving.keys.list_callers()

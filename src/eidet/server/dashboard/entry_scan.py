@@ -16,7 +16,7 @@ SCOPES: Final = 64  # scopes whose columns are kept
 
 
 class Row(NamedTuple):
-    """What a timeline needs of a record."""
+    """The columns of a record that a timeline needs."""
 
     seq: int
     kind: str
@@ -70,7 +70,7 @@ class EntryScan:
 
 
 def _changes_since(store: Store, path: str, kept: _Kept, head: Head) -> Changes:
-    """What is new since the last look; everything, where the store cannot tell that any more."""
+    """The changes since the last look, or all records if the store has pruned that history."""
     if kept.head is not None and kept.head.epoch == head.epoch:
         changes = store.changes(path, kept.head.seq, PAGE)
         if kept.head.seq >= changes.pruned:

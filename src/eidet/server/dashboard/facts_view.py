@@ -19,7 +19,7 @@ _PLAIN: Final = tuple(one.name for one in fields(Fact) if one.name not in _APART
 
 
 def read_facts(memory: Memory, scope: Scope, name: str | None, hops: int) -> dict[str, Any]:
-    """Who and what there is; of one entity (the most often named, if none is said) all that is known."""
+    """Lists entities, and all that is known of one: the most often named unless a name is given."""
     facts = memory.facts
     entities = facts.entities(scope=scope)
     result: dict[str, Any] = {

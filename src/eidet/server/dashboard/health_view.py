@@ -28,7 +28,7 @@ class UpkeepForm(BaseModel):
 
 
 def read_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, Any]:
-    """How a scope does. Unless `whole`, nothing is told that concerns the server and all its scopes."""
+    """Describes the health of a scope; with `whole`, also that of the server and all its scopes."""
     standings = memory.upkeep.retention(scope)
     policies = [asdict(standing) | {"policy": str(standing.policy)} for standing in standings]
     stats, health = memory.admin.stats(scope), memory.admin.health()

@@ -41,7 +41,7 @@ class TableForm(FilterForm):
     offset: int = Field(default=0, ge=0)
 
     def filter(self) -> Where | None:
-        """What the filter options of verbs do not have."""
+        """A filter for the fields that verbs have no option for; None if none is filled in."""
         conditions = []
         if self.uses_min is not None:
             conditions.append(Condition("record.uses", ">=", self.uses_min))
@@ -145,7 +145,7 @@ def describe(memory: Memory, id: str, scope: str, *, whole: bool) -> dict[str, A
 
 
 def _strength(memory: Memory, record: Record) -> dict[str, Any]:
-    """How strong it is now, and how that goes on if nobody uses it."""
+    """Computes its strength now, and the curve it follows if nobody uses it."""
     now, settings = memory.parts.clock(), memory.parts.settings.upkeep
     curve = curve_of(settings)
     last = max(record.created, record.last_used or 0.0)
@@ -174,7 +174,7 @@ def _links(memory: Memory, record: Record) -> dict[str, list[dict[str, Any]]]:
 
 
 def _neighbours(memory: Memory, record: Record) -> list[Record | None]:
-    """What stands before and after it in its session, in order."""
+    """Finds the records before and after it in its session, in order."""
     if record.session is None:
         return []
     near = memory.parts.index.around(record.scope, [record.seq], 2, None, now=memory.parts.clock())

@@ -127,7 +127,7 @@ def _count_days(times: Iterable[float]) -> dict[int, int]:
 
 
 def count_recalls(memory: Memory, scope: Scope) -> dict[int, dict[str, int]]:
-    """By day: recalls by a query, and how many of them found nothing."""
+    """Counts recalls by day, and how many of them found nothing."""
     found: dict[int, dict[str, int]] = {}
     for tally in memory.parts.usage.tallies(scope, 0):
         if tally.what == "recall":

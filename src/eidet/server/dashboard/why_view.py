@@ -41,7 +41,7 @@ class FilterForm(BaseModel):
     where: dict[str, Any] | None = None
 
     def options(self) -> dict[str, Any]:
-        """What was filled in, by the names that verbs take."""
+        """The fields that were filled in, as options of verbs."""
         names = FilterForm.model_fields.keys() - {"where"}
         return {name: value for name in names if (value := getattr(self, name)) not in (None, "", [])}
 
@@ -61,7 +61,7 @@ class WhyForm(FilterForm):
     budget: int = Field(default=600, ge=1, le=100_000)
 
     def arguments(self) -> dict[str, Any]:
-        """What `memory.admin.explain` is asked with, beside the question."""
+        """The arguments for `memory.admin.explain`, without the question."""
         arguments = self.options() | {
             "limit": self.limit,
             "where": self.where,

@@ -55,7 +55,7 @@ class AgentAccess:
 
     @property
     def caller(self) -> Caller:
-        """Whoever asks at this moment."""
+        """The caller of the current request."""
         token = get_access_token()
         if isinstance(token, _CallerToken):
             return token.caller

@@ -112,6 +112,4 @@ def _check_asked(about: str | None, subject: str | None, relation: str | None, o
 
 def _name_relation(relation: str | None) -> str | None:
     """`lives in` is `lives_in`."""
-    if relation is None:
-        return None
-    return "_".join(relation.casefold().split())
+    return None if relation is None else "_".join(relation.casefold().split())

@@ -218,7 +218,7 @@ def _explain_prompt(error: Exception) -> str:
 
 
 def _find_cause(error: BaseException) -> BaseException | None:
-    """What a tool, resource or prompt raised: the innermost cause. The SDK wraps it, sometimes twice."""
+    """Finds the error that a tool, resource or prompt raised; the SDK wraps it, sometimes twice."""
     cause = error.__cause__
     while cause is not None and cause.__cause__ is not None and not isinstance(cause, EidetError):
         cause = cause.__cause__
@@ -237,7 +237,7 @@ def _tell_failure(cause: BaseException, doing: str) -> str:
 
 
 def _describe(error: EidetError) -> str:
-    """What happened, and what to do."""
+    """Says what happened, and what to do about it."""
     for kind, hint in HINTS.items():
         if isinstance(error, kind):
             return f"{_tell_cause(error)}. {hint}"
@@ -256,7 +256,7 @@ def _tell_cause(error: EidetError) -> str:
 
 
 def _describe_arguments(error: ValidationError) -> str:
-    """Each argument that is wrong and why, without repeating its value."""
+    """Names each wrong argument and the reason, without repeating its value."""
     wrong = []
     for one in error.errors(include_url=False, include_input=False, include_context=False):
         name = ".".join(str(part) for part in one["loc"])

@@ -195,7 +195,7 @@ def _list_drafts(text: str, more: list[str] | None, key: str | None) -> list[Dra
 
 
 def _check_accepted(stored: RememberedList) -> None:
-    """Where nothing at all was stored, the call has failed."""
+    """Fails the call if nothing at all was stored."""
     if not stored and stored.rejected:
         raise Refused(
             "this was forgotten for good before, so it is not stored again; "

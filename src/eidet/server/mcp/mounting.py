@@ -19,14 +19,14 @@ from . import create_mcp
 
 PATH: Final = "/mcp"
 SESSION: Final = "mcp-session-id"  # the header
-DOORWAY_CHECKS: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+_CHECKED_ALREADY: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 _NO_LIMIT: Final = 1 << 30  # bytes of a body; the middleware limits what a caller may send
 
 
 def add_mcp(app: FastAPI, serving: Serving) -> None:
     """Serves MCP at /mcp, and tells OAuth clients about it under /.well-known.
 
-    The middleware has checked host, origin, pace and size. A server of several workers keeps no sessions,
+    The middleware has checked host, origin, rate and size. A server of several workers keeps no sessions,
     since the next request of a client may reach another worker.
     """
     settings = serving.settings
@@ -42,7 +42,7 @@ def add_mcp(app: FastAPI, serving: Serving) -> None:
         stateless_http=settings.workers > 1,
         session_idle_timeout=settings.mcp_idle_seconds,
         max_sessions=2 * settings.mcp_sessions,  # `_RecentSessions` keeps half as many; none, if all are busy
-        transport_security=DOORWAY_CHECKS,
+        transport_security=_CHECKED_ALREADY,
         max_request_body_size=_NO_LIMIT,
     )
     _add_routes(app, inner, _RecentSessions(inner, server.session_manager, settings.mcp_sessions))

@@ -107,7 +107,7 @@ def make_item(record: Record) -> AgentMemory:
 
 
 def _pick(model: type[BaseModel], told: Mapping[str, Any]) -> dict[str, Any]:
-    """What a model has of a value as JSON."""
+    """Picks the fields of a model from a value as JSON."""
     return {name: told[name] for name in model.model_fields}
 
 

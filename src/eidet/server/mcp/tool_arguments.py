@@ -23,7 +23,7 @@ MOST_TOKENS: Final = 32_000
 
 
 def _take(argument: Argument, about: str = "", **narrower: Any) -> Any:
-    """What pydantic has to know of an argument; `about` is what only a model needs to be told."""
+    """Makes the pydantic field of an argument; `about` adds what only a model needs to know."""
     return limit_field(replace(argument, **narrower), f"{argument.about} {about}".strip())
 
 

@@ -1,4 +1,4 @@
-"""Whose memories a request reaches through mem0's API: the scopes and rights are those of its key."""
+"""Access to mem0's API: a request has the scopes and rights of its key."""
 
 from __future__ import annotations
 
@@ -58,9 +58,7 @@ def _choose_home(caller: Caller, named: str | None) -> Home:
     if caller.reaches(Scope(HOME)):
         return Home(HOME)
     inside = tuple(prefix for prefix in caller.scopes if prefix.startswith(f"{HOME}/"))
-    if inside:
-        return Home(HOME, inside)
-    return Home(f"{caller.scopes[0]}/{HOME}")
+    return Home(HOME, inside) if inside else Home(f"{caller.scopes[0]}/{HOME}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ class Mem0Grant:
         return await self.grant.memory.threads.run(call)
 
     async def search(self, call: Callable[[], T]) -> T:
-        """The same for a search, in its turn."""
+        """Runs a search when its turn comes."""
         async with self.grant.serving.turns.search(self.grant.memory):
             return await self.run(call)
 

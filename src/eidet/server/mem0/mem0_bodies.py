@@ -1,4 +1,4 @@
-"""What requests of mem0's client hold. What is not named here is let pass: newer clients may send more."""
+"""The request bodies of mem0's client. Unknown fields are ignored: newer clients may send more."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class SearchBody(_SelectionBody):
 
 
 class UpdateBody(_ClientBody):
-    """What a memory shall say from now on."""
+    """A change of a memory."""
 
     text: Annotated[str, Field(min_length=1)] | None = None
     metadata: dict[str, Any] | None = None

@@ -68,7 +68,7 @@ async def _add(body: AddBody, access: WritesMem0) -> Response:
 
 
 async def _search(body: SearchBody, access: ReadsMem0) -> Response:
-    """What matters for a query, best first."""
+    """Searches memories, best first."""
     check_records(access.grant, body.top_k, "top_k")
     selection = access.verbs.select(body.join_filters(), show_expired=body.show_expired)
     query, at = check_query(body.query), body.reference_date
@@ -133,7 +133,7 @@ async def _delete(id: MemoryId, access: ForgetsMem0) -> Response:
 
 
 async def _history(id: MemoryId, access: ReadsMem0) -> Response:
-    """What happened to a memory, oldest first."""
+    """The history of a memory, oldest first."""
     return _respond(await access.run(lambda: access.verbs.history(id)))
 
 

@@ -51,7 +51,7 @@ class Figures(BaseModel):
 
 
 class HealthReport(BaseModel):
-    """How the servers do that the memory stands on."""
+    """The health of the servers that the memory depends on."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
@@ -145,7 +145,7 @@ async def stats(grant: ReadsWidely) -> Response:
 
 
 async def health(grant: AdministersAnywhere) -> Response:
-    """How the servers do that the memory stands on; a key of some scopes learns the state, no more."""
+    """The health of the servers that the memory depends on; a key of some scopes gets the state only."""
     found = await grant.memory.admin.health()
     if not grant.caller.sees_all:
         found = {"state": found["state"]}
@@ -171,7 +171,7 @@ async def export(
 
 
 async def read_pieces(serving: Serving, file: Path) -> AsyncIterator[bytes]:
-    """What is in a file, which is removed then."""
+    """Streams a file in pieces, then removes it."""
     run = serving.memory.threads.run
     source = await run(lambda: file.open("rb"))
     try:
@@ -203,7 +203,7 @@ async def load(
 
 
 class Aliveness(BaseModel):
-    """That the process answers."""
+    """Says that the process is alive."""
 
     status: str = Field("ok", description="Always ok: whoever can say so is alive.")
 

@@ -78,7 +78,7 @@ _TIME_FORMS: Final = "Seconds since 1970, or ISO 8601 such as 2026-05-04T10:00:0
 
 
 def limit_field(argument: Argument, about: str | None = None) -> FieldInfo:
-    """What the table says of the limits of an argument, as pydantic says it; with a description."""
+    """Makes a pydantic field with the limits that the table sets for an argument."""
     limits = {
         "description": about,
         "ge": argument.least,
@@ -140,8 +140,8 @@ ChangesBody: Final = make_body(
 )
 
 
-def read_given(body: BaseModel) -> dict[str, Any]:
-    """What a request says, as arguments of its verb; what is absent or null is left to the verb."""
+def to_arguments(body: BaseModel) -> dict[str, Any]:
+    """Converts a request to arguments of its verb; the verb's defaults apply to what is absent or null."""
     given = {name: value for name in body.model_fields_set if (value := getattr(body, name)) is not None}
     if "where" in given:
         given["where"] = where_from_json(given["where"])
@@ -162,7 +162,7 @@ def make_drafts(body: Any) -> list[Draft]:
 
 
 def _make_draft(body: Any) -> Draft:
-    return Draft(**_read_details(body), text=body.text, id=body.id, key=body.key)
+    return Draft(**_collect_details(body), text=body.text, id=body.id, key=body.key)
 
 
 def _draft_message(body: Any) -> Draft:
@@ -171,8 +171,8 @@ def _draft_message(body: Any) -> Draft:
     return replace(draft, session=body.session, agent=body.agent)
 
 
-def _read_details(body: Any) -> dict[str, Any]:
-    """What a body says of a memory beside its text, without what is null."""
+def _collect_details(body: Any) -> dict[str, Any]:
+    """Collects the details of a memory from a body, without those that are null."""
     given = {name: value for name in DETAILS if (value := getattr(body, name)) is not None}
     if (seconds := given.pop("expires_in", None)) is not None:
         if "expires" in given:
@@ -181,9 +181,9 @@ def _read_details(body: Any) -> dict[str, Any]:
     return given
 
 
-def read_changes(body: Any) -> tuple[dict[str, Any], list[str]]:
-    """What changes, and the fields to reset: those that `clear` names, and those that are null."""
-    changes, given = _read_details(body), body.model_fields_set & (DETAILS.keys() - {"expires_in"})
+def split_changes(body: Any) -> tuple[dict[str, Any], list[str]]:
+    """Returns the changes, and the fields to reset: those in `clear` and those that are null."""
+    changes, given = _collect_details(body), body.model_fields_set & (DETAILS.keys() - {"expires_in"})
     if body.text is not None:
         changes["text"] = body.text
     return changes, [*body.clear, *sorted(given - changes.keys())]

@@ -14,7 +14,7 @@ from ...core.fact_verb_table import FACTS
 from ...core.verb_table import Verb
 from ...memory.facts import FactsNamespace
 from ..serving import Grant
-from .bodies import read_given
+from .bodies import to_arguments
 from .replies import reply_type, to_wire
 from .routing import Handler, LeavableRoute, add_verb, answer
 
@@ -50,7 +50,7 @@ def _make_handler(name: str, verb: Verb) -> Handler:
     method = getattr(FactsNamespace, name)
 
     async def run(body: Any, grant: Grant) -> Response:
-        given = read_given(body)
+        given = to_arguments(body)
         args, keywords = _arrange(verb, method, given)
         scope = grant.single if _decides(verb) else grant.scope
         found = await getattr(grant.memory.facts, name)(*args, **keywords, scope=scope)

@@ -22,7 +22,7 @@ from ...core.where import Where
 from ..access import Right
 from ..errors import Problem
 from ..serving import Forgets, Grant, Reads, Writes, needs
-from .bodies import ChangesBody, NewMemories, check_records, make_drafts, read_changes
+from .bodies import ChangesBody, NewMemories, check_records, make_drafts, split_changes
 from .once import IdempotencyKey, KeyedAttempt, begin, find_earlier
 from .replies import (
     ForgetReply,
@@ -199,7 +199,7 @@ async def revise(id: MemoryId, body: Any, grant: Writes, if_match: IfMatch = Non
 
     With `If-Match`, the memory must still have that ETag; else 412, and nothing changes.
     """
-    changes, clear = read_changes(body)
+    changes, clear = split_changes(body)
     version = None
     if if_match is not None:
         version = (await _match(grant, id, if_match)).version

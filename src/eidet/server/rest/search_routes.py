@@ -29,7 +29,7 @@ from ...core.where import Where
 from ..access import Right
 from ..errors import Problem
 from ..serving import Grant, check_rights
-from .bodies import check_records, read_given
+from .bodies import check_records, to_arguments
 from .once import IdempotencyKey, begin
 from .replies import (
     ContextReply,
@@ -62,7 +62,7 @@ def add_to(router: APIRouter) -> None:
 
 async def recall(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
-    given, told = read_given(body), {"vectors": body.vectors, "reasons": body.reasons}
+    given, told = to_arguments(body), {"vectors": body.vectors, "reasons": body.reasons}
     for name in told:
         given.pop(name, None)
     async with grant.serving.turns.search(grant.memory):
@@ -84,7 +84,10 @@ async def context(body: Any, grant: Grant) -> Response:
         )
     async with grant.serving.turns.search(grant.memory):
         content = await grant.memory.threads.finish(
-            AsyncMemory.context, lambda made: dump(tell_context(made)), scope=grant.scope, **read_given(body)
+            AsyncMemory.context,
+            lambda made: dump(tell_context(made)),
+            scope=grant.scope,
+            **to_arguments(body),
         )
     return respond(content)
 
@@ -97,7 +100,7 @@ def _check_reveals(grant: Grant) -> None:
 
 async def find(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
-    mark, given = _read_mark(body, str(grant.scope)), read_given(body)
+    mark, given = _read_mark(body, str(grant.scope)), to_arguments(body)
     for name in ("cursor", "vectors", "where"):
         given.pop(name, None)
     given |= {"offset": mark.skip, "limit": body.limit + len(mark.ids) + 1}
@@ -123,11 +126,11 @@ def _read_mark(body: Any, scope: str) -> _PageMark:
     asked = _hash_asked(scope, body.model_dump(exclude={"cursor", "limit", "vectors"}))
     if body.cursor is None:
         return _PageMark(order=body.order, asked=asked, skip=body.offset)
-    return _read_cursor(body.cursor, body.order, asked)
+    return _parse_cursor(body.cursor, body.order, asked)
 
 
 def _narrow(body: Any, mark: _PageMark) -> Where | None:
-    where = check_filter(read_given(body).get("where"))
+    where = check_filter(to_arguments(body).get("where"))
     if mark.value is None:
         return where
     if where is None:
@@ -136,12 +139,12 @@ def _narrow(body: Any, mark: _PageMark) -> Where | None:
 
 
 async def count(body: Any, grant: Grant) -> Response:
-    number = await grant.memory.count(scope=grant.scope, **read_given(body))
+    number = await grant.memory.count(scope=grant.scope, **to_arguments(body))
     return await answer(grant.serving, lambda: {"count": number})
 
 
 async def forget(body: Any, grant: Grant) -> Response:
-    given = read_given(body)
+    given = to_arguments(body)
     scope: Scope | None = grant.scope
     if body.everything and not grant.named:
         scope = None  # refused: a whole scope has to be named
@@ -179,7 +182,7 @@ _SPANS: Final[dict[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PageMark:
-    """Where a page ended: the value of its last record, the ids with that value, and how many are passed."""
+    """The end of a page: the value of its last record, the ids with that value, and how many to skip."""
 
     order: str
     asked: str  # the hash of what was asked
@@ -214,7 +217,7 @@ class _PageMark:
 
 
 def _hash_asked(*asked: Any) -> str:
-    """Of everything that must not change between two pages."""
+    """Hashes the parts of a question that must not change between two pages."""
     return blake2b(dump_json(asked, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
@@ -223,7 +226,7 @@ def _write_cursor(mark: _PageMark) -> str:
     return base64.urlsafe_b64encode(dump_json(fields).encode()).decode()
 
 
-def _read_cursor(cursor: str, order: str, asked: str) -> _PageMark:
+def _parse_cursor(cursor: str, order: str, asked: str) -> _PageMark:
     """`BadInput` if it is none of ours, or is for another question."""
     try:
         fields = json.loads(base64.urlsafe_b64decode(cursor.encode()))

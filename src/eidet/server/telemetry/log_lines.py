@@ -82,7 +82,7 @@ class JsonLines(logging.Formatter):
 
 
 def _describe_exception(raised: Raised) -> list[str]:
-    """Where it happened, and its type; without its message."""
+    """Describes an exception by its stack and type, without its message."""
     kind, _, place = raised
     lines = []
     for frame in traceback.extract_tb(place):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,6 @@ from ...trust.erase import Forgotten
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Histogram
-import tempfile
 
 SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"  # where several workers keep their numbers together
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

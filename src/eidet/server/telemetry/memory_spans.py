@@ -6,7 +6,8 @@ the process of its agent, so its spans are internal ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,8 +22,6 @@ from ...recall.pack import Context
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
-import logging
-from collections.abc import Mapping
 
 Attributes = dict[str, str | int | float | bool]
 
@@ -126,7 +125,7 @@ class _MemorySpans:
 
 
 def has_listeners() -> bool:
-    """Whether OpenTelemetry is configured: else nobody gets a span, and none is made."""
+    """Whether OpenTelemetry is configured; if not, no span is made."""
     from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
     return not isinstance(get_tracer_provider(), ProxyTracerProvider)
@@ -159,7 +158,7 @@ def records_in(answer: object) -> Sequence[Hit | Record] | None:
 
 
 def _describe_record(one: Hit | Record) -> dict[str, Any]:
-    """In the shape that the conventions give: content, id, score, metadata."""
+    """Describes a record as the conventions do: content, id, score, metadata."""
     if isinstance(one, Hit):
         return {**_describe_record(one.record), "score": one.score}
     return {"content": one.text, "id": one.id, "metadata": dict(one.meta)}

@@ -137,7 +137,7 @@ TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class _MemoryGauges:
-    """What only a look at all records tells: how many there are, how large, how they do.
+    """Gauges that need a look at all records: counts, sizes, quality.
 
     On a large memory that takes long, so the answer is kept for a while.
     """

@@ -12,12 +12,9 @@ long store. While one is down, reading answers from the rest, and what belongs t
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
 from heapq import merge
@@ -30,7 +27,6 @@ from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ...net.worker import BackgroundWorker
 from .. import SETTINGS, TOMBSTONES, Changes, Head, Scrubbed, Store, Table, Transaction, verbs
 from ..answers import count_records, sort_records
 from ..lives import Carry, put_lives
@@ -38,19 +34,14 @@ from ..model import K, V
 from ..rules import check_order
 from ..traits import StoreTraits, path_of
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
-from .members import Members
+from .members import LastSettings, Members
 from .moving import Copies, Mover, find_copies, join_histories, newest
 from .transaction import join_values
 from .writing import write
 
-log: logging.Logger = logging.getLogger("eidet")
-
 T = TypeVar("T")
 
 _READS: Final = 50  # attempts at an answer while other processes move records
-_MEND_SECONDS: Final = 15.0  # between looks for what is out of place, if nothing is known to be
-_BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits
-_GOODBYE_SECONDS: Final = 1.0  # that closing waits for a delivery that is under way
 
 
 class TieredStore:
@@ -78,24 +69,15 @@ class TieredStore:
             outbox = f"{self.path}-outbox"
         folder = None if outbox is None else Path(outbox).expanduser().absolute()
         self._members = Members(short, opened, folder, ticks)
-        self._clock, self._ticks = clock, ticks
-        self._lock = threading.RLock()  # held by whoever writes or mends
+        self._clock = clock
         self._mover = Mover(self._members, clock, ticks)
         self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else put_lives
-        self._mended = -_MEND_SECONDS
-        self._settings: dict[tuple[str | None, str], dict[str, str]] = {}  # last read, by name or by prefix
-        self._courier = BackgroundWorker(
-            "eidet-courier",
-            self._deliver,
-            delay_seconds=_BACK_SECONDS,
-            pause_seconds=_BACK_SECONDS,
-            on_error=lambda error: log.debug("what waits is delivered later: %s", error),
-        )
+        self._settings = LastSettings()
         try:
             self._members.long.ask(lambda store: store.head())
             if self.writable:
-                self.mend()
-                self._start_courier()
+                self._mover.mend()
+                self._mover.start_courier()
         except BaseException:
             self._members.close()
             raise
@@ -133,44 +115,29 @@ class TieredStore:
         return {**self._members.health(), "outbox": outbox}
 
     def close(self) -> None:
-        self._courier.stop(_GOODBYE_SECONDS)
+        self._mover.stop()
         self._members.close()
 
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
         """What belongs to a store that is down goes to the outbox; `Unavailable` if it cannot wait."""
-        with self._lock:
-            hasty = self._members.outbox is not None or self._members.missing()
-            if self._ticks() - self._mended >= (_BACK_SECONDS if hasty else _MEND_SECONDS):
-                self.mend()
+        with self._mover.lock:
+            self._mover.mend_if_due()
             answer = write(self._members, job, self._clock())
-        self._start_courier()
+        self._mover.start_courier()
         return answer
 
     def mend(self) -> None:
         """Delivers what waits and finishes what broke off, at once; writing does it now and then."""
-        with self._lock:
-            self._mended = self._ticks()
-            self._mover.mend()
+        self._mover.mend()
 
     def carry_by(self, carry: Carry) -> None:
         """From now on what waited is written so: whoever seals records seals them anew."""
         self._mover.carry = carry
         if self.writable:
-            self.mend()
-            self._start_courier()
-
-    def _start_courier(self) -> None:
-        """Delivers in the background, as long as something waits."""
-        if self._members.count_waiting():
-            self._courier.start()
-
-    def _deliver(self) -> float | None:
-        with suppress(Unavailable):
-            self._members.ask(lambda _, store: store.head())
-        self.mend()
-        return _BACK_SECONDS if self._members.count_waiting() else None
+            self._mover.mend()
+            self._mover.start_courier()
 
     # Reading.
 
@@ -254,28 +221,15 @@ class TieredStore:
             found = self._members.long.ask(
                 lambda store: store.values(table, asked, within=within, prefix=prefix, limit=limit)
             )
-        except Unavailable:
+        except Unavailable as error:
             if table.name == SETTINGS.name:
-                return cast("dict[K, V]", self._recall_settings(asked, prefix))
+                return cast("dict[K, V]", self._settings.recall(asked, prefix, error))
             if self._members.short.down:
                 raise
             return {}
         if table.name == SETTINGS.name:
-            self._keep_settings(asked, prefix, cast("dict[str, str]", found))
+            self._settings.keep(asked, prefix, cast("dict[str, str]", found))
         return found
-
-    def _keep_settings(self, names: Sequence[Any] | None, prefix: str, found: Mapping[str, str]) -> None:
-        if names is None:
-            self._settings[None, prefix] = dict(found)
-        for name in names or ():
-            self._settings[name, ""] = {name: found[name]} if name in found else {}
-
-    def _recall_settings(self, names: Sequence[Any] | None, prefix: str) -> dict[str, str]:
-        """The settings as they were last read; `Unavailable` where they never were."""
-        asked = [(None, prefix)] if names is None else [(name, "") for name in names]
-        if any(question not in self._settings for question in asked):
-            raise self._members.long.down_error()
-        return {name: value for question in asked for name, value in self._settings[question].items()}
 
     # Following.
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple, TypeVar
@@ -20,6 +22,7 @@ from ...core.event import Event
 from ...core.record import Record, Tier
 from ...core.validate import dump_json
 from ...core.where import Where
+from ...net.worker import BackgroundWorker
 from .. import SETTINGS, STAGED, Transaction, verbs
 from ..lives import Carry
 from ..rules import list_changes
@@ -32,6 +35,9 @@ log: logging.Logger = logging.getLogger("eidet")
 MOVED: Final = "eidet:moved"  # by whom a copy was deleted that lives on in another member
 _MARK: Final = "moving"  # the setting of a member that counts moves and names what arrived
 _BATCH: Final = 200  # records that are moved at once
+_MEND_SECONDS: Final = 15.0  # between looks for what is out of place, if nothing is known to be
+_BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits
+_GOODBYE_SECONDS: Final = 1.0  # that closing waits for a delivery that is under way
 ASIDE_SECONDS: Final = 60.0  # before what a store rejected is offered again
 _TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,), "outbox": ()}  # what belongs there
 _Lives = Sequence[tuple[Record, Sequence[Event]]]  # records with their histories
@@ -149,8 +155,12 @@ def copy_lives(transaction: Transaction, lives: _Lives) -> list[Record]:
 
 
 def _copy_life(transaction: Transaction, record: Record, story: Sequence[Event]) -> Record:
-    (stored,) = transaction.insert([record])
-    for event in _split_lives(story)[-1][1:]:
+    """Its first version is by whom it was created; the rest is told by the events."""
+    life = _split_lives(story)[-1] if story else ()
+    events = [event for event in life if event.what != "created"]
+    creators = [event.by for event in life if event.what == "created"] if events else []
+    (stored,) = transaction.insert([record.but(agent=creators[0]) if creators else record])
+    for event in events:
         transaction.remove([stored], [event])
         (stored,) = transaction.insert([record])
     return stored
@@ -193,9 +203,42 @@ class Mover:
         self._members, self._clock, self._ticks = members, clock, ticks
         self._refused: dict[tuple[str, int], tuple[str, float]] = {}  # (member, seq): why, until when
         self.carry: Carry | None = None  # writes what waited; None while the store is sealed and has no key
+        self.lock = threading.RLock()  # held by whoever writes or mends
+        self._mended = -_MEND_SECONDS
+        self._courier = BackgroundWorker(
+            "eidet-courier",
+            self._deliver,
+            delay_seconds=_BACK_SECONDS,
+            pause_seconds=_BACK_SECONDS,
+            on_error=lambda error: log.debug("what waits is delivered later: %s", error),
+        )
+
+    def start_courier(self) -> None:
+        """Delivers in the background, as long as something waits."""
+        if self._members.count_waiting():
+            self._courier.start()
+
+    def stop(self) -> None:
+        self._courier.stop(_GOODBYE_SECONDS)
+
+    def _deliver(self) -> float | None:
+        with suppress(Unavailable):
+            self._members.ask(lambda _, store: store.head())
+        self.mend()
+        return _BACK_SECONDS if self._members.count_waiting() else None
+
+    def mend_if_due(self) -> None:
+        hasty = self._members.outbox is not None or self._members.missing()
+        if self._ticks() - self._mended >= (_BACK_SECONDS if hasty else _MEND_SECONDS):
+            self.mend()
 
     def mend(self) -> None:
         """Finishes moves that broke off, delivers what waits and moves what is out of place by its tier."""
+        with self.lock:
+            self._mended = self._ticks()
+            self._mend()
+
+    def _mend(self) -> None:
         short, long, box = self._members.short, self._members.long, self._members.outbox
         steps: list[Callable[[], None]] = [self._finish]
         if box is not None and self.carry is not None:

@@ -6,6 +6,7 @@ December of its year.
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Callable, Iterable
 from datetime import date
 from typing import NamedTuple
@@ -44,11 +45,7 @@ def ordinal_of(year: int, month: int, day: int) -> int:
 
 
 def _month_length(year: int, month: int) -> int:
-    if month == 2:
-        if year % 4 == 0 and (year % 100 or year % 400 == 0):
-            return 29
-        return 28
-    return 30 if month in (4, 6, 9, 11) else 31
+    return monthrange(year, month)[1]
 
 
 def day(ordinal: int, confidence: float = 1.0) -> Days:

@@ -6,6 +6,7 @@ A reader takes the tokens and a place, and answers the days and the place after 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from datetime import date
 
 from .days import Days, Read, choose_year, day, day_of, distance, month_of, placed, run_of_days, yearly
@@ -34,19 +35,32 @@ _COMMAS = frozenset({",", "/", "&", "and", "or"})
 RANGE_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 
 
-def rate_guess(tokens: Tokens, days: Days | None, lean: int, best: float = 0.7) -> Days | None:
-    """With its confidence; in a message, what lies far off would rather have been said with its year."""
+def guess_year(
+    tokens: Tokens, at: int, of_year: Callable[[int], Days | None], best: float = 0.7, reach: int = 2
+) -> Days | None:
+    """The one meant of what comes once a year."""
+    lean = tokens.lean(at)
+    return _rate(tokens, yearly(of_year, tokens.today, lean, reach), lean, best)
+
+
+def guess_near(tokens: Tokens, at: int, near: Iterable[Days | None], best: float) -> Days | None:
+    """The one meant of several days, weeks or months around today."""
+    lean = tokens.lean(at)
+    return _rate(tokens, choose_year(near, tokens.today, lean), lean, best)
+
+
+def _rate(tokens: Tokens, days: Days | None, lean: int, best: float) -> Days | None:
+    """With its confidence: less when nothing tells past from future, and far off in a message.
+
+    What lies far off would rather have been said with its year.
+    """
     if days is None:
         return None
-    far = not tokens.past and distance(days, tokens.today) > 200
-    return days._replace(confidence=_sure(tokens, lean, best) - (0.15 if far else 0.0))
-
-
-def _sure(tokens: Tokens, lean: int, best: float = 0.7) -> float:
-    """How sure a guessed year or week can be: less when nothing tells past from future."""
-    if tokens.past:
-        return best
-    return best + 0.05 if lean else best - 0.15
+    sure = best
+    if not tokens.past:
+        sure += 0.05 if lean else -0.15
+        sure -= 0.15 if distance(days, tokens.today) > 200 else 0.0
+    return days._replace(confidence=sure)
 
 
 def read_month(tokens: Tokens, at: int) -> Read:
@@ -69,9 +83,7 @@ def read_month(tokens: Tokens, at: int) -> Read:
 def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
     if tokens.year is not None:
         return month_of(tokens.year, month, 0.9)
-    lean = tokens.lean(at)
-    days = rate_guess(tokens, yearly(lambda y: month_of(y, month), tokens.today, lean), lean)
-    return days or month_of(tokens.now.year, month, 0.5)
+    return guess_year(tokens, at, lambda y: month_of(y, month)) or month_of(tokens.now.year, month, 0.5)
 
 
 def read_day_first(tokens: Tokens, at: int) -> Read:
@@ -106,13 +118,9 @@ def _read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int])
     if known:
         year, after = known
     if year is not None:
-        days = run_of_days(year, month, first, last)
-        return placed(days, after)
-    lean = tokens.lean(at)
+        return placed(run_of_days(year, month, first, last), after)
     reach = 8 if month == 2 and last == 29 else 2
-    days = yearly(lambda y: run_of_days(y, month, first, last), tokens.today, lean, reach)
-    days = rate_guess(tokens, days, lean, 0.75)
-    return placed(days, after)
+    return placed(guess_year(tokens, at, lambda y: run_of_days(y, month, first, last), 0.75, reach), after)
 
 
 def _day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
@@ -201,8 +209,7 @@ def read_numeric(tokens: Tokens, at: int) -> Read:
     """2023-05-08 · 8/5/2023 · (on) 5/8."""
     if match := _SLASHED.fullmatch(tokens.words[at]):
         return _read_slashed(tokens, at, int(match[1]), int(match[2]))
-    number = read_number(tokens.words[at], tokens.before(at), True)
-    return placed(number, at + 1)
+    return placed(read_number(tokens.words[at], tokens.before(at), True), at + 1)
 
 
 def _read_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
@@ -239,10 +246,7 @@ def read_weekday(tokens: Tokens, at: int) -> Read:
     after = at + 2 if words[at + 1] in PARTS_OF_DAY else at + 1
     if found := _read_week(tokens, after, weekday):
         return found
-    lean = tokens.lean(at)
-    days = choose_year(_weekdays(tokens.today, weekday), tokens.today, lean)
-    days = rate_guess(tokens, days, lean, 0.7)
-    return placed(days, after)
+    return placed(guess_near(tokens, at, _weekdays(tokens.today, weekday), 0.7), after)
 
 
 def _read_week(tokens: Tokens, at: int, weekday: int) -> Read:
@@ -341,11 +345,10 @@ def read_day_of_month(tokens: Tokens, at: int) -> Read:
         return None
     if tokens.before(at - 1) not in DAY_BEFORE or tokens.words[at + 1] == "of":
         return None
-    lean, here = tokens.lean(at), tokens.now.year * 12 + tokens.now.month - 1
+    here = tokens.now.year * 12 + tokens.now.month - 1
     places = [divmod(here + shift, 12) for shift in (-2, -1, 0, 1, 2)]
     near = [day_of(y, m + 1, int(match[1])) for y, m in places if 1 <= y <= 9999]
-    days = rate_guess(tokens, choose_year(near, tokens.today, lean), lean, 0.55)
-    return placed(days, at + 1)
+    return placed(guess_near(tokens, at, near, 0.55), at + 1)
 
 
 def ordinal_number(word: str) -> int | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .days import Days, Read, day, months, ordinal_of, placed, season_of, year_of, yearly
+from .days import Days, Read, day, months, ordinal_of, placed, season_of, year_of
 from .english_words import BEFORE_TIMES, COUNTED, DECADES, FEAST_THINGS, FEASTS, PARTS, SEASONS, words_of
-from .months import rate_guess, year_after
+from .months import guess_year, year_after
 from .numeric import DECADE, YEAR, read_years
 from .scanner import Tokens
 
@@ -70,10 +70,7 @@ def read_season(tokens: Tokens, at: int) -> Read:
         return season_of(known[0], first, 0.65 if first == 12 else 0.9), known[1]
     if not _is_season(tokens, at):
         return None
-    lean = tokens.lean(at)
-    days = yearly(lambda y: season_of(y, first), tokens.today, lean)
-    days = rate_guess(tokens, days, lean, 0.6)
-    return placed(days, at + 1)
+    return placed(guess_year(tokens, at, lambda y: season_of(y, first), 0.6), at + 1)
 
 
 def _is_season(tokens: Tokens, at: int) -> bool:
@@ -92,10 +89,7 @@ def read_quarter(tokens: Tokens, at: int, number: int, after: int, length: int =
     first = (number - 1) * length + 1
     if known := year_after(tokens, after):
         return months(known[0], first, length, "span", 0.95), known[1]
-    lean = tokens.lean(at)
-    days = yearly(lambda y: months(y, first, length, "span"), tokens.today, lean)
-    days = rate_guess(tokens, days, lean, 0.65)
-    return placed(days, after)
+    return placed(guess_year(tokens, at, lambda y: months(y, first, length, "span"), 0.65), after)
 
 
 def read_code(tokens: Tokens, at: int) -> Read:
@@ -131,10 +125,8 @@ def read_feast(tokens: Tokens, at: int) -> Read:
         or tokens.before(at) in ("merry", "happy", "a", "every", "each")
     ):
         return None
-    lean = tokens.lean(at)
-    days = yearly(lambda y: feast(name, y), tokens.today, lean)
-    days = rate_guess(tokens, days, lean, 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45)
-    return placed(days, after)
+    best = 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45
+    return placed(guess_year(tokens, at, lambda y: feast(name, y), best), after)
 
 
 def _find_easter(year: int) -> int:

@@ -7,7 +7,6 @@ from datetime import timedelta
 from .days import (
     Days,
     Read,
-    choose_year,
     day,
     month_of,
     move_day,
@@ -22,12 +21,13 @@ from .days import (
 )
 from .durations import Count, offset, read_count
 from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
-from .months import rate_guess
+from .months import guess_near
 from .named import feast, feast_name
 from .scanner import Tokens
 
 DAY_WORDS = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
 _ALONE = frozenset({"week", "month", "year", "decade"})
+_BEFORE_WEEKEND = words_of("over at on during for since until")
 _ROLLING = words_of("in over during within for throughout across")
 
 
@@ -183,20 +183,10 @@ def _weekend(tokens: Tokens, at: int, shift: int) -> Days:
 
 def read_the_weekend(tokens: Tokens, at: int) -> Read:
     """(over, at, on) the weekend."""
-    if tokens.before(at) != "the" or tokens.before(at - 1) not in (
-        "over",
-        "at",
-        "on",
-        "during",
-        "for",
-        "since",
-        "until",
-    ):
+    if tokens.before(at) != "the" or tokens.before(at - 1) not in _BEFORE_WEEKEND:
         return None
-    lean = tokens.lean(at)
     near = [weekend_at(tokens.today + 7 * shift) for shift in (-1, 0, 1)]
-    days = rate_guess(tokens, choose_year(near, tokens.today, lean), lean, 0.7)
-    return placed(days, at + 1)
+    return placed(guess_near(tokens, at, near, 0.7), at + 1)
 
 
 def read_hours(tokens: Tokens, count: Count, sign: int) -> Days | None:
