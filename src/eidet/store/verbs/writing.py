@@ -305,11 +305,11 @@ def delete_unchanged(
 
     `follows` says that they live on elsewhere, so that a legal hold does not keep them here.
     """
-    return store.write(_DeleteUnchanged(records, now, by, follows)) if records else []
+    return store.write(DeleteUnchanged(records, now, by, follows)) if records else []
 
 
 @dataclass(frozen=True, slots=True)
-class _DeleteUnchanged:
+class DeleteUnchanged:
     """The job of `delete_unchanged`."""
 
     records: Sequence[Record]
