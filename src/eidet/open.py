@@ -109,8 +109,8 @@ def open_parts(
     if settings.upkeep.archive is None and archive:
         settings = replace(settings, upkeep=replace(settings.upkeep, archive=archive))
     try:
-        store = seal_store(store, key, settings)
-        log = open_audit(audit, settings, clock)
+        store = _seal_store(store, key, settings)
+        log = _open_audit(audit, settings, clock)
         if log is not None:
             store = audit_store(store, log, owns=log is not audit)
             store.attach()
@@ -121,7 +121,7 @@ def open_parts(
             embedder=_embedder_for(store, embedder),
             settings=settings,
             clock=clock,
-            indexes=SettingsIndex(store, settings),
+            indexes=_SettingsIndex(store, settings),
             audit=log,
         )
     except BaseException:
@@ -143,7 +143,7 @@ def _embedder_for(store: Store, embedder: object) -> Embedder:
     return embedder_of(embedder)
 
 
-def open_audit(audit: AuditChoice, settings: Settings, clock: Callable[[], float]) -> AuditLog | None:
+def _open_audit(audit: AuditChoice, settings: Settings, clock: Callable[[], float]) -> AuditLog | None:
     """The audit log that is asked for here or by the settings, if any; False asks for none."""
     if audit is False or (audit is None and settings.audit is None):
         return None
@@ -172,7 +172,7 @@ def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
     return AuditedStore(store, log, owns=owns)
 
 
-def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
+def _seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
     """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
     from .trust.seal import SEAL, check_unsealed
 
@@ -204,7 +204,7 @@ def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsIndex:
+class _SettingsIndex:
     """Opens the index that the settings choose for a store: see `open_index`."""
 
     store: Store

@@ -24,7 +24,7 @@ from .index import Index
 from .index.scope_worker import ScopeWorker
 from .index.state_columns import StateColumns
 from .models.embed import Embedder, WarmableEmbedder, describe_choice
-from .store import Store, Watch, verbs
+from .store import Store, TombstoneGuard, verbs
 from .store.key_ids import KeyIds
 from .store.tombstones import Marker, secret_of
 from .store.traits import missing_of, path_of
@@ -34,7 +34,7 @@ from .text import Analyzer, analyzer_of
 MANY: Final = 500  # records of one write from which on the index reads along in a thread
 
 
-class AuditTrail(Protocol):
+class _AuditTrail(Protocol):
     """The part of an audit log that any layer may use: `eidet.trust.audit.log.AuditLog` is one."""
 
     @property
@@ -45,7 +45,7 @@ class AuditTrail(Protocol):
         """Appends an entry; its number."""
 
 
-class IndexSource(Protocol):
+class _IndexSource(Protocol):
     """Opens the index that the settings of a memory choose."""
 
     def is_embedded(self) -> bool:
@@ -55,7 +55,7 @@ class IndexSource(Protocol):
         """Opens the index. `renewed` is called before it answers from vectors that were replaced."""
 
 
-class Binding:
+class _Binding:
     """Ties a store to the embedder and the language that made its vectors and terms.
 
     The store remembers both names. Whoever opens it with others is refused, and a process that holds
@@ -173,20 +173,22 @@ class Binding:
         self._chosen = self._opened_as = language
 
 
-class TombstoneWatch:
+class _TombstoneWatch:
     """Says for each write what must not come back, because it was forgotten for good."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known: Marker | None = None
 
-    def over_said(self, records: Sequence[Record], *, again: bool = False) -> Watch:
+    def over_said(self, records: Sequence[Record], *, again: bool = False) -> TombstoneGuard:
         """For records that somebody says: forgotten content is refused, unless they say it `again`."""
-        return Watch(lambda: [self._marker().claim_said(record) for record in records], again=again)
+        return TombstoneGuard(lambda: [self._marker().claim_said(record) for record in records], again=again)
 
-    def over_returning(self, records: Sequence[Record]) -> Watch:
+    def over_returning(self, records: Sequence[Record]) -> TombstoneGuard:
         """For records that nobody says: read from a file, or made by upkeep."""
-        return Watch(lambda: [self._marker().claim_return(record) for record in records], returning=True)
+        return TombstoneGuard(
+            lambda: [self._marker().claim_return(record) for record in records], returning=True
+        )
 
     def _marker(self) -> Marker:
         """Asked for inside of a write to a store that has tombstones, and so has its secret."""
@@ -208,8 +210,8 @@ class Parts:
         embedder: Embedder,
         settings: Settings,
         clock: Callable[[], float],
-        indexes: IndexSource,
-        audit: AuditTrail | None = None,
+        indexes: _IndexSource,
+        audit: _AuditTrail | None = None,
     ) -> None:
         self._store = store
         self._indexes = indexes
@@ -219,8 +221,8 @@ class Parts:
         self.settings: Settings = settings
         self.clock = clock
         self.audit = audit
-        self.binding: Binding = Binding(store, embedder, settings)
-        self.tombstones: TombstoneWatch = TombstoneWatch(store)
+        self.binding: _Binding = _Binding(store, embedder, settings)
+        self.tombstones: _TombstoneWatch = _TombstoneWatch(store)
         self.key_ids: KeyIds = KeyIds(store)
         self.usage: Usage = Usage(store, settings)
         self.foreground: Foreground = Foreground()

@@ -20,7 +20,7 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
 from eidet.quality import Tally
-from eidet.store import Erasure, Stone, verbs
+from eidet.store import Erasure, Tombstone, verbs
 from eidet.store.redis import RedisStore
 
 NOW = 1_700_000_000.0
@@ -66,7 +66,7 @@ VERBS: dict[str, Callable[[RedisStore], object]] = {
     "scan": lambda store: list(store.scan(Where())),
     "count": lambda store: verbs.count(store, Where()),
     "drop": lambda store: verbs.delete_where(store, Where(ids=("nobody",)), now=NOW),
-    "erase": lambda store: verbs.erase(store, lambda _: Erasure(stones=[Stone("a", b"mark")]), now=NOW),
+    "erase": lambda store: verbs.erase(store, lambda _: Erasure(stones=[Tombstone("a", b"mark")]), now=NOW),
     "note": lambda store: verbs.add_uses(store, {("a", "one"): (1, NOW)}),
     "tally": lambda store: verbs.add_counts(store, [Tally("a", 1, "recall", {"n": 1})], since=0),
     "history": lambda store: store.history("a", "one"),

@@ -25,13 +25,13 @@ from eidet.store import (
     BELOW_MARK,
     ORDERS,
     SCOPE_MARK,
-    Claim,
+    Claims,
     Derived,
     Erasure,
-    Look,
-    Stone,
+    Reader,
     Store,
-    Watch,
+    Tombstone,
+    TombstoneGuard,
     verbs,
 )
 from eidet.store.ram import RamStore
@@ -116,19 +116,19 @@ class Twins(RuleBasedStateMachine):
 
     @rule(where=wheres(), anew=st.booleans(), scope=scopes, mark=marks, now=moments, by=actors)
     def erase(self, where: Where, anew: bool, scope: str, mark: bytes, now: float, by: str | None) -> None:
-        def plan(look: Look) -> Erasure:
+        def plan(look: Reader) -> Erasure:
             found = list(look.scan(where))
             others = [record for record in look.twins(found[:1]) if record not in found]
             changed = [(old, old.but(text=f"{old.text}!")) for old in found[1::2]] if anew else []
-            return Erasure(gone=[*found[::2], *others], anew=changed, stones=[Stone(scope, mark)])
+            return Erasure(gone=[*found[::2], *others], anew=changed, stones=[Tombstone(scope, mark)])
 
         self.same(lambda store: verbs.erase(store, plan, now=now, by=by))
         self.same(lambda store: [verbs.tombstones_in(store, place, MARKS) for place in SCOPES])
 
     @rule(record=plain, mark=marks, again=st.booleans(), returning=st.booleans(), now=moments)
     def put_under_watch(self, record: Record, mark: bytes, again: bool, returning: bool, now: float) -> None:
-        claim = Claim((mark,), id=mark if returning else None, made_of=[("one", mark)])
-        watch = Watch(lambda: [claim], again=again, returning=returning)
+        claim = Claims((mark,), id=mark if returning else None, made_of=[("one", mark)])
+        watch = TombstoneGuard(lambda: [claim], again=again, returning=returning)
         self.same(lambda store: verbs.put(store, [record.but(created=now)], now=now, watch=watch))
 
     @rule(scope=scopes, mark=marks)

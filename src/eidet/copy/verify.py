@@ -13,7 +13,7 @@ from ..core.record_table import encode_fields
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..parts import Parts
-from ..store import Store, Watch, verbs
+from ..store import Store, TombstoneGuard, verbs
 from ..store.rules import Entombed, check_entombed
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def is_entombed(parts: Parts, record: Record) -> bool:
     store = parts.store
     if verbs.get_setting(store, "secret:marks") is None:
         return False
-    watch: Watch = parts.tombstones.over_returning([record])
+    watch: TombstoneGuard = parts.tombstones.over_returning([record])
     try:
         check_entombed(
             [record],

@@ -35,7 +35,7 @@ def load_plugin(group: str, name: str) -> Any | None:
         raise
     except Exception as error:  # any line of a stranger's module may fail
         raise Misconfigured(
-            f"{name!r} of {group}, which {package_of(entry)} offers as {entry.value}, cannot be loaded: "
+            f"{name!r} of {group}, which {_package_of(entry)} offers as {entry.value}, cannot be loaded: "
             f"{type(error).__name__}: {error}"
         ) from error
 
@@ -104,11 +104,11 @@ def _choose(group: str, name: str, found: list[EntryPoint]) -> EntryPoint | None
 
 
 def _list_entries(found: Iterable[EntryPoint]) -> str:
-    *most, last = (f"{package_of(entry)} ({entry.value})" for entry in sorted(found, key=package_of))
+    *most, last = (f"{_package_of(entry)} ({entry.value})" for entry in sorted(found, key=_package_of))
     return f"{', '.join(most)} and {last}"
 
 
-def package_of(entry: EntryPoint) -> str:
+def _package_of(entry: EntryPoint) -> str:
     dist = entry.dist
     if dist is None:
         return "an installed package"

@@ -37,7 +37,7 @@ class FilterOptions(TypedDict, total=False):
     """Within a rectangle on the map."""
 
 
-class TimeOptions(TypedDict, total=False):
+class _TimeOptions(TypedDict, total=False):
     """Which time `recall`, `context` and `find` are asked about, if it is not the present."""
 
     as_of: Moment | None
@@ -46,7 +46,7 @@ class TimeOptions(TypedDict, total=False):
     """What the memory knew then: records and versions as they were at that time."""
 
 
-class FindOptions(FilterOptions, TimeOptions, total=False):
+class FindOptions(FilterOptions, _TimeOptions, total=False):
     """What `find` may be told beside the filter: parts of a filter, a time, and which page of the answer."""
 
     order: str
@@ -55,7 +55,7 @@ class FindOptions(FilterOptions, TimeOptions, total=False):
     """How many records to skip."""
 
 
-class RecallOptions(FilterOptions, TimeOptions, total=False):
+class RecallOptions(FilterOptions, _TimeOptions, total=False):
     """What `recall` may be told beside the query, the scope, the limit and the filter."""
 
     vector: Any

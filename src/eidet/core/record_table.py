@@ -17,12 +17,10 @@ Rows stand in the order of `Record`'s fields.
 
 from __future__ import annotations
 
-from array import array
 from base64 import b64encode
 from binascii import a2b_base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
@@ -279,15 +277,6 @@ def decode_fields(said: Mapping[str, Any]) -> Record:
         if name in values:
             values[name] = decode(values[name])
     return Record(**values)
-
-
-def record_from_dict(said: Mapping[str, Any]) -> Record:
-    """The record of `Record.to_dict`, whatever else stands beside it; with its vector, if that was told."""
-    values = {field.name: said[field.name] for field in FIELDS if field.shown}
-    for name in TIMES:
-        values[name] = None if values[name] is None else datetime.fromisoformat(values[name]).timestamp()
-    vector = said.get("vector")
-    return decode_fields(values).but(vector=None if vector is None else array("f", vector).tobytes())
 
 
 NEEDED: Final = ("id", "scope", "text")

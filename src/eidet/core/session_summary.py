@@ -67,11 +67,11 @@ def _summarise(kept: _Gathered) -> SessionSummary:
         count=kept.count,
         first=opening.occurred,
         last=kept.last,
-        title=shorten_title(opening.text),
+        title=_shorten_title(opening.text),
     )
 
 
-def shorten_title(text: str) -> str:
+def _shorten_title(text: str) -> str:
     """The first words of a text, on one line."""
     words = " ".join(text.split())
     if len(words) <= TITLE:

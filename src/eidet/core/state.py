@@ -229,7 +229,7 @@ _SHAPES: Final[dict[type[Any], dict[str, Callable[[Json], Any]]]] = {
 _PARTS: Final = tuple(_SHAPES)
 
 
-def read_part(kind: type[Any], value: Json) -> Any:
+def _read_part(kind: type[Any], value: Json) -> Any:
     """One of the parts of a state; Misshapen if anything is missing, unknown or of another type."""
     shape, items = _SHAPES[kind], _mapping(value)
     if unknown := items.keys() - shape.keys():
@@ -243,16 +243,16 @@ def read_part(kind: type[Any], value: Json) -> Any:
 def _read_merged(value: Json) -> tuple[MergedPart, ...]:
     if not isinstance(value, list) or not value:
         raise Misshapen(f"{value!r:.80} is not a list of parts")
-    return tuple(read_part(MergedPart, part) for part in value)
+    return tuple(_read_part(MergedPart, part) for part in value)
 
 
 _READ: Final[dict[str, Callable[[Json], Any]]] = {
-    "pinned": lambda value: read_part(Protection, value),
-    "hold": lambda value: read_part(Protection, value),
+    "pinned": lambda value: _read_part(Protection, value),
+    "hold": lambda value: _read_part(Protection, value),
     "ttl": _positive,
-    "poison": lambda value: read_part(PoisonLabel, value),
-    "quarantine": lambda value: read_part(Quarantine, value),
-    "reviewed": lambda value: read_part(Review, value),
+    "poison": lambda value: _read_part(PoisonLabel, value),
+    "quarantine": lambda value: _read_part(Quarantine, value),
+    "reviewed": lambda value: _read_part(Review, value),
     "merged": _read_merged,
     "echo_of": _text,
     "weighed": _true,

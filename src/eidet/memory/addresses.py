@@ -42,16 +42,16 @@ def list_verbs(table: dict[str, str]) -> Iterable[tuple[str, str]]:
 FOREIGN: Final[dict[str, str]] = dict(list_verbs(_OURS))
 
 
-class ForeignVerbs:
+class _ForeignVerbs:
     """For a class with the verbs of a memory: an unknown verb of another library names the one to use."""
 
     if not TYPE_CHECKING:  # else type checkers would take every name for one that exists
 
         def __getattr__(self, name: str) -> object:
-            raise AttributeError(describe_verb(type(self).__name__, name), name=name, obj=self)
+            raise AttributeError(_describe_verb(type(self).__name__, name), name=name, obj=self)
 
 
-def describe_verb(owner: str, name: str) -> str:
+def _describe_verb(owner: str, name: str) -> str:
     """What to say of a name that a class has not."""
     if name in _DURABLE:
         return f"{owner!r} has no {name!r}: once a call returns, its data is durable"
@@ -61,7 +61,7 @@ def describe_verb(owner: str, name: str) -> str:
     return f"{owner!r} has no {name!r}: use {ours}; {PAGES} shows the verbs of other libraries beside ours"
 
 
-class Addressed(ForeignVerbs):
+class Addressed(_ForeignVerbs):
     """For a class whose objects a server may keep: given the address of one, its client is made instead.
 
     `clients` is the group of entry points that names the client. The client is a subclass, so `isinstance`
@@ -78,7 +78,7 @@ class Addressed(ForeignVerbs):
         place = given[0] if given else named.get("place")
         if cls._clients is None or not is_server(place):
             return super().__new__(cls)
-        client: type[Self] = find_client(cls._clients, place)
+        client: type[Self] = _find_client(cls._clients, place)
         return super().__new__(client)
 
 
@@ -91,7 +91,7 @@ def is_remote(memory: object) -> bool:
     return isinstance(memory, KeptByServer)
 
 
-def find_client(group: str, place: str) -> Any:
+def _find_client(group: str, place: str) -> Any:
     """The class that an entry point names for the scheme of an address."""
     scheme = place.partition("://")[0].lower()
     found = load_plugin(group, scheme)

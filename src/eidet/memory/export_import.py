@@ -44,12 +44,12 @@ def export_records(parts: Parts, path: Path, leaving: Leaving) -> int:
     where = Where(scope=leaving.scope, alive_at=now)
     parts.flush()
     total = verbs.count(parts.store, where) if leaving.progress else 0
-    records, seal, sign = records_leaving(parts.store, where, plain=leaving.plain)
+    records, seal, sign = _records_leaving(parts.store, where, plain=leaving.plain)
     manifest = parts.manifest(now) | seal
-    return write_export(path, with_progress(records, total, leaving.progress), manifest, sign)
+    return write_export(path, _with_progress(records, total, leaving.progress), manifest, sign)
 
 
-def records_leaving(
+def _records_leaving(
     store: Store, where: Where, *, plain: bool
 ) -> tuple[Iterator[Record], dict[str, Any], Sign | None]:
     """Records for an export, sealed as they are kept, what its manifest says of that, and who signs it."""
@@ -62,7 +62,7 @@ def records_leaving(
     return (verbs.scan(store, where), carried, None)
 
 
-class FirstRecords:
+class _FirstRecords:
     """Records that were read to be checked, so that those of a small file need not be read again."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class ExportFile:
     path: Path
     place: Scope | None
     unverified: bool = False
-    kept: FirstRecords = field(default_factory=FirstRecords, init=False, repr=False)
+    kept: _FirstRecords = field(default_factory=_FirstRecords, init=False, repr=False)
 
     @classmethod
     def of(
@@ -107,7 +107,7 @@ class ExportFile:
         read = self._records(manifest)  # which refuses what may not come in
         if not self.kept.are_full:
             read = iter(self.kept.records)
-        records = with_progress(read, manifest["count"], progress)
+        records = _with_progress(read, manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
         self.parts.key_ids.adopt(self._read_secrets(manifest))
         return load_records(self.parts, chosen, manifest, now=now, checked=True)
@@ -161,7 +161,7 @@ def _is_sealed(manifest: Mapping[str, Any]) -> bool:
     return SEALED in manifest
 
 
-def with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:
+def _with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:
     """The same records; `progress` is told every 500 and at the end."""
     for done, record in enumerate(records, 1):
         yield record

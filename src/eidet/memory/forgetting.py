@@ -89,7 +89,7 @@ class Forgetting:
         return wish_for(self._parts, chosen.within(place), place, chosen.ids, everything, for_good)
 
     def _select(self, ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
-        chosen = select_doomed(ids, self._guarding.guard_filter(where), everything, scope)
+        chosen = _select_doomed(ids, self._guarding.guard_filter(where), everything, scope)
         return self._parts.key_ids.resolve(chosen)
 
     def clean_up(self, *, index: bool = True) -> None:
@@ -102,7 +102,7 @@ class Forgetting:
         self._parts.usage.tally(scope.path, "forget", {"forgotten": count}, now)
 
 
-def select_doomed(ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
+def _select_doomed(ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
     """The filter for what is to be forgotten; `Refused` where that is not said clearly."""
     if check_flag(everything, "everything"):
         if scope is None or ids is not None or where is not None:

@@ -112,7 +112,7 @@ class Records:
         for _ in range(TRIES):
             with suppress(Conflict):
                 return change(self.require(id, scope), self._parts.clock())
-        raise make_conflict(id)
+        raise _make_conflict(id)
 
     def revise(
         self, id: str, scope: str | Scope, expected: Expected, write: Callable[[Record], Record]
@@ -126,7 +126,7 @@ class Records:
             except Conflict:
                 if expected.names_one:
                     raise
-        raise make_conflict(id)
+        raise _make_conflict(id)
 
 
 def check_id_text(id: str) -> str:
@@ -141,7 +141,7 @@ def alive(record: Record | None, now: float) -> Record | None:
     return record
 
 
-def make_conflict(id: str) -> Conflict:
+def _make_conflict(id: str) -> Conflict:
     return Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
 
 

@@ -84,7 +84,7 @@ class Derived(NamedTuple):
     terms: bytes
 
 
-class Claim(NamedTuple):
+class Claims(NamedTuple):
     """What a record that is to be written may not be, as marks of what was forgotten: see `marks`.
 
     `says` are those of its content. `id` is that of its id, which counts for what was created before
@@ -97,7 +97,7 @@ class Claim(NamedTuple):
     made_of: Sequence[tuple[str, bytes]] = ()
 
 
-class Watch(NamedTuple):
+class TombstoneGuard(NamedTuple):
     """What a write does about what was forgotten for good.
 
     `claims` gives one claim per record; it is only asked in a store that has tombstones. With
@@ -105,12 +105,12 @@ class Watch(NamedTuple):
     `returning` records also may not be older than the end of their scope.
     """
 
-    claims: Callable[[], Sequence[Claim]]
+    claims: Callable[[], Sequence[Claims]]
     again: bool = False
     returning: bool = False
 
 
-class Stone(NamedTuple):
+class Tombstone(NamedTuple):
     """A tombstone to be: `mark` must not come back to `scope`."""
 
     scope: str
@@ -128,7 +128,7 @@ class Erasure(NamedTuple):
     gone: Sequence[Record] = ()
     where: Where | None = None
     anew: Sequence[tuple[Record, Record]] = ()
-    stones: Sequence[Stone] = ()
+    stones: Sequence[Tombstone] = ()
     settings: Mapping[str, str] = {}
 
 
@@ -167,9 +167,6 @@ class Reader(Protocol):
     def setting(self, name: str) -> str | None: ...
 
 
-Look = Reader  # the name it has in stores that are not converted yet
-
-
 @dataclass(frozen=True, slots=True)
 class Table(Generic[K, V]):
     """A table of small values. If its keys are tuples, they begin with the scope that they belong to."""
@@ -197,7 +194,7 @@ class NewRecord(NamedTuple):
     now: float
     repeats: Sequence[bytes]  # exact keys of which no living fact or document may be there
     epoch: int | None
-    watch: Watch | None
+    watch: TombstoneGuard | None
 
     def marks(self) -> list[tuple[str, bytes]]:
         """The keys of all tombstones that could forbid the record. Asks the watch for its claim."""

@@ -127,7 +127,7 @@ class RamStore:
 
     def write(self, job: Callable[[Transaction], T]) -> T:
         with self._lock:
-            transaction = RamTransaction(self, self._rooms, self._tables)
+            transaction = _RamTransaction(self, self._rooms, self._tables)
             try:
                 answer = job(transaction)
             except BaseException:
@@ -160,7 +160,7 @@ class RamStore:
             return sum(answers.measure_record(record) for record in self._walk(Where()))
 
 
-class RamTransaction:
+class _RamTransaction:
     """Writes in place and remembers what was there, to undo it. The store's lock is held."""
 
     def __init__(self, store: RamStore, rooms: defaultdict[str, Room], tables: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from ..core.record import Kind, Record
 from ..core.state import State
 from ..core.validate import Json
 from ..core.where import Condition, Where
-from .model import BELOW_MARK, ORDERS, SCOPE_MARK, Claim, Watch
+from .model import BELOW_MARK, ORDERS, SCOPE_MARK, Claims, TombstoneGuard
 
 UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT)
 HELD: Final = Where(conditions=(Condition("state.hold", "exists"),))
@@ -171,7 +171,7 @@ There = Callable[[str, str], bool]  # scope, id -> whether there is such a recor
 
 
 def check_entombed(
-    records: Sequence[Record], claims: Sequence[Claim], watch: Watch, since: Since, there: There
+    records: Sequence[Record], claims: Sequence[Claims], watch: TombstoneGuard, since: Since, there: There
 ) -> None:
     """`Entombed` if one of the records may not be written."""
     found = {}
@@ -182,7 +182,9 @@ def check_entombed(
         raise Entombed(records[next(iter(found))].scope, found)
 
 
-def _find_tombstone(record: Record, claim: Claim, watch: Watch, since: Since, there: There) -> float | None:
+def _find_tombstone(
+    record: Record, claim: Claims, watch: TombstoneGuard, since: Since, there: There
+) -> float | None:
     scope = record.scope
     if not watch.again:
         for mark in claim.says:

@@ -16,7 +16,7 @@ from ..core.errors import Corrupt
 from ..core.event import Event
 from ..core.record import MARK_BYTES, Kind, Record
 from ..core.validate import Json, dump_json
-from . import Claim, Store, verbs
+from . import Claims, Store, verbs
 
 SECRET_BYTES: Final = 32
 _BLOCK: Final = 64  # bytes that SHA-256 works on at once
@@ -70,20 +70,20 @@ class Marker:
     def always_of(self, record: Record) -> bytes:
         """The same, however short it is."""
         whole = record.whole
-        return self.of_content(whole.scope, whole.text, data_said(whole))
+        return self.of_content(whole.scope, whole.text, _data_said(whole))
 
-    def claim_said(self, record: Record) -> Claim:
+    def claim_said(self, record: Record) -> Claims:
         """What is checked where somebody says something: only that.
 
         Short messages are checked too. They leave no tombstone, but a fact of the same words does.
         """
-        return Claim((self.always_of(record),))
+        return Claims((self.always_of(record),))
 
-    def claim_return(self, record: Record) -> Claim:
+    def claim_return(self, record: Record) -> Claims:
         """What is checked where something comes by itself: also its id, its parts and its sources."""
         own = self.always_of(record)
         parts = (self.of_record(part) for part in list_absorbed(record))
-        return Claim(
+        return Claims(
             says=tuple(mark for mark in (own, *parts) if mark is not None),
             id=self.of_id(record.scope, record.id),
             made_of=tuple((id, self.of_id(record.scope, id)) for id in record.derived_from),
@@ -108,14 +108,14 @@ def fold_text(text: str) -> str:
 def is_everyday(record: Record) -> bool:
     """A message such as "ok" or "thank you": forgetting one does not forbid the next."""
     whole = record.whole
-    if whole.kind is not Kind.MESSAGE or data_said(whole) is not None:
+    if whole.kind is not Kind.MESSAGE or _data_said(whole) is not None:
         return False
     text = whole.text.strip()
     count = len(text.split()) if text.isascii() else max(len(text.split()), len(text) // CHARS_A_WORD)
     return len(text) < SHORT_CHARS or count < SHORT_WORDS
 
 
-def data_said(record: Record) -> Json:
+def _data_said(record: Record) -> Json:
     """The data of a record, without what a message only says of who speaks, and where in its log."""
     if record.kind is not Kind.MESSAGE or not isinstance(record.data, Mapping):
         return record.data

@@ -23,7 +23,7 @@ FRESH: Final = 0.9  # of its time to live: a record with so much left is not ref
 URGENT: Final = 0.5  # with less than so much left it is refreshed at once
 
 
-class UseBuffer:
+class _UseBuffer:
     """Counts uses in RAM. A process that dies before they are written loses counts, never records."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class UseBuffer:
             return uses
 
 
-class Refreshes:
+class _Refreshes:
     """Records with a time to live (`state.ttl`) that were read and shall live on."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ def refresh(record: Record, read: float) -> Record:
     return record.but(expires=max(record.expires, read + ttl))
 
 
-def log_uses(path: Path, uses: Uses) -> None:
+def _log_uses(path: Path, uses: Uses) -> None:
     """Appends who was used when to a file, a JSON object a line."""
     lines = [
         dump_json({"scope": scope, "id": id, "at": at, "count": count}) + "\n"
@@ -176,16 +176,16 @@ class Usage:
         self._store = store
         self._most = settings.flush_uses
         self._access_log = None if settings.access_log is None else Path(settings.access_log)
-        self._uses = UseBuffer()
+        self._uses = _UseBuffer()
         self._tallies = TallyBuffer()
-        self._refreshes = Refreshes()
+        self._refreshes = _Refreshes()
 
     def count_uses(self, records: Iterable[Record], now: float) -> None:
         if self._store.writable:
             self._uses.add(records, now)
 
     def count_reads(self, records: Iterable[Record], now: float) -> None:
-        """Restarts the time to live of records that have one: see `Refreshes`."""
+        """Restarts the time to live of records that have one: see `_Refreshes`."""
         if self._store.writable and self._refreshes.add(records, now):
             self.flush_if_possible()
 
@@ -240,7 +240,7 @@ class Usage:
             self._uses.give_back(uses)
             raise
         if self._access_log is not None:
-            log_uses(self._access_log, uses)
+            _log_uses(self._access_log, uses)
 
     def _flush_tallies(self) -> None:
         rows = self._tallies.take()

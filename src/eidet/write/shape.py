@@ -149,13 +149,13 @@ def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Re
         occurred = now
     else:
         occurred = moment(draft.occurred, "occurred")
-    ttl = None if draft.ttl is None else check_ttl(draft.ttl)
+    ttl = None if draft.ttl is None else _check_ttl(draft.ttl)
     if draft.expires is None:
         expires = None if ttl is None else _ends(ttl, now)
     else:
         expires = _expires(draft.expires, now)
     state = NO_STATE if ttl is None else State(ttl=ttl)
-    if draft.pinned is not None and check_pinned(draft.pinned):
+    if draft.pinned is not None and _check_pinned(draft.pinned):
         state, expires = pin_state(state, expires, now), None
     return Record.of(
         (  # in the order of the fields; `Record(…)` takes ten times as long
@@ -243,7 +243,7 @@ def check_importance(importance: float) -> float:
     return float(importance)
 
 
-def check_ttl(ttl: float | timedelta) -> float:
+def _check_ttl(ttl: float | timedelta) -> float:
     """A time to live in seconds."""
     seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else plain_value(ttl)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
@@ -251,7 +251,7 @@ def check_ttl(ttl: float | timedelta) -> float:
     return seconds
 
 
-def check_pinned(pinned: bool) -> bool:
+def _check_pinned(pinned: bool) -> bool:
     if not isinstance(pinned, bool):
         raise BadInput(f"pinned is True or False, not {pinned!r:.80}")
     return pinned

@@ -17,7 +17,7 @@ from ..core.record import Record
 from ..core.remembered import Rejected, RememberedList
 from ..graph.scope_graph import ScopeGraph, View
 from ..parts import Parts
-from ..store import Watch, verbs
+from ..store import TombstoneGuard, verbs
 from ..store.rules import Entombed, Held, StaleEpoch
 from ..store.verbs.writing import Put, run_put
 from ..text.analysis import has_statements
@@ -76,7 +76,7 @@ class WritePath:
             self._put_news(records, stored, now=now, again=again)
             self._life.count_insertions(1)
             return stored[0]
-        remembered = put_said(self._parts, records, now=now, unique=not keep, again=again, expect=expect)
+        remembered = _put_said(self._parts, records, now=now, unique=not keep, again=again, expect=expect)
         left_out = {one.index for one in remembered.rejected}
         said_and_kept = [one for at, one in enumerate(records) if at not in left_out]
         self._put_news(said_and_kept, remembered, now=now, again=again)
@@ -95,7 +95,7 @@ class WritePath:
             if is_news(self._parts, said[at], stored[at], now)
         }:
             first = sorted(news.values())
-            put = put_said(self._parts, [said[at] for at in first], now=now, unique=False, again=again)
+            put = _put_said(self._parts, [said[at] for at in first], now=now, unique=False, again=again)
             new = {record.id: record for record in put}
             for at in first:
                 stored[at] = new.get(said[at].id, stored[at])
@@ -108,7 +108,7 @@ class WritePath:
         now = self._parts.clock()
         whole = self._life.detail(old)
         kept, values = self._guarding.changes(changes)
-        new = revise_record(whole, kept, clear, Ingest.of(self._parts), now)
+        new = _revise_record(whole, kept, clear, Ingest.of(self._parts), now)
         if new.agent != whole.agent:
             _check_signature(new.agent)
         new = self._guarding.check_revision(new, whole, now, values)
@@ -179,7 +179,7 @@ _OF_RECORD: Final = _CHANGEABLE - {"vector", *_OF_STATE}
 _ANALYSED: Final = ("who", "occurred", "kind")  # what the analysis is made from, beside the text
 
 
-def revise_record(
+def _revise_record(
     old: Record, changes: Mapping[str, Any], clear: Sequence[str], ingest: Ingest, now: float
 ) -> Record:
     """The record with its changes checked, and with vector and terms that fit them."""
@@ -243,7 +243,7 @@ def put_records(
     unique: bool = False,
     expect: int | None = None,
     by: str | None = None,
-    watch: Watch | None = None,
+    watch: TombstoneGuard | None = None,
     releases: bool = False,
     follows: bool = False,
 ) -> list[Record]:
@@ -271,7 +271,7 @@ def put_records(
     return stored
 
 
-def put_said(
+def _put_said(
     parts: Parts,
     records: Sequence[Record],
     *,

@@ -31,7 +31,7 @@ from eidet import (
     acting,
 )
 from eidet.core.settings import read_settings
-from eidet.store import Erasure, Stone
+from eidet.store import Erasure, Tombstone
 from eidet.store import verbs as port
 from eidet.store.ram import RamStore
 from eidet.store.traits import paths_of
@@ -97,7 +97,7 @@ def test_forgetting_for_good_is_noted_step_by_step(path: Path) -> None:
             gone=[x],
             where=Where(ids=("y",), scope=Scope("a")),
             anew=[(z, z.but(text="w"))],
-            stones=[Stone("a", b"m")],
+            stones=[Tombstone("a", b"m")],
         ),
         now=1.0,
         by="ann",

@@ -25,7 +25,7 @@ from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
-from eidet.store import Claim, Erasure, Stone, Watch, verbs
+from eidet.store import Claims, Erasure, Tombstone, TombstoneGuard, verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
 from eidet.store.sql.postgres.address import address_of, hide_password
@@ -193,13 +193,13 @@ def test_all_of_a_call_or_nothing(store: PostgresStore) -> None:
 def test_what_was_forgotten_for_good_comes_back_neither_alone_nor_among_many(store: PostgresStore) -> None:
     verbs.put(store, [fact("one")], now=NOW)
     verbs.erase(
-        store, lambda look: Erasure(gone=list(look.scan(Where())), stones=[Stone("a", b"mark")]), now=NOW
+        store, lambda look: Erasure(gone=list(look.scan(Where())), stones=[Tombstone("a", b"mark")]), now=NOW
     )
     many = [fact(f"r{n}") for n in range(9)]
     for records in (many, many[:1]):
-        others = [Claim(says=[b"other"])] * (len(records) - 1)
-        for claims, refused in (([*others, Claim(says=[b"mark"])], True), ([*others, Claim()], False)):
-            watch = Watch(lambda claims=claims: claims)  # type: ignore[misc]
+        others = [Claims(says=[b"other"])] * (len(records) - 1)
+        for claims, refused in (([*others, Claims(says=[b"mark"])], True), ([*others, Claims()], False)):
+            watch = TombstoneGuard(lambda claims=claims: claims)  # type: ignore[misc]
             if refused:
                 with pytest.raises(Refused):
                     verbs.put(store, records, now=NOW, watch=watch)

@@ -25,7 +25,7 @@ from eidet.core.record import Kind, Record, record_digest
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
-from eidet.store import SETTINGS, Derived, Erasure, Look, Stone, Transaction, verbs
+from eidet.store import SETTINGS, Derived, Erasure, Reader, Tombstone, Transaction, verbs
 from eidet.store.redis import RedisStore, writing
 from eidet.store.redis.key_names import Keys
 
@@ -155,7 +155,7 @@ def test_a_plan_is_made_anew_when_others_write_meanwhile(redis_url: str) -> None
     verbs.put(store, [record("x")], now=NOW)
     seen: list[list[str]] = []
 
-    def plan(look: Look) -> Erasure:
+    def plan(look: Reader) -> Erasure:
         found = list(look.scan(Where(scope=Scope("a"))))
         if not seen:
             verbs.put(other, [record("late")], now=NOW)
@@ -173,7 +173,7 @@ def test_a_scope_that_appears_meanwhile_is_seen_by_a_plan_for_all(redis_url: str
     verbs.put(store, [record("x")], now=NOW)
     tries: list[int] = []
 
-    def plan(look: Look) -> Erasure:
+    def plan(look: Reader) -> Erasure:
         found = list(look.scan(Where()))
         if not tries:
             verbs.put(other, [record("late", "b")], now=NOW)
@@ -480,7 +480,7 @@ def test_the_vectors_of_many_records_are_replaced_piece_by_piece(
 
 
 def test_more_is_forgotten_at_once_than_lua_takes_as_arguments(store: RedisStore) -> None:
-    verbs.erase(store, lambda _: Erasure(stones=[Stone("a", b"%d" % n) for n in range(9000)]), now=NOW)
+    verbs.erase(store, lambda _: Erasure(stones=[Tombstone("a", b"%d" % n) for n in range(9000)]), now=NOW)
     marks = [b"%d" % n for n in range(9000)]
     assert len(verbs.tombstones_in(store, "a", marks)) == verbs.lift_tombstones(store, "a", marks) == 9000
     assert verbs.tombstones_in(store, "a", marks) == {}

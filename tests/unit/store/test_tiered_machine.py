@@ -16,7 +16,7 @@ from eidet.core.record import Kind, Record, Tier
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full
-from eidet.store import ORDERS, Erasure, Look, Stone, Store, Transaction, verbs
+from eidet.store import ORDERS, Erasure, Reader, Store, Tombstone, Transaction, verbs
 from eidet.store.ram import RamStore
 from eidet.store.tiered import TieredStore
 from eidet.store.verbs.writing import DeleteUnchanged
@@ -108,11 +108,11 @@ class One(RuleBasedStateMachine):
     def erase(self, id: str, text: str) -> None:
         now = self.tick()
 
-        def plan(look: Look) -> Erasure:
+        def plan(look: Reader) -> Erasure:
             gone = list(look.scan(Where(ids=(id,))))
             twins = [r for r in look.twins(gone) if r.id != id][:1]
             anew = [(r, r.but(text=f"{text} anew")) for r in twins]
-            return Erasure(gone=gone, anew=anew, stones=[Stone("a", b"m")], settings={"s": text})
+            return Erasure(gone=gone, anew=anew, stones=[Tombstone("a", b"m")], settings={"s": text})
 
         def ask(store: Store) -> Any:
             erased = verbs.erase(store, plan, now=now, by="eve")

@@ -12,12 +12,12 @@ from ...quality import Tally
 from .. import (
     BELOW_MARK,
     SCOPE_MARK,
-    Claim,
+    Claims,
     Erased,
     Erasure,
-    Look,
-    Stone,
-    Watch,
+    Reader,
+    Tombstone,
+    TombstoneGuard,
     verbs,
 )
 from ..rules import Entombed
@@ -63,8 +63,8 @@ class ForgettingLaws(StoreLaws):
         assert (new.version, new.created, new.uses) == (1, LATER, 0)
         assert new.seq > old.seq
 
-    def watch(self, *claims: Claim, **how: bool) -> Watch:
-        return Watch(lambda: list(claims), **how)
+    def watch(self, *claims: Claims, **how: bool) -> TombstoneGuard:
+        return TombstoneGuard(lambda: list(claims), **how)
 
     def erase(self, erasure: Erasure, *, now: float = LATER, by: str | None = None) -> Erased:
         return verbs.erase(self.store, lambda _: erasure, now=now, by=by)
@@ -72,7 +72,7 @@ class ForgettingLaws(StoreLaws):
     def test_erasing_deletes_entombs_and_tells(self) -> None:
         one, other = self.put(fact("one"), fact("other"))
         erased = self.erase(
-            Erasure(gone=[one], stones=[Stone("a", b"m1")], settings={"some": "thing"}), by="ann"
+            Erasure(gone=[one], stones=[Tombstone("a", b"m1")], settings={"some": "thing"}), by="ann"
         )
         assert erased == Erased([("a", "one")], 0)
         assert self.store.find(ALL) == [other]
@@ -112,7 +112,7 @@ class ForgettingLaws(StoreLaws):
         self.put(fact("away", "b", text="same", derived_from=("x",)))
         seen: list[Any] = []
 
-        def plan(look: Look) -> Erasure:
+        def plan(look: Reader) -> Erasure:
             seen.extend(look.scan(within("a", ids=("one",))))
             seen.extend(look.twins([one]))
             seen.extend(look.list_derived(Scope("a")))
@@ -127,48 +127,48 @@ class ForgettingLaws(StoreLaws):
         assert verbs.count(self.store, ALL) == 5
 
     def test_what_is_entombed_is_refused_with_all_that_came_along(self) -> None:
-        self.erase(Erasure(stones=[Stone("a", b"m")]))
+        self.erase(Erasure(stones=[Tombstone("a", b"m")]))
         records = [fact("x"), fact("y")]
-        watch = self.watch(Claim(), Claim((b"m",)))
+        watch = self.watch(Claims(), Claims((b"m",)))
         error = catch(Entombed, lambda: verbs.put(self.store, records, now=NOW, watch=watch))
         assert error.found == {1: LATER}
         assert verbs.count(self.store, ALL) == 0
-        assert len(verbs.put(self.store, [fact("y", "b")], now=NOW, watch=self.watch(Claim((b"m",))))) == 1
-        assert len(self.put(fact("z"), watch=self.watch(Claim((b"n",))))) == 1
+        assert len(verbs.put(self.store, [fact("y", "b")], now=NOW, watch=self.watch(Claims((b"m",))))) == 1
+        assert len(self.put(fact("z"), watch=self.watch(Claims((b"n",))))) == 1
 
     def test_claims_are_not_asked_for_where_nothing_is_entombed(self) -> None:
-        def never() -> list[Claim]:
+        def never() -> list[Claims]:
             raise AssertionError("asked")
 
-        assert len(self.put(fact("x"), watch=Watch(never))) == 1
+        assert len(self.put(fact("x"), watch=TombstoneGuard(never))) == 1
 
     def test_what_is_said_again_is_exhumed(self) -> None:
-        self.erase(Erasure(stones=[Stone("a", b"m"), Stone("a", b"n")]))
-        self.put(fact("x"), watch=self.watch(Claim((b"m",)), again=True))
+        self.erase(Erasure(stones=[Tombstone("a", b"m"), Tombstone("a", b"n")]))
+        self.put(fact("x"), watch=self.watch(Claims((b"m",)), again=True))
         assert verbs.tombstones_in(self.store, "a", [b"m", b"n"]) == {b"n": LATER}
         assert verbs.lift_tombstones(self.store, "a", [b"m", b"n"]) == 1
         assert verbs.lift_tombstones(self.store, "a", [b"n"]) == 0
 
     def test_an_id_that_was_forgotten_does_not_return_from_before(self) -> None:
-        self.erase(Erasure(stones=[Stone("a", b"id")]))
-        watch = self.watch(Claim(id=b"id"))
+        self.erase(Erasure(stones=[Tombstone("a", b"id")]))
+        watch = self.watch(Claims(id=b"id"))
         catch(Entombed, lambda: self.put(fact("x", created=LATER), watch=watch))
         assert len(self.put(fact("x", created=LATER + 1), watch=watch)) == 1
 
     def test_nothing_is_made_of_what_was_forgotten_unless_it_is_there_again(self) -> None:
-        self.erase(Erasure(stones=[Stone("a", b"id")]))
-        watch = self.watch(Claim(made_of=(("source", b"id"),)))
+        self.erase(Erasure(stones=[Tombstone("a", b"id")]))
+        watch = self.watch(Claims(made_of=(("source", b"id"),)))
         catch(Entombed, lambda: self.put(fact("x"), watch=watch))
         self.put(fact("source"))
         assert len(self.put(fact("x"), watch=watch)) == 1
 
     def test_what_a_scope_held_before_its_end_does_not_return(self) -> None:
-        self.erase(Erasure(stones=[Stone("a", SCOPE_MARK), Stone("b", BELOW_MARK)]))
-        back = self.watch(Claim(), returning=True)
+        self.erase(Erasure(stones=[Tombstone("a", SCOPE_MARK), Tombstone("b", BELOW_MARK)]))
+        back = self.watch(Claims(), returning=True)
         for scope in ("a", "b", "b/c", "b/c/d"):
             catch(Entombed, partial(self.put, fact("x", scope), watch=back))
             assert len(self.put(fact("x", scope, created=LATER + 1), watch=back)) == 1
-            assert len(self.put(fact("y", scope), watch=self.watch(Claim()))) == 1
+            assert len(self.put(fact("y", scope), watch=self.watch(Claims()))) == 1
         assert len(self.put(fact("x", "a/b"), watch=back)) == 1
         assert len(self.put(fact("x", "bb"), watch=back)) == 1
 

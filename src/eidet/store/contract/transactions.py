@@ -18,7 +18,7 @@ def note(id: str, scope: str = "a", text: str | None = None) -> Record:
     return Record(id=id, scope=scope, text=content, created=NOW, occurred=NOW)
 
 
-def make_end(record: Record, what: str = "forgotten") -> Event:
+def _make_end(record: Record, what: str = "forgotten") -> Event:
     return Event(what=what, id=record.id, scope=record.scope, at=NOW, version=record.version)
 
 
@@ -39,7 +39,7 @@ class TransactionLaws(StoreLaws):
         before = self.all_of(store)
 
         def job(transaction: Transaction) -> None:
-            transaction.remove([old], [make_end(old)])
+            transaction.remove([old], [_make_end(old)])
             transaction.insert([note("new"), note("far", "far")])
             transaction.update([Use("a", "other", 3, NOW), Derived(other.seq, b"v", b"t")])
             transaction.set_values(SETTINGS, {"some": "else", "more": "x"})
@@ -60,9 +60,9 @@ class TransactionLaws(StoreLaws):
 
         def job(transaction: Transaction) -> None:
             transaction.update([Use("a", "other", 3, NOW), Use("a", "old", 1, NOW)])
-            transaction.remove([old], [make_end(old, "moved")])
+            transaction.remove([old], [_make_end(old, "moved")])
             (new,) = transaction.insert([old.but(text="new")])
-            transaction.remove([new, other], [make_end(new), make_end(other)])
+            transaction.remove([new, other], [_make_end(new), _make_end(other)])
             raise BadInput("no")
 
         catch(BadInput, lambda: store.write(job))
@@ -85,7 +85,7 @@ class TransactionLaws(StoreLaws):
             assert transaction.read("a", ["two", "none", "one"]) == [two, None, one]
             assert transaction.same("a", [record_digest(two)]) == [two]
             assert list(transaction.find(Where())) == [one, two]
-            transaction.remove([one], [make_end(one)])
+            transaction.remove([one], [_make_end(one)])
             assert transaction.read("a", ["one"], bare=True) == [None]
             assert [event.what for event in transaction.history("a", "one")] == ["created", "forgotten"]
             transaction.set_values(SETTINGS, {"x": "1", "y": "2"})
@@ -104,7 +104,7 @@ class TransactionLaws(StoreLaws):
         one, two, three = self.put(note("one"), note("two"), note("three"))
         stage_vectors(store, "next", [(record.seq, b"1234") for record in (one, two, three)])
 
-        store.write(lambda transaction: transaction.remove([one], [make_end(one)]))
+        store.write(lambda transaction: transaction.remove([one], [_make_end(one)]))
         self.put(two.but(text="says something else"))
         assert set(store.values(STAGED)) == {three.seq}
 
@@ -122,7 +122,7 @@ class TransactionLaws(StoreLaws):
             assert transaction.same("a", [key_of(by_ann), key]) == [x, y, w]
             assert transaction.same("a", [content]) == [x, m, y, w]
             assert transaction.same("none", [key, content]) == []
-            transaction.remove([x], [make_end(x)])
+            transaction.remove([x], [_make_end(x)])
             assert transaction.same("a", [key]) == [y]
 
         store.write(job)

@@ -211,7 +211,7 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class _Layout:
     """How a table becomes a hash. `key_of` takes the scope and a field as the server tells it."""
 
     letter: str
@@ -226,7 +226,7 @@ class Layout:
         return scope, "m" if self.scoped else "h", f"t:{self.letter}"
 
 
-def layout_of(table: Table[Any, Any]) -> Layout:
+def layout_of(table: Table[Any, Any]) -> _Layout:
     return LAYOUTS[table.name]
 
 
@@ -244,10 +244,12 @@ def _dump_time(since: float) -> str:
 
 
 LAYOUTS: Final = {
-    SETTINGS.name: Layout("s", False, str, lambda _, field: field.decode(), str, bytes.decode),
-    STAGED.name: Layout("v", False, str, lambda _, field: int(field), bytes, bytes),
-    TOMBSTONES.name: Layout("b", True, itemgetter(1), lambda scope, field: (scope, field), _dump_time, float),
-    TALLIES.name: Layout("y", True, _tally_field, _tally_key, dump_json, json.loads),
+    SETTINGS.name: _Layout("s", False, str, lambda _, field: field.decode(), str, bytes.decode),
+    STAGED.name: _Layout("v", False, str, lambda _, field: int(field), bytes, bytes),
+    TOMBSTONES.name: _Layout(
+        "b", True, itemgetter(1), lambda scope, field: (scope, field), _dump_time, float
+    ),
+    TALLIES.name: _Layout("y", True, _tally_field, _tally_key, dump_json, json.loads),
 }
 
 
@@ -311,7 +313,7 @@ class TransactionValues:
                 found[EPOCH] = cast("V", (epoch.value or b"").decode())
         return found
 
-    def _hashes(self, layout: Layout, within: Scope | None) -> Iterable[tuple[str, dict[bytes, bytes]]]:
+    def _hashes(self, layout: _Layout, within: Scope | None) -> Iterable[tuple[str, dict[bytes, bytes]]]:
         """The hashes of a table as they are now, by scope; also of scopes that got values only here."""
         scopes = [""]
         versions = []
@@ -344,7 +346,7 @@ class TransactionValues:
                 return self._get(table, [(scope, mark)])
         return {}
 
-    def _write(self, layout: Layout, scope: str, fields: Mapping[Any, bytes | None]) -> None:
+    def _write(self, layout: _Layout, scope: str, fields: Mapping[Any, bytes | None]) -> None:
         self._fields.set(scope, layout.letter, fields)
         kept = [field for field, value in fields.items() if value is not None]
         if layout.scoped and kept:

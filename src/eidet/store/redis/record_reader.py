@@ -37,7 +37,7 @@ _ANYTHING: Final = _read_looked_at(Where())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sifted:
+class _Sifted:
     """Ranges that let pass at least what was asked for in a scope.
 
     Where it is not `exact`, `where` looks at each record.
@@ -71,7 +71,7 @@ class Sifted:
         return [after, alive, "" if most is None else most, len(self.ranges), *ranges, *named]
 
 
-def sift_scope(where: Where, scope: str) -> Sifted | None:
+def _sift_scope(where: Where, scope: str) -> _Sifted | None:
     """None where nothing of this scope can pass."""
     if where.scope is not None and not where.scope.holds(scope):
         return None
@@ -79,7 +79,7 @@ def sift_scope(where: Where, scope: str) -> Sifted | None:
     alive, ids = where.alive_at, where.ids
     exact = _read_looked_at(where) == _ANYTHING and all(map(_is_exact, ranges))
     for part in where.every:
-        more = sift_scope(part, scope)
+        more = _sift_scope(part, scope)
         if more is None:
             return None
         ranges += more.ranges
@@ -88,7 +88,7 @@ def sift_scope(where: Where, scope: str) -> Sifted | None:
         exact = exact and more.exact
     if ids is not None:
         ids = tuple(dict.fromkeys(ids))
-    return Sifted(scope=scope, where=where, ranges=ranges, alive_at=alive, ids=ids, exact=exact)
+    return _Sifted(scope=scope, where=where, ranges=ranges, alive_at=alive, ids=ids, exact=exact)
 
 
 def _is_exact(span: tuple[str, float, float]) -> bool:
@@ -169,7 +169,7 @@ class Reading:
             return {(): len(self.list_keys(where))}
         return count_records((row.record for row in self.lights(where)), columns)
 
-    def _count_scopes(self, sifts: Sequence[Sifted]) -> dict[str, int]:
+    def _count_scopes(self, sifts: Sequence[_Sifted]) -> dict[str, int]:
         """Counted by the server."""
         asked = (sift.counting(self.keys.base(sift.scope)) for sift in sifts)
         answers = iter(self.client.read(chain.from_iterable(asked)))
@@ -233,24 +233,24 @@ class Reading:
             self.client.read((base, script(CHANGES, base, "", seq, 0, epoch, seq)) for base in bases)
         return seq
 
-    def sifts(self, where: Where) -> list[Sifted]:
+    def sifts(self, where: Where) -> list[_Sifted]:
         """One for each scope that something may pass of."""
-        found = (sift_scope(where, scope) for scope in self.scopes(_narrowest(where)))
+        found = (_sift_scope(where, scope) for scope in self.scopes(_narrowest(where)))
         return [sift for sift in found if sift is not None]
 
-    def _coarse(self, sifts: Sequence[Sifted], after: int, most: int | None = None) -> list[Key]:
+    def _coarse(self, sifts: Sequence[_Sifted], after: int, most: int | None = None) -> list[Key]:
         """What the ranges let through, by rising seq; of each scope the first `most`."""
         found = []
         for sift, answer in zip(sifts, self._select(sifts, after, most), strict=True):
             found += [(sift.scope, int(seq)) for seq in answer[1:]]
         return sorted(found, key=itemgetter(1))
 
-    def _select(self, sifts: Iterable[Sifted], after: int, most: int | None) -> list[list[bytes]]:
+    def _select(self, sifts: Iterable[_Sifted], after: int, most: int | None) -> list[list[bytes]]:
         bases = ((self.keys.base(sift.scope), sift.words(after, most)) for sift in sifts)
         return self.client.read((base, script(SELECT, base, *words)) for base, words in bases)
 
     def look_through(
-        self, sift: Sifted, after: int = 0, most: int | None = None
+        self, sift: _Sifted, after: int = 0, most: int | None = None
     ) -> tuple[list[Light], bytes]:
         """Light records that match, all as of one moment: pages are read anew where a write came between.
 
@@ -265,7 +265,7 @@ class Reading:
             time.sleep(random.random() * 0.005)  # noqa: S311
 
     def _look_at_pages(
-        self, sift: Sifted, after: int, most: int | None, page: int
+        self, sift: _Sifted, after: int, most: int | None, page: int
     ) -> tuple[list[Light], set[bytes]]:
         """What matches, and all versions that the scope had meanwhile."""
         matching: list[Light] = []
@@ -307,7 +307,7 @@ class Reading:
         return [(scope, seq) for _, _, seq, scope in rows]
 
     def _list_values(
-        self, sift: Sifted, name: str, after: int, most: int | None
+        self, sift: _Sifted, name: str, after: int, most: int | None
     ) -> Iterable[tuple[Any, int]]:
         """(what it is ordered by, seq) of all that match."""
         if sift.exact and name in RANGES:

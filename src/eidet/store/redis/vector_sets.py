@@ -49,14 +49,14 @@ class VectorSetRegistry:
             self._client.write_all(self._key, [("HSET", self._key, key, int(float(flat[-1])))])
 
 
-def element_of(seq: int) -> str:
+def _element_of(seq: int) -> str:
     """The first of a record; its last three digits count the others."""
     return f"{seq:013x}000"
 
 
 def take_out(client: RedisClient, key: str, seqs: Sequence[int]) -> None:
     """All elements of these records, as far as they are there."""
-    further, names = f"{key}:u", [element_of(seq) for seq in seqs]
+    further, names = f"{key}:u", [_element_of(seq) for seq in seqs]
     if client.ask(key, ("EXISTS", further)):
         ranges = [(key, ("ZRANGEBYLEX", further, f"[{one[:-3]}001", f"[{one[:-3]}fff")) for one in names]
         found = [name.decode() for name in chain(*client.read(ranges))]

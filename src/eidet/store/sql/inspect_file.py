@@ -18,7 +18,7 @@ from .stale_log import check_log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileFacts:
+class _FileFacts:
     """What a database says of itself. `staged`: vectors of a change of embedder that is not finished."""
 
     foreign: bool
@@ -47,12 +47,12 @@ def is_database(path: Path) -> bool:
         return file.read(len(MAGIC)) in (b"", MAGIC)
 
 
-def facts_of(path: Path) -> FileFacts:
+def facts_of(path: Path) -> _FileFacts:
     with _peek(path) as database:
         tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         ours = database.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
         staged = "vectors_next" in tables and database.execute("SELECT count(*) FROM vectors_next")
-        return FileFacts(
+        return _FileFacts(
             foreign=bool(tables) and not ours,
             revision=revision_of(database) if ours else None,
             staged=staged.fetchone()[0] if staged and ours else 0,

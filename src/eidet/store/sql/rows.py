@@ -146,7 +146,7 @@ def story_of(
     for *row, born, author in told:
         if not alive:
             yield Event(what="created", id=id, scope=scope, at=born, by=author)
-        event = event_of(row)
+        event = _event_of(row)
         alive = event.what != "forgotten"
         yield event
     if not alive:
@@ -154,7 +154,7 @@ def story_of(
             yield Event(what="created", id=id, scope=scope, at=born, by=author)
 
 
-def event_of(row: Sequence[Any]) -> Event:
+def _event_of(row: Sequence[Any]) -> Event:
     what, id, scope, at, by, version, earlier = row
     try:
         before = None if earlier is None else json.loads(earlier)

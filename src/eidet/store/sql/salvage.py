@@ -29,7 +29,7 @@ Row = tuple[Any, ...]
 
 
 @dataclass(slots=True)
-class Salvage:
+class _Salvage:
     """What a file still tells: rows by table, the (scope, id) that its index names, and damaged pages."""
 
     records: dict[int, Row] = field(default_factory=dict)
@@ -39,9 +39,9 @@ class Salvage:
     pages: int = 0
 
 
-def read_damaged(path: Path) -> Salvage:
+def read_damaged(path: Path) -> _Salvage:
     """Everything that can be read; no content of the file makes it raise."""
-    found, size = Salvage(), _page_size(path)
+    found, size = _Salvage(), _page_size(path)
     data = _read_with_log(path, size)
     for start in range(0, len(data), size):
         found.pages += 1
@@ -50,7 +50,7 @@ def read_damaged(path: Path) -> Salvage:
     return found
 
 
-def write_rows(new: Path, found: Salvage) -> None:
+def write_rows(new: Path, found: _Salvage) -> None:
     """Makes a new file of what was found. Of several rows of one record the newest counts."""
     SqliteStore(new).close()
     with closing(sqlite3.connect(new)) as raw:
@@ -90,7 +90,7 @@ def _page_size(path: Path) -> int:
     return size if known else PAGE_BYTES
 
 
-def _sort_in(found: Salvage, kind: int, rowid: int, row: Row) -> None:
+def _sort_in(found: _Salvage, kind: int, rowid: int, row: Row) -> None:
     types = tuple(map(type, row))
     if kind == LEAF and len(row) == len(COLUMNS):
         if types[1:6] == (str,) * 5 and row[KIND] in _KINDS:

@@ -38,7 +38,7 @@ class SqliteJson:
         return True
 
     def test(self, column: str, condition: Condition) -> Sql:
-        path = native_path(condition.path[1:])
+        path = _native_path(condition.path[1:])
         found = None if path is None else _native(column, path, condition)
         if found is not None:
             return found
@@ -68,7 +68,7 @@ def _is_listed(found: Sql, values: Sequence[str]) -> Sql:
     return Sql(f"{found.text} IN ({', '.join('?' * len(values))})", (*found.values, *values))
 
 
-def native_path(steps: Sequence[str | int]) -> str | None:
+def _native_path(steps: Sequence[str | int]) -> str | None:
     """A path SQLite reads as `resolve` does, or None. A key of digits could also be a position."""
     path = "$"
     for step in steps:
@@ -104,10 +104,10 @@ def _equality(column: str, path: str, op: str, operands: Sequence[Json]) -> Sql 
 
 
 def list_json_texts(scalars: Iterable[Json]) -> list[str]:
-    return [text for scalar in scalars for text in json_texts(scalar)]
+    return [text for scalar in scalars for text in _json_texts(scalar)]
 
 
-def json_texts(scalar: Json) -> list[str]:
+def _json_texts(scalar: Json) -> list[str]:
     """Every way `dump_json` writes a value that is the same as this one: 1 is also 1.0."""
     if isinstance(scalar, bool) or not isinstance(scalar, int | float):
         return [dump_json(scalar)]

@@ -96,7 +96,7 @@ _DISTINCT: Final = f"SELECT DISTINCT scope, exact_key FROM records WHERE ({{test
 DISTINCT: Final = f"SELECT count(*) FROM ({_DISTINCT}) AS said"
 
 
-class SqlStatement:
+class _SqlStatement:
     """SQL text for one driver and the order of its parameters."""
 
     __slots__ = ("names", "sql")
@@ -109,7 +109,7 @@ class SqlStatement:
         return list(map(values.__getitem__, self.names))
 
 
-class ValueStatements:
+class _ValueStatements:
     """How one table of small values is written."""
 
     __slots__ = ("clear", "remove", "set")
@@ -125,30 +125,30 @@ class ValueStatements:
         self.clear: str = f"DELETE FROM {table.name}"
 
 
-class Statements(dict[str, SqlStatement]):
+class Statements(dict[str, _SqlStatement]):
     """The fixed statements, as a driver reads them; `mark` is what stands for a value in its SQL."""
 
     def __init__(self, mark: str) -> None:
         super().__init__()
         self.mark = mark
-        self._writing: dict[str, ValueStatements] = {}
+        self._writing: dict[str, _ValueStatements] = {}
         self.among: Final = lru_cache(maxsize=1024)(self._among)
         self.values_among: Final = lru_cache(maxsize=1024)(self._values_among)
         self.values_where: Final = lru_cache(maxsize=256)(self._values_where)
 
-    def __missing__(self, name: str) -> SqlStatement:
+    def __missing__(self, name: str) -> _SqlStatement:
         statement = self[name] = self.compile(_SQL[name])
         return statement
 
-    def write_values(self, table: str) -> ValueStatements:
+    def write_values(self, table: str) -> _ValueStatements:
         statements = self._writing.get(table)
         if statements is None:
-            statements = self._writing[table] = ValueStatements(VALUE_TABLES[table], self)
+            statements = self._writing[table] = _ValueStatements(VALUE_TABLES[table], self)
         return statements
 
-    def compile(self, sql: str) -> SqlStatement:
+    def compile(self, sql: str) -> _SqlStatement:
         """The statement with a mark for each `:name`; none of ours has a colon or a percent sign besides."""
-        return SqlStatement(_PARAMETER.sub(self.mark, sql), _PARAMETER.findall(sql))
+        return _SqlStatement(_PARAMETER.sub(self.mark, sql), _PARAMETER.findall(sql))
 
     def _among(self, column: str, count: int, bare: bool) -> str:
         """A scope's records whose id, seq or key is one of `count`. Parameters: the scope, then those."""
@@ -161,7 +161,7 @@ class Statements(dict[str, SqlStatement]):
         test = " OR ".join(_key_test(table, at) for at in range(count))
         return self.compile(f"SELECT {table.columns} FROM {table.name} WHERE {test}").sql
 
-    def _values_where(self, name: str, tests: tuple[str, ...], limit: int | None) -> SqlStatement:
+    def _values_where(self, name: str, tests: tuple[str, ...], limit: int | None) -> _SqlStatement:
         """The values of a table that pass all tests, by rising key."""
         table = VALUE_TABLES[name]
         where = f" WHERE {' AND '.join(tests)}" if tests else ""

@@ -66,7 +66,7 @@ class SqlTransaction(SqlReader):
         self._remove_rows([record.seq for record in records])
         rows = []
         for seq, (record, event) in enumerate(zip(records, events, strict=True), first):
-            rows.append(event_row(seq, record, event))
+            rows.append(_event_row(seq, record, event))
         self._add_rows("events", rows)
 
     def _add_rows(self, table: str, rows: Sequence[Row]) -> None:
@@ -178,7 +178,7 @@ class SqlTransaction(SqlReader):
         return self._cursor.rowcount
 
 
-def event_row(seq: int, record: Record, event: Event) -> Row:
+def _event_row(seq: int, record: Record, event: Event) -> Row:
     """The columns of the table `events`."""
     return (
         seq,

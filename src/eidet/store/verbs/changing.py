@@ -15,7 +15,7 @@ from ...core.event import Event
 from ...core.record import Record
 from .. import Transaction
 from ..abilities import FindsHeld
-from ..model import TOMBSTONES, Claim, Watch
+from ..model import TOMBSTONES, Claims, TombstoneGuard
 from ..rules import Held, breaks_hold, check_entombed, ends_of, is_release, make_next
 
 Key = tuple[str, str]  # scope, id
@@ -176,7 +176,7 @@ def replace_censored(
     return censored
 
 
-def check_tombstones(transaction: Transaction, records: Sequence[Record], watch: Watch) -> None:
+def check_tombstones(transaction: Transaction, records: Sequence[Record], watch: TombstoneGuard) -> None:
     """`Entombed` if one of the records may not be written; lifts tombstones where that is meant."""
     if not transaction.values(TOMBSTONES, limit=1):
         return
@@ -201,7 +201,7 @@ def check_tombstones(transaction: Transaction, records: Sequence[Record], watch:
 
 
 def _marks_asked(
-    records: Sequence[Record], claims: Sequence[Claim], watch: Watch
+    records: Sequence[Record], claims: Sequence[Claims], watch: TombstoneGuard
 ) -> dict[tuple[str, bytes], None]:
     """The tombstones that decide about the records."""
     asked = dict.fromkeys(_marks_said(records, claims))
@@ -215,7 +215,7 @@ def _marks_asked(
     return asked
 
 
-def _marks_said(records: Sequence[Record], claims: Sequence[Claim]) -> Iterator[tuple[str, bytes]]:
+def _marks_said(records: Sequence[Record], claims: Sequence[Claims]) -> Iterator[tuple[str, bytes]]:
     for record, claim in zip(records, claims, strict=True):
         for mark in claim.says:
             yield record.scope, mark

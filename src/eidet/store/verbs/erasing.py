@@ -22,7 +22,7 @@ from ..model import (
     Erased,
     Erasure,
     Reader,
-    Stone,
+    Tombstone,
 )
 from ..rules import ends_of
 from .changing import delete_records, find_held, replace_censored
@@ -50,7 +50,7 @@ class Erase:
     by: str | None = None
 
     def __call__(self, transaction: Transaction) -> Erased:
-        return _erase(transaction, self.plan(TransactionReader(transaction)), self.now, self.by)
+        return _erase(transaction, self.plan(_TransactionReader(transaction)), self.now, self.by)
 
 
 def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None) -> Erased:
@@ -73,7 +73,7 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
     return Erased([(record.scope, record.id) for record in doomed], censored, staged)
 
 
-def _entomb(transaction: Transaction, stones: Sequence[Stone], now: float) -> None:
+def _entomb(transaction: Transaction, stones: Sequence[Tombstone], now: float) -> None:
     """Writes tombstones. Clocks differ: none is older than the newest record that goes, or than it was."""
     keys = dict.fromkeys((stone.scope, stone.mark) for stone in stones)
     there = transaction.values(TOMBSTONES, keys)
@@ -114,11 +114,11 @@ def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[byte
 
 def lift_tombstones(store: Store, scope: str, marks: Sequence[bytes]) -> int:
     """Lifts tombstones; how many there were."""
-    return store.write(LiftTombstones(scope, marks))
+    return store.write(_LiftTombstones(scope, marks))
 
 
 @dataclass(frozen=True, slots=True)
-class LiftTombstones:
+class _LiftTombstones:
     """The job of `lift_tombstones`."""
 
     scope: str
@@ -130,7 +130,7 @@ class LiftTombstones:
         return len(there)
 
 
-class TransactionReader:
+class _TransactionReader:
     """A plan reads the transaction that carries it out."""
 
     def __init__(self, transaction: Transaction) -> None:

@@ -106,11 +106,11 @@ def drop_marks(store: Store, *, since: float, until: float) -> int:
     """
     if not store.values(SETTINGS, prefix=f"lease:{ONCE}", limit=1):
         return 0
-    return store.write(DropMarks(since, until))
+    return store.write(_DropMarks(since, until))
 
 
 @dataclass(frozen=True, slots=True)
-class DropMarks:
+class _DropMarks:
     """The job of `drop_marks`."""
 
     since: float
@@ -193,11 +193,11 @@ def rewrite_history(store: Store, scope: str, id: str, before: Mapping[int, Mapp
     """
     if not before:
         return 0
-    return store.write(RewriteHistory(scope, id, before))
+    return store.write(_RewriteHistory(scope, id, before))
 
 
 @dataclass(frozen=True, slots=True)
-class RewriteHistory:
+class _RewriteHistory:
     """The job of `rewrite_history`."""
 
     scope: str
@@ -210,11 +210,11 @@ class RewriteHistory:
 
 def replace_derived(store: Store, derived: Iterable[Derived]) -> None:
     """Replaces derived bytes in place and raises the epoch. Records that are gone are passed over."""
-    return store.write(ReplaceDerived(list(derived)))
+    return store.write(_ReplaceDerived(list(derived)))
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaceDerived:
+class _ReplaceDerived:
     """The job of `replace_derived`."""
 
     rows: Sequence[Derived]
@@ -275,11 +275,11 @@ def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
     """
     if hasattr(store, "switch_vectors"):
         return cast("AnswersVerbs", store).switch_vectors(name, settings)
-    return store.write(SwitchVectors(name, settings))
+    return store.write(_SwitchVectors(name, settings))
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchVectors:
+class _SwitchVectors:
     """The job of `switch_vectors`."""
 
     name: str

@@ -18,7 +18,7 @@ from ...core.record import Record
 from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import PutsNew
-from ..model import EPOCH, SETTINGS, TALLIES, NewRecord, Use, Watch
+from ..model import EPOCH, SETTINGS, TALLIES, NewRecord, TombstoneGuard, Use
 from ..record_keys import list_repeated
 from ..rules import (
     UNIQUE_KINDS,
@@ -50,14 +50,14 @@ class Put(NamedTuple):
     expect: int | None = None
     epoch: int | None = None
     by: str | None = None
-    watch: Watch | None = None
+    watch: TombstoneGuard | None = None
     releases: bool = False
     follows: bool = False
 
     def __call__(self, transaction: Transaction) -> list[Record]:
         if self.expect is not None and _has_twice(self.records):
             raise Conflict("a record cannot be changed twice from one version")
-        check_epoch_of(transaction, self.epoch)
+        _check_epoch_of(transaction, self.epoch)
         if self.watch is not None:
             check_tombstones(transaction, self.records, self.watch)
         return _put_all(transaction, self)
@@ -72,7 +72,7 @@ def put(
     expect: int | None = None,
     epoch: int | None = None,
     by: str | None = None,
-    watch: Watch | None = None,
+    watch: TombstoneGuard | None = None,
     releases: bool = False,
     follows: bool = False,
 ) -> list[Record]:
@@ -124,7 +124,7 @@ def _puts_new(store: type) -> bool:
     return issubclass(store, PutsNew)
 
 
-def check_epoch_of(transaction: Transaction, epoch: int | None) -> None:
+def _check_epoch_of(transaction: Transaction, epoch: int | None) -> None:
     if epoch is not None:
         check_epoch(epoch, epoch_of(transaction))
 
@@ -277,7 +277,7 @@ class RewriteForms:
     by: str | None = None
 
     def __call__(self, transaction: Transaction) -> list[Record | None]:
-        check_epoch_of(transaction, self.epoch)
+        _check_epoch_of(transaction, self.epoch)
         return _rewrite_forms(transaction, self.forms, self.now, self.by)
 
 
@@ -335,11 +335,11 @@ def delete_where(store: Store, where: Where, *, now: float, by: str | None = Non
 
     A filter that asks for nothing but a scope means all of it: its tallies go too.
     """
-    return store.write(DeleteWhere(where, now, by))
+    return store.write(_DeleteWhere(where, now, by))
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteWhere:
+class _DeleteWhere:
     """The job of `delete_where`."""
 
     where: Where

@@ -21,7 +21,7 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...parts import Parts
-from ...store import BELOW_MARK, SCOPE_MARK, Erased, Erasure, Look, Stone, verbs
+from ...store import BELOW_MARK, SCOPE_MARK, Erased, Erasure, Reader, Tombstone, verbs
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
 from ...write.echoes import EchoGuard
@@ -101,7 +101,7 @@ class _Plan:
         self.token = uuid.uuid4().hex
         self.doom = Doom()
 
-    def __call__(self, look: Look) -> Erasure:
+    def __call__(self, look: Reader) -> Erasure:
         self._words.needs = []
         self.doom = doom_of(look, self._wish, self._marker, self._words, self._archived)
         if self._words.needs:
@@ -253,7 +253,7 @@ def _name_kept(doom: Doom, by: str | None) -> tuple[str, ...]:
     return (f"history keeps by whom the records were written and forgotten ({len(agents)} agents)",)
 
 
-def _is_hash(stone: Stone) -> bool:
+def _is_hash(stone: Tombstone) -> bool:
     return stone.mark not in (SCOPE_MARK, BELOW_MARK)
 
 

@@ -21,7 +21,7 @@ from ...core.where import Where
 from ...index.embedded.sidecar import Sidecars
 from ...models.embed import ForgettingEmbedder
 from ...parts import Parts
-from ...store import Erasure, Look, verbs
+from ...store import Erasure, Reader, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
 from ...store.verbs.values import ONCE_SECONDS
@@ -291,12 +291,12 @@ def _parse_entry(token: str, scope: str, ids: list[list[str]]) -> PendingErasure
     return PendingErasure(token=token, scope=scope, ids=[(scope, id) for scope, id in ids])
 
 
-def with_entry(look: Look, entry: PendingErasure) -> dict[str, str]:
+def with_entry(look: Reader, entry: PendingErasure) -> dict[str, str]:
     short = PendingErasure(token=entry.token, scope=entry.scope, ids=entry.ids[:MOST_IDS])
     return _as_setting([*_entries_in(look.setting), short])
 
 
-def _without_entry(look: Look, token: str) -> dict[str, str]:
+def _without_entry(look: Reader, token: str) -> dict[str, str]:
     return _as_setting([entry for entry in _entries_in(look.setting) if entry.token != token])
 
 

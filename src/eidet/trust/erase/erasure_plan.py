@@ -1,6 +1,6 @@
 """What goes when something is forgotten for good: the records, their copies, and what was made of them.
 
-Pure but for `Look`, which reads the store inside of the write that makes it happen.
+Pure but for `Reader`, which reads the store inside of the write that makes it happen.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...core.record import Kind, Record
 from ...core.scope import Scope
 from ...core.validate import dump_json
 from ...core.where import Condition, Where
-from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
+from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Reader, Tombstone
 from ...store.rules import Held
 from ...store.tombstones import Marker, fold_text, list_absorbed, list_earlier
 from ...text.sentences import sentences
@@ -26,7 +26,7 @@ SHORTEST: Final = 8  # characters: what is shorter is found in too many texts to
 
 
 def _remake_record(
-    old: Record, gone: Mapping[str, str], news: Mapping[str, Record], look: Look, remake: Remake
+    old: Record, gone: Mapping[str, str], news: Mapping[str, Record], look: Reader, remake: Remake
 ) -> Record | None:
     """The record without what is gone (texts by id); None if nothing of it can stay.
 
@@ -56,7 +56,7 @@ def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
 
 
 def _from_the_rest(
-    old: Record, lost: Sequence[str], news: Mapping[str, Record], look: Look, remake: Remake
+    old: Record, lost: Sequence[str], news: Mapping[str, Record], look: Reader, remake: Remake
 ) -> Record | None:
     """An episode is worded anew from what is left; a fact or a triple stays if it is still said."""
     rest = tuple(id for id in old.derived_from if id not in lost)
@@ -124,7 +124,7 @@ class Doom:
     parts: list[Record] = field(default_factory=list)  # that upkeep had made part of others
     earlier: list[Record] = field(default_factory=list)  # what they said in versions before
     archived: list[Record] = field(default_factory=list)
-    stones: list[Stone] = field(default_factory=list)
+    stones: list[Tombstone] = field(default_factory=list)
 
     @property
     def gone(self) -> list[Record]:
@@ -143,7 +143,7 @@ class Doom:
         return Erasure(gone=self.gone, anew=self.anew, stones=self.stones)
 
 
-def doom_of(look: Look, wish: Wish, marker: Marker, remake: Remake, archived: Sequence[Record]) -> Doom:
+def doom_of(look: Reader, wish: Wish, marker: Marker, remake: Remake, archived: Sequence[Record]) -> Doom:
     """`Held` if anything of it is under a legal hold. `archived` is what archives hold of it.
 
     What is deleted wholesale is not read here: the store looks for holds while it deletes.
@@ -172,7 +172,7 @@ def _check_free(records: Sequence[Record]) -> None:
         raise Held(held, "forgotten")
 
 
-def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
+def _add_copies(doom: Doom, look: Reader, wish: Wish, marker: Marker) -> None:
     """Other records of the scope that say the very same, and those that only echo one of these."""
     if not wish.entombs or wish.ends:
         return
@@ -185,7 +185,7 @@ def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
         doom.copies += [_slim(record) for record in look.scan(echoing) if record.seq not in known]
 
 
-def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
+def _add_derived(doom: Doom, look: Reader, wish: Wish, remake: Remake) -> None:
     """Until nothing more follows: what is made of something that changed or went may change or go itself."""
     known = {(record.scope, record.id) for record in doom.gone}
     derived = [one for one in look.list_derived(wish.scope) if (one.scope, one.id) not in known]
@@ -208,7 +208,7 @@ def _follow(
     stale: set[Key],
     texts: dict[Key, str],
     news: dict[Key, tuple[Record, Record]],
-    look: Look,
+    look: Reader,
     remake: Remake,
 ) -> set[Key]:
     """One round: what is made of what is stale. Answers what is stale after it."""
@@ -232,24 +232,24 @@ def _follow(
     return touched
 
 
-def _stones(doom: Doom, wish: Wish, marker: Marker) -> Iterator[Stone]:
+def _stones(doom: Doom, wish: Wish, marker: Marker) -> Iterator[Tombstone]:
     if wish.ends:
-        yield Stone(wish.scope.path, BELOW_MARK if wish.scope.below else SCOPE_MARK)
+        yield Tombstone(wish.scope.path, BELOW_MARK if wish.scope.below else SCOPE_MARK)
     if not wish.entombs:
         return
     if wish.wholesale and not wish.scope.below:
-        yield from (Stone(wish.scope.path, marker.of_id(wish.scope.path, id)) for id in wish.ids)
+        yield from (Tombstone(wish.scope.path, marker.of_id(wish.scope.path, id)) for id in wish.ids)
     for record in (
         *doom.gone,
         *doom.archived,
     ):  # what was made of others may be made again, but not come back as it was
-        yield Stone(record.scope, marker.of_id(record.scope, record.id))
+        yield Tombstone(record.scope, marker.of_id(record.scope, record.id))
     own = (*doom.asked, *doom.copies, *doom.archived)
     within = chain.from_iterable(map(list_absorbed, own))
     ids = {(record.scope, record.id) for record in own}
     earlier = (record for record in doom.earlier if (record.scope, record.id) in ids)
     for record in (*own, *doom.parts, *within, *earlier):
         if (mark := marker.of_record(record)) is not None:
-            yield Stone(record.scope, mark)
+            yield Tombstone(record.scope, mark)
     for part in doom.parts:
-        yield Stone(part.scope, marker.of_id(part.scope, part.id))
+        yield Tombstone(part.scope, marker.of_id(part.scope, part.id))
