@@ -12,7 +12,7 @@ from eidet.index.embedded.lexicon import AnalysedWords, TabledWords, own_words
 from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.wordllama import WordLlama
 from eidet.text import analyzer_of, term_id
-from eidet.text.thesaurus import list_related
+from eidet.text.word_forms import list_related
 from eidet.text.words import WordAnalyzer
 
 ENGLISH = analyzer_of("en")

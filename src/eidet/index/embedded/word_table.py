@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ...models.embed import NumberedEmbedder
 from ...text import Analyzer, analyzer_of, unpack
-from ...text.thesaurus import Related, list_related
+from ...text.word_forms import Related, list_related
 
 FILE: Final = Path(__file__).parent / "word_table.bin"
 FORMAT: Final = 1
@@ -100,7 +100,7 @@ def _describe(embedder: str, analyzer: str, words: object, rest: bytes) -> dict[
 
 
 def make_table(embedder: NumberedEmbedder, analyzer: Analyzer) -> bytes:
-    """The content of the file, from the embedder's vocabulary and the thesaurus."""
+    """The content of the file, from the embedder's vocabulary and the forms of words."""
     numbers: dict[int, int] = {}
     for word, number in embedder.number_words():
         for id in unpack(analyzer.pack_text(word)):
