@@ -141,7 +141,8 @@ def rank_fitted(
     order = newest.take((-logits.take(newest)).argsort(kind="stable"))
     scores = weights.score(features[order[0]], logits.take(order), measure_answer(pool))
     if not pool.counted.any() and not fits(rows, signals):  # only the meaning speaks for any
-        scores = scores * np.maximum.reduce(pool.near) ** 2
+        speaks = np.maximum.reduce(pool.near) + np.maximum.reduce(pool.covered)
+        scores = scores * min(1.0, 2.0 * speaks)
     ranked = Ranked(
         rows=rows.take(order[:limit]),
         scores=scores[:limit].tolist(),
