@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path, PurePosixPath
 
 MOST_BYTES = 3_000_000
-NEEDED = ("eidet/py.typed", "eidet/index/embedded/word_table.bin", "eidet/store/sql/sqlite_tables.sql")
+NEEDED = ("eidet/py.typed", "eidet/store/sql/sqlite_tables.sql")
 LICENCES = ("LICENSE", "THIRD_PARTY.md", "LICENSE-htm.txt", "LICENSE-preact.txt")
 ROOT = Path(__file__).parents[1]
 

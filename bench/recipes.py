@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from common import DATA, record
 from eidet.eval import Case, read_cases
+from eidet.eval.ranking_metrics import score_figures
 from eidet.eval.runner import QuestionAnswer, RunAnswers, Variant, ask
-from eidet.eval.score_figures import score_figures
 from eidet.recall import RECIPES
 
 SETS = {

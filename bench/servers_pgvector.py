@@ -19,8 +19,8 @@ from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.eval import read_cases
+from eidet.eval.ranking_metrics import score_figures
 from eidet.eval.runner import QuestionAnswer, RunAnswers, Variant, ask
-from eidet.eval.score_figures import score_figures
 from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
 from eidet.store import verbs

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pytest
 
@@ -52,6 +53,25 @@ class Clock:
 def place_of(request: pytest.FixtureRequest, folder: Path) -> Path | None:
     """For a fixture over PLACES: None for RAM, else the path of a file that is not there yet."""
     return None if request.param == "ram" else folder / "memory.db"
+
+
+class HasContent(Protocol):
+    @property
+    def content(self) -> str | None: ...
+
+
+class HasHistory(Protocol):
+    def get_history(self) -> Coroutine[Any, Any, Sequence[HasContent]]: ...
+
+
+def contents(messages: Iterable[HasContent]) -> list[str | None]:
+    """What messages say, in their order."""
+    return [message.content for message in messages]
+
+
+def history(store: HasHistory) -> list[str | None]:
+    """What the messages of a store say, oldest first."""
+    return contents(asyncio.run(store.get_history()))
 
 
 class HasText(Protocol):

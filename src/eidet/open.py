@@ -15,7 +15,7 @@ from .index import Index
 from .models.embed import Embedder, embedder_named, embedder_of
 from .parts import Parts
 from .store import Store, verbs
-from .store.traits import archive_of, has_ability, is_sealed, own_index_of, path_of
+from .store.traits import has_ability, is_sealed, path_of, traits_of
 from .text import Analyzer
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def open_parts(
     """Opens a store, seals and audits it as asked, and puts the parts together; closes it on failure."""
     _check_clock(clock)
     store = open_store(place, settings)
-    archive = archive_of(store)
+    archive = traits_of(store).archive
     if settings.upkeep.archive is None and archive:
         settings = replace(settings, upkeep=replace(settings.upkeep, archive=archive))
     try:
@@ -156,7 +156,7 @@ def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Cal
     """Refuses to open a memory without the audit log that it has, unless somebody says so."""
     if verbs.get_setting(store, "audit") is not None:
         from .trust.audit import OFF
-        from .trust.audit.mark import check_unaudited
+        from .trust.audit.store import check_unaudited
 
         check_unaudited(store, allowed=audit is False or settings.audit == OFF, clock=clock)
 
@@ -174,7 +174,7 @@ def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
 
 def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
     """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
-    from .trust.seal.unsealed import SEAL, check_unsealed
+    from .trust.seal import SEAL, check_unsealed
 
     chosen, sealed = settings.key or None if key is None else key, verbs.get_setting(store, SEAL)
     if is_sealed(store):
@@ -261,7 +261,7 @@ def _index_of(store: Store, settings: Settings) -> str:
     """What `auto` comes to; a server must not see the vectors of a sealed memory unasked."""
     if settings.index != "auto":
         return settings.index
-    offered = None if is_sealed(store) else own_index_of(store)
+    offered = None if is_sealed(store) else traits_of(store).own_index()
     return offered or "embedded"
 
 

@@ -2,7 +2,7 @@
 
 `memory.parts` is public: views, hooks, doors, the command line and programs of yours may read the
 store, the index, the embedder, the analyzer, the settings, the clock and the audit log from it.
-Records are written by verbs (or by `eidet.write.put`), which keep these parts consistent.
+Records are written by verbs (or by `eidet.write`), which keep these parts consistent.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .core.scope import Scope
 from .core.settings import Settings
 from .core.validate import Json
 from .graph import Graphs, ScopeGraph
-from .index import Index, SharesChanges
+from .index import Index
 from .index.scope_worker import ScopeWorker
 from .index.state_columns import StateColumns
 from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, Watch, verbs
 from .store.key_ids import KeyIds
 from .store.tombstones import Marker, secret_of
-from .store.traits import missing_of, path_of, secret_keeper
+from .store.traits import missing_of, path_of
 from .store.usage import Usage
 from .text import Analyzer, analyzer_of
 
@@ -189,11 +189,8 @@ class TombstoneWatch:
         return Watch(lambda: [self._marker().claim_return(record) for record in records], returning=True)
 
     def _marker(self) -> Marker:
-        """Asked for inside of a write to a store that has tombstones, and so has its secret.
-
-        The secret in the settings of a store never changes; one of its own may.
-        """
-        if self._known is None or secret_keeper(self._store) is not None:
+        """Asked for inside of a write to a store that has tombstones, and so has its secret."""
+        if self._known is None:
             self._known = Marker(secret_of(self._store, "marks", make=False))
         return self._known
 
@@ -297,18 +294,15 @@ class Parts:
 
     def _open_index(self) -> Index:
         width = verbs.get_setting(self.store, "width")
-        index = self._indexes.open(
+        return self._indexes.open(
             int(width) if width else self.embedder.width, self.binding.check, self.embedder, self.analyzer
         )
-        if self.settings.facts and isinstance(index, SharesChanges):
-            index.share_changes(self._graphs.pages.offer)
-        return index
 
     def follow(self, scope: str) -> None:
         """Lets index and graph learn what upkeep changed, as far as they are in RAM: no recall has to."""
         if self._index is not None:
             self._index.follow(scope)
-            self._graphs.keep_up(scope)
+            self._graphs.follow(scope)
 
     def note_written(self, records: Sequence[Record]) -> None:
         """Lets index and graph read along in the background, if many records were written."""

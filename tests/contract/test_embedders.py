@@ -93,7 +93,7 @@ class TestSentenceTransformers(EmbedderContract):
     closeness = 1e-4
 
     def make(self) -> Embedder:
-        from eidet.models.embed.sentence_transformers import SentenceTransformers
+        from eidet.models.local import SentenceTransformers
 
         return SentenceTransformers()
 
@@ -103,6 +103,6 @@ class TestFastEmbed(EmbedderContract):
     closeness = 1e-4
 
     def make(self) -> Embedder:
-        from eidet.models.embed.fastembed import FastEmbed
+        from eidet.models.local import FastEmbed
 
         return FastEmbed()

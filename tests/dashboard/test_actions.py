@@ -13,7 +13,7 @@ from tests.dashboard.site import END, MARA, Visit, serve
 
 from eidet import Memory
 from eidet.eval import read_cases
-from eidet.server.keys_file import add_key
+from eidet.server.access import add_key
 
 Visiting = Callable[..., Visit]
 Own = tuple[str, Path]

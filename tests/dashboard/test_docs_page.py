@@ -9,8 +9,8 @@ import httpx
 from tests.dashboard.site import NARROW, WIDE, Visit
 from tests.dashboard.test_pages import find_barriers
 
+from eidet.server.access import add_key
 from eidet.server.dashboard import HEADERS
-from eidet.server.keys_file import add_key
 
 Visiting = Callable[..., Visit]
 

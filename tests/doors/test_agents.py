@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Coroutine
+from asyncio import run
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -34,10 +34,6 @@ from eidet.core.errors import BadInput, Misconfigured
 from eidet.text.tokens import Words
 
 T = TypeVar("T")
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
 
 
 def said(memory: ConversationMemory) -> list[str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Coroutine
+from asyncio import run
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,10 +27,6 @@ from eidet.core.errors import BadInput, EidetError, Misconfigured, MissingExtra
 from eidet.models.llm import BadAnswer, Declined
 
 T = TypeVar("T")
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
 
 
 async def always_alike(words: str) -> list[float]:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
+from tests.making import history
 
 from eidet import Memory
 from eidet.compat.agents import ConversationMemory, SemanticMemory
@@ -37,10 +38,6 @@ def run(work: Awaitable[Any]) -> Any:
     return asyncio.run(wait())
 
 
-def texts(store: BaseMemoryStore) -> list[str | None]:
-    return [message.content for message in run(store.get_history())]
-
-
 def hold(store: BaseMemoryStore) -> None:
     """Adds a message, and lets the law hold it."""
     run(store.add_message(Message(role="user", content=HELD, timestamp=LONG_AGO)))  # type: ignore[arg-type]
@@ -50,7 +47,7 @@ def hold(store: BaseMemoryStore) -> None:
 def added(store: BaseMemoryStore, *words: str) -> list[str | None]:
     for word in words:
         run(store.add_message(Message(role="user", content=word)))
-    return texts(store)
+    return history(store)
 
 
 # What a store does by itself goes on around what is held.
@@ -60,7 +57,7 @@ def test_limits_leave_what_is_held_and_go_on() -> None:
     store = InMemoryMemoryStore(max_messages=2)
     hold(store)
     assert HELD in added(store, "one", "two", "three")
-    assert "three" in texts(store)
+    assert "three" in history(store)
 
 
 def test_an_overflow_leaves_what_is_held_and_goes_on() -> None:
@@ -68,7 +65,7 @@ def test_an_overflow_leaves_what_is_held_and_goes_on() -> None:
     store = SafeMemoryStore(2, seen.extend)
     hold(store)
     assert HELD in added(store, "one", "two", "three")
-    assert "three" in texts(store)
+    assert "three" in history(store)
 
 
 def test_a_cleanup_leaves_what_is_held_and_archives_it_not_again_and_again() -> None:
@@ -78,8 +75,8 @@ def test_a_cleanup_leaves_what_is_held_and_archives_it_not_again_and_again() -> 
     run(store.add_message(Message("user", "old", timestamp=LONG_AGO)))  # type: ignore[arg-type]
     assert run(store.cleanup()) == 1
     assert run(store.cleanup()) == 0
-    assert texts(store) == [HELD]
-    assert texts(store.archive_store) == []
+    assert history(store) == [HELD]
+    assert history(store.archive_store) == []
 
 
 def test_a_summary_leaves_what_is_held() -> None:
@@ -118,7 +115,7 @@ def test_what_is_held_is_neither_replaced_nor_deleted(change: Callable[[Any], ob
     hold(store)
     with pytest.raises(Refused, match="hold"):
         change(store)
-    assert texts(store) == [HELD]
+    assert history(store) == [HELD]
 
 
 def test_an_import_over_what_is_held_changes_nothing() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import history
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 from tests.servers.s3 import S3
@@ -33,10 +34,6 @@ WITHIN = 3.5  # seconds, on a machine that does other things as well
 
 def user(content: str) -> Message:
     return Message(role="user", content=content)
-
-
-def texts(store: BaseMemoryStore) -> list[str | None]:
-    return [message.content for message in asyncio.run(store.get_history())]
 
 
 def _on_postgres(request: pytest.FixtureRequest) -> tuple[int, Callable[[int], BaseMemoryStore]]:
@@ -90,7 +87,7 @@ def test_a_store_of_messages_says_in_time_that_its_server_is_away(
     proxy.heal()
     proxy.cut()
     _patiently(lambda: asyncio.run(store.add_message(user("after"))))
-    assert [text for text in texts(store) if text != "lost"] == ["before", "after"]
+    assert [text for text in history(store) if text != "lost"] == ["before", "after"]
 
 
 def _patiently(act: Callable[[], object]) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from asyncio import run
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.making import examples
+from tests.making import contents, examples, history
 
 from eidet import AsyncMemory, Memory, Settings
 from eidet.compat.messages import (
@@ -27,12 +27,6 @@ from eidet.compat.messages import (
 )
 from eidet.core.errors import BadInput
 
-T = TypeVar("T")
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
-
 
 def user(content: str, **more: Any) -> Message:
     return Message(role="user", content=content, **more)
@@ -44,10 +38,6 @@ async def filled(store: BaseMemoryStore, count: int) -> BaseMemoryStore:
     return store
 
 
-def texts(messages: list[Message]) -> list[str | None]:
-    return [message.content for message in messages]
-
-
 @pytest.mark.point(78, 79, 99)
 def test_of_ten_messages_the_last_five_are_kept(memory: Memory) -> None:
     store = InMemoryMemoryStore(max_messages=5, memory=memory)
@@ -55,7 +45,7 @@ def test_of_ten_messages_the_last_five_are_kept(memory: Memory) -> None:
     history = run(store.get_history())
     assert len(history) == 5
     assert history[-1].content == "Message 9"
-    assert texts(history) == [f"Message {i}" for i in range(5, 10)]
+    assert contents(history) == [f"Message {i}" for i in range(5, 10)]
     assert store.current_count == 5 == memory.count()
 
 
@@ -77,7 +67,7 @@ def test_a_page_of_history_counts_from_the_newest(
     store = BaseMemoryStore(memory=memory)
     run(filled(store, 6))
     found = run(store.get_history(limit=limit, offset=offset))
-    assert texts(found) == [f"Message {i}" for i in expected]
+    assert contents(found) == [f"Message {i}" for i in expected]
 
 
 @pytest.mark.point(77, 84)
@@ -90,9 +80,9 @@ def test_roles_are_filtered_before_the_page_is_cut(memory: Memory) -> None:
             await store.add_message(Message(role="assistant", content=f"a{i}"))
         both = await store.get_history(limit=2, roles=["user"])
         return [
-            texts(both),
-            texts(await store.get_history(roles=["tool"])),
-            texts(await store.get_history(roles=[])),
+            contents(both),
+            contents(await store.get_history(roles=["tool"])),
+            contents(await store.get_history(roles=[])),
         ]
 
     users, tools, all_of_them = run(talk())
@@ -157,8 +147,8 @@ def test_what_is_no_message_is_refused_and_nothing_is_stored(memory: Memory) -> 
 def test_the_window_is_the_newest_that_fit_and_at_least_one() -> None:
     store = BaseMemoryStore(token_counter="words")
     run(filled(store, 10))  # two words are three tokens each
-    assert texts(run(store.get_context_window(max_tokens=7))) == ["Message 8", "Message 9"]
-    assert texts(run(store.get_context_window(max_tokens=1))) == ["Message 9"]
+    assert contents(run(store.get_context_window(max_tokens=7))) == ["Message 8", "Message 9"]
+    assert contents(run(store.get_context_window(max_tokens=1))) == ["Message 9"]
     assert len(run(store.get_context_window())) == 10
     with pytest.raises(BadInput, match="max_tokens"):
         run(store.get_context_window(max_tokens=0))
@@ -174,7 +164,7 @@ def test_a_window_does_not_begin_with_the_result_of_a_tool() -> None:
         await store.add_message(Message("assistant", "done"))
         return await store.get_context_window(max_tokens=3)
 
-    assert texts(run(talk())) == ["done"]
+    assert contents(run(talk())) == ["done"]
 
 
 @pytest.mark.point(2, 108)
@@ -193,7 +183,7 @@ def test_messages_in_a_file_outlive_the_store(tmp_path: Path) -> None:
 
     run(first())
     found = run(second())
-    assert texts(found) == ["I am Ann", "Message 0"]
+    assert contents(found) == ["I am Ann", "Message 0"]
     assert found[0].metadata == {"n": 1}
 
 
@@ -250,7 +240,7 @@ def test_after_clearing_the_same_may_be_said_again(memory: Memory) -> None:
     run(filled(store, 2))
     store.messages.pop(0)
     run(store.add_message(user("Message 0")))
-    assert texts(run(store.get_history())) == ["Message 1", "Message 0"]
+    assert history(store) == ["Message 1", "Message 0"]
 
 
 def test_a_list_that_cannot_be_kept_changes_nothing() -> None:
@@ -261,7 +251,7 @@ def test_a_list_that_cannot_be_kept_changes_nothing() -> None:
             store.messages = [bad]  # type: ignore[list-item]
         with pytest.raises(BadInput):
             store.messages[0] = bad
-    assert texts(run(store.get_history())) == ["Message 0", "Message 1"]
+    assert history(store) == ["Message 0", "Message 1"]
 
 
 @pytest.mark.point(80)
@@ -281,9 +271,7 @@ def test_many_threads_and_tasks_lose_nothing_and_keep_the_limit(memory: Memory) 
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(texts(run(everything.get_history())), key=str) == sorted(
-        f"{t}-{i}" for t in range(8) for i in range(10)
-    )
+    assert sorted(history(everything), key=str) == sorted(f"{t}-{i}" for t in range(8) for i in range(10))
     assert store.current_count == 50
 
 
@@ -301,7 +289,7 @@ def test_an_async_memory_can_be_given() -> None:
 def test_a_limit_of_tokens_drops_the_oldest() -> None:
     store = InMemoryMemoryStore(max_tokens=9, token_counter="words")
     run(filled(store, 5))  # three tokens each
-    assert texts(run(store.get_history())) == ["Message 2", "Message 3", "Message 4"]
+    assert history(store) == ["Message 2", "Message 3", "Message 4"]
 
 
 @pytest.mark.parametrize(
@@ -339,7 +327,7 @@ def test_a_sliding_window_keeps_the_last_ten(memory: Memory) -> None:
     store = SlidingWindowMemory(memory=memory)
     run(filled(store, 15))
     assert store.window_size == 10
-    assert texts(list(store.messages)) == [f"Message {i}" for i in range(5, 15)]
+    assert contents(list(store.messages)) == [f"Message {i}" for i in range(5, 15)]
 
 
 @pytest.mark.point(98)
@@ -348,12 +336,12 @@ def test_an_overflow_is_handled_and_the_newest_four_fifths_are_kept(memory: Memo
 
     async def handler(messages: list[Message]) -> None:
         await asyncio.sleep(0)
-        seen.append(texts(messages))
+        seen.append(contents(messages))
 
     store = SafeMemoryStore(max_size=10, overflow_handler=handler, memory=memory)
     run(filled(store, 11))
     assert seen == [[f"Message {i}" for i in range(10)]]
-    assert texts(run(store.get_history())) == [f"Message {i}" for i in range(2, 11)]
+    assert history(store) == [f"Message {i}" for i in range(2, 11)]
 
 
 @pytest.mark.point(98)
@@ -365,7 +353,7 @@ def test_when_the_handler_fails_nothing_is_lost() -> None:
     run(filled(store, 3))
     with pytest.raises(OSError, match="disk full"):
         run(store.add_message(user("one more")))
-    assert texts(run(store.get_history())) == ["Message 0", "Message 1", "Message 2"]
+    assert history(store) == ["Message 0", "Message 1", "Message 2"]
 
 
 def test_a_safe_store_is_never_over_its_size_however_small_or_busy() -> None:
@@ -400,8 +388,8 @@ def test_a_handler_and_a_summarizer_may_use_the_store_they_serve() -> None:
         await asyncio.wait_for(filled(summed, 11), 10)
 
     run(both())
-    assert texts(list(safe.messages)) == [f"Message {i}" for i in range(1, 5)] + ["overflow", "Message 5"]
-    assert texts(list(summed.messages))[-2:] == ["Message 10", "summing up"]
+    assert contents(list(safe.messages)) == [f"Message {i}" for i in range(1, 5)] + ["overflow", "Message 5"]
+    assert contents(list(summed.messages))[-2:] == ["Message 10", "summing up"]
     assert len(summed.summaries) == 1
 
 
@@ -428,12 +416,12 @@ def test_at_the_threshold_old_messages_become_a_summary(memory: Memory) -> None:
         "Previous conversation summary: 2 summed up",
     ]
     assert {message.role for message in store.summaries} == {"system"}
-    assert texts(list(store.recent_messages)) == [f"Message {i}" for i in range(4, 14)]
+    assert contents(list(store.recent_messages)) == [f"Message {i}" for i in range(4, 14)]
     history = run(store.get_history())
     assert history[:2] == store.summaries
     assert len(history) == 12
-    assert texts(run(store.get_history(limit=1))) == ["Message 13"]
-    assert texts(run(store.get_history(roles=["user"]))) == [f"Message {i}" for i in range(4, 14)]
+    assert contents(run(store.get_history(limit=1))) == ["Message 13"]
+    assert contents(run(store.get_history(roles=["user"]))) == [f"Message {i}" for i in range(4, 14)]
     assert memory.recall("Message 0", kinds="message"), "what was summed up is still in the memory"
 
 
@@ -472,7 +460,7 @@ def test_a_page_is_the_slice_of_the_list(said: list[str], limit: int, offset: in
         return await store.get_history(limit=limit, offset=offset)
 
     rest = said[: max(len(said) - offset, 0)]
-    assert texts(run(work())) == rest[max(len(rest) - limit, 0) :]
+    assert contents(run(work())) == rest[max(len(rest) - limit, 0) :]
 
 
 operations = st.lists(
@@ -489,7 +477,7 @@ def test_the_messages_behave_like_a_list(steps: list[tuple[str, int]]) -> None:
     store, plain = BaseMemoryStore(), list[str | None]()
     for n, (what, at) in enumerate(steps):
         _step(store, plain, what, at, f"m{n}")
-        assert texts(list(store.messages)) == plain
+        assert contents(list(store.messages)) == plain
         assert store.current_count == len(plain)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Coroutine
+from asyncio import run
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from tests.servers.scripted import Handler
@@ -24,12 +23,7 @@ from eidet.compat.messages import (
 from eidet.core.errors import BadInput, EidetError, Misconfigured, NotFound
 from eidet.models.llm import Answer, Request, llm_of
 
-T = TypeVar("T")
 Chat = list[dict[str, Any]]
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
 
 
 def answer_from(prompt: str) -> str:

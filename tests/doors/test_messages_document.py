@@ -99,11 +99,11 @@ class SemanticMemoryStore(BaseMemoryStore):
 
 class FilterableMemoryStore(BaseMemoryStore):
     async def get_messages_by_metadata(self, **metadata_filters) -> list[Message]:
-        filtered = []
-        for message in self.messages:
-            if all(message.metadata.get(key) == value for key, value in metadata_filters.items()):
-                filtered.append(message)
-        return filtered
+        return [
+            message
+            for message in self.messages
+            if all(message.metadata.get(key) == value for key, value in metadata_filters.items())
+        ]
 
     async def get_messages_by_date_range(self, start_date: datetime, end_date: datetime) -> list[Message]:
         return [msg for msg in self.messages if start_date <= msg.timestamp <= end_date]

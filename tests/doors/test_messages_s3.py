@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from asyncio import run
+from typing import Any
 
 import pytest
+from tests.making import history
 from tests.servers.s3 import S3
 
 from eidet.compat.messages import Message, S3MemoryStore, default_store
 from eidet.core.errors import Refused
 from eidet.upkeep.archive_s3 import S3Archive
 
-T = TypeVar("T")
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
-
 
 async def told(store: Any, *words: str) -> None:
     for word in words:
         await store.add_message(Message(role="user", content=word))
-
-
-def texts(store: Any) -> list[str | None]:
-    return [message.content for message in run(store.get_history())]
 
 
 @pytest.mark.point(86)
@@ -35,9 +25,13 @@ def test_messages_in_a_bucket_are_there_for_whoever_opens_it_next(s3: S3) -> Non
     run(told(S3MemoryStore(bucket, endpoint=s3.endpoint, session_id="one"), "a", "b"))
     run(told(S3MemoryStore(bucket, endpoint=s3.endpoint, session_id="two"), "c"))
     again = S3MemoryStore(bucket, endpoint=s3.endpoint, session_id="one")
-    assert texts(again) == ["a", "b"]
+    assert history(again) == ["a", "b"]
     run(told(again, "d"))
-    assert texts(S3MemoryStore(f"s3://{bucket}?endpoint={s3.endpoint}", session_id="one")) == ["a", "b", "d"]
+    assert history(S3MemoryStore(f"s3://{bucket}?endpoint={s3.endpoint}", session_id="one")) == [
+        "a",
+        "b",
+        "d",
+    ]
     with pytest.raises(Refused, match="archive is append-only"):
         run(again.clear())
     archive = S3Archive(f"s3://{bucket}?endpoint={s3.endpoint}")
@@ -49,4 +43,4 @@ def test_the_store_of_the_archive_environment_is_a_bucket(s3: S3) -> None:
     address = s3.url(s3.bucket(), "chats")
     store = default_store("archive", variables={"S3_BUCKET": address})
     run(told(store, "kept"))
-    assert texts(default_store("archive", address)) == ["kept"]
+    assert history(default_store("archive", address)) == ["kept"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from asyncio import run
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
+from tests.making import contents, history
 from tests.servers.valkey import Valkey
 
 from eidet import Memory
@@ -20,21 +21,12 @@ from eidet.compat.messages import (
 )
 from eidet.core.errors import EidetError
 
-T = TypeVar("T")
 HOUR = 3600.0
 EARLY, LATE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
-
-
 def user(content: str, **more: Any) -> Message:
     return Message(role="user", content=content, **more)
-
-
-def texts(messages: Sequence[Message]) -> list[str | None]:
-    return [message.content for message in messages]
 
 
 @pytest.fixture(params=["postgres", "redis"])
@@ -69,11 +61,11 @@ def test_messages_are_kept_on_the_server_in_the_order_they_were_added(url: str) 
 
     run(write())
     whole, newest, page, said, users = run(read())
-    assert texts(whole) == ["first", "second", "third", "fourth"]
-    assert texts(newest) == ["third", "fourth"]
-    assert texts(page) == ["third"]
-    assert texts(said) == ["second"]
-    assert texts(users) == ["third", "fourth"]
+    assert contents(whole) == ["first", "second", "third", "fourth"]
+    assert contents(newest) == ["third", "fourth"]
+    assert contents(page) == ["third"]
+    assert contents(said) == ["second"]
+    assert contents(users) == ["third", "fourth"]
     assert whole[2].metadata == {"n": 1}
     assert whole[0].timestamp == LATE
 
@@ -85,8 +77,8 @@ def test_two_processes_worth_of_stores_see_each_other_at_once(url: str) -> None:
             await one.add_message(user("by one"))
             await other.add_message(user("by other"))
             await asyncio.gather(*(one.add_message(user(f"n{n}")) for n in range(5)))
-            assert len(texts(await one.get_history())) == 7
-            return texts(await other.get_history(limit=7))[:2]
+            assert len(contents(await one.get_history())) == 7
+            return contents(await other.get_history(limit=7))[:2]
 
     assert run(work()) == ["by one", "by other"]
 
@@ -98,7 +90,7 @@ def test_a_session_is_cleared_and_others_stay(url: str) -> None:
             await one.add_message(user("x"))
             await other.add_message(user("y"))
             await one.clear()
-            return await one.get_history(), texts(await other.get_history())
+            return await one.get_history(), contents(await other.get_history())
 
     assert run(work()) == ([], ["y"])
 
@@ -114,7 +106,7 @@ def test_initialize_opens_the_pool_and_close_gives_it_back(postgres_url: str) ->
         await store.close()
         pools.append(store.pool)
         assert [isinstance(pool, Memory) for pool in pools] == [False, True, False]
-        assert texts(await store.get_history()) == ["x"]
+        assert contents(await store.get_history()) == ["x"]
         await store.close()
 
     run(work())
@@ -125,7 +117,7 @@ def test_the_old_name_of_the_scheme_means_the_same(postgres_url: str) -> None:
     async def work() -> list[str | None]:
         async with PostgresMemoryStore(postgres_url.replace("postgresql://", "postgres://", 1)) as store:
             await store.add_message(user("x\0y é 🙂"))
-            return texts(await store.get_history())
+            return contents(await store.get_history())
 
     assert run(work()) == ["x\0y é 🙂"]
 
@@ -149,7 +141,7 @@ def test_only_the_newest_messages_stay_in_redis(redis_url: str) -> None:
             assert store.client.count() == 3, "what is over the limit is gone from the server too"
             await store.add_messages([user("x"), user("y")])
         async with RedisMemoryStore(redis_url) as other:
-            return texts(await other.get_history())
+            return contents(await other.get_history())
 
     assert run(work()) == ["n5", "x", "y"]
 
@@ -163,7 +155,7 @@ def test_a_session_in_redis_ends_when_nothing_is_added_for_its_time_to_live(redi
         now[0] += HOUR - 1
         run(store.add_message(user("c")))
         now[0] += HOUR - 1
-        assert texts(run(store.get_history())) == ["a", "b", "c"], "every addition puts the end off"
+        assert history(store) == ["a", "b", "c"], "every addition puts the end off"
         now[0] += 1
         assert run(store.get_history()) == []
         assert memory.count() == 0
@@ -192,7 +184,7 @@ def test_the_server_forgets_a_session_in_real_time(redis_url: str) -> None:
         async with RedisMemoryStore(f"{redis_url}?linger=0", ttl_hours=0.5 / HOUR) as store:
             started = time.monotonic()
             await store.add_message(user("gone in half a second"))
-            found = texts(await store.get_history())
+            found = contents(await store.get_history())
             assert found == ["gone in half a second"] or time.monotonic() - started > 0.5
 
     run(write())
@@ -209,7 +201,7 @@ def test_the_store_for_an_environment_is_on_its_server(postgres_url: str, redis_
     async def work(environment: str) -> tuple[str, list[str | None]]:
         async with default_store(environment, variables=variables) as store:
             await store.add_message(user(environment))
-            return type(store).__name__, texts(await store.get_history())
+            return type(store).__name__, contents(await store.get_history())
 
     assert run(work("production")) == ("PostgresMemoryStore", ["production"])
     assert run(work("cache")) == ("RedisMemoryStore", ["cache"])

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Coroutine, Sequence
+from asyncio import run
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
+from tests.making import contents, history
 
 from eidet import Memory
 from eidet.compat.messages import (
@@ -33,12 +35,7 @@ from eidet.compat.messages import (
 )
 from eidet.core.errors import BadInput, Corrupt, EidetError, Misconfigured, MissingExtra, Refused, Unavailable
 
-T = TypeVar("T")
 DAY = 86_400
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
 
 
 def user(content: str, **more: Any) -> Message:
@@ -49,10 +46,6 @@ async def told(store: BaseMemoryStore, *contents: str) -> BaseMemoryStore:
     for content in contents:
         await store.add_message(user(content))
     return store
-
-
-def texts(messages: Sequence[Message]) -> list[str | None]:
-    return [message.content for message in messages]
 
 
 class Letters:
@@ -83,7 +76,7 @@ def test_messages_are_found_by_the_cosine_of_the_model_given(place: Path | None)
             return found, len(await store.search("a", top_k=50))
 
     found, everything = run(work())
-    assert texts(found) == ["aaaa", "aaae", "a e a e"]
+    assert contents(found) == ["aaaa", "aaae", "a e a e"]
     assert everything == 5
     assert model.asked.count("aaaa") == 1
 
@@ -94,7 +87,7 @@ def test_the_order_is_that_of_plain_cosines_among_many() -> None:
         store = SemanticMemoryStore(lambda text: [1.0, float(len(text)), 0.5])
         said = ["x" * n for n in range(1, 60)]
         await told(store, *said)
-        return texts(await store.search("x" * 30, top_k=5)), said
+        return contents(await store.search("x" * 30, top_k=5)), said
 
     found, said = run(work())
 
@@ -109,7 +102,7 @@ def test_the_order_is_that_of_plain_cosines_among_many() -> None:
 def test_without_a_model_the_memory_embeds() -> None:
     store = SemanticMemoryStore()
     run(told(store, "I love my cat", "The invoice is due in May"))
-    assert texts(run(store.search("pets", top_k=1))) == ["I love my cat"]
+    assert contents(run(store.search("pets", top_k=1))) == ["I love my cat"]
     assert run(store.search("pets", top_k=0)) == []
     with pytest.raises(BadInput, match="top_k"):
         run(store.search("pets", top_k=-1))
@@ -137,7 +130,7 @@ def test_metadata_filters_must_all_hold(memory: Memory) -> None:
             {"n": None},
             {},
         ]
-        return [texts(await store.get_messages_by_metadata(**filters)) for filters in asked]
+        return [contents(await store.get_messages_by_metadata(**filters)) for filters in asked]
 
     assert run(work()) == [
         ["Important"],
@@ -160,7 +153,7 @@ def test_a_range_of_dates_includes_both_ends(memory: Memory) -> None:
             await store.add_message(user(f"{day:%d}", timestamp=day))
         return await store.get_messages_by_date_range(days[1], days[2])
 
-    assert texts(run(work())) == ["02", "03"]
+    assert contents(run(work())) == ["02", "03"]
 
 
 @pytest.mark.point(97)
@@ -168,8 +161,8 @@ def test_cleanup_archives_the_important_and_deletes_the_old(memory: Memory) -> N
     store = AutoCleanupMemory(memory=memory)
     run(_aged(store))
     assert run(store.cleanup(now=_NOW)) == 2
-    assert texts(run(store.get_history())) == ["new", "new and important"]
-    assert texts(run(store.archive_store.get_history())) == ["old and important"]
+    assert history(store) == ["new", "new and important"]
+    assert history(store.archive_store) == ["old and important"]
     assert run(store.cleanup(now=_NOW)) == 0
 
 
@@ -187,7 +180,7 @@ def test_what_cannot_be_archived_is_not_deleted(tmp_path: Path) -> None:
 def test_an_archive_of_ones_own_is_awaited_before_anything_goes() -> None:
     class Own(AutoCleanupMemory):
         async def archive(self, messages: Sequence[Message]) -> None:
-            self.seen = (texts(messages), self.current_count)
+            self.seen = (contents(messages), self.current_count)
 
     store = Own()
     run(_aged(store))
@@ -245,7 +238,7 @@ def test_a_message_that_is_not_compliant_can_be_refused() -> None:
     run(store.add_message(user("fine")))
     with pytest.raises(PermissionError):
         run(store.add_message(user("a secret")))
-    assert texts(run(store.get_history())) == texts(run(store.audit_store.get_history())) == ["fine"]
+    assert history(store) == history(store.audit_store) == ["fine"]
 
 
 def test_nothing_is_in_use_that_has_no_trail() -> None:
@@ -290,7 +283,7 @@ def test_the_stored_content_is_a_fernet_token_of_the_content(memory: Memory) -> 
     run(store.add_message(user("plain ☂")))
     [record] = memory.find(kinds="message")
     assert Fernet(key).decrypt(record.text.encode()).decode() == "plain ☂"
-    assert texts(run(store.get_context_window())) == ["plain ☂"]
+    assert contents(run(store.get_context_window())) == ["plain ☂"]
     assert store.current_count == 1
 
 
@@ -308,7 +301,7 @@ def test_no_way_into_an_encrypted_store_leaves_plain_text(memory: Memory) -> Non
     archive = AutoCleanupMemory(archive_to=store)
     run(archive.archive([user("plain four")]))
     assert [record.text for record in memory.find() if "plain" in record.text] == []
-    assert texts(run(store.get_history())) == ["plain one", "plain two", "plain three", "plain four"]
+    assert history(store) == ["plain one", "plain two", "plain three", "plain four"]
     run(store.clear())
     assert memory.count() == 0
 
@@ -316,7 +309,7 @@ def test_no_way_into_an_encrypted_store_leaves_plain_text(memory: Memory) -> Non
 def test_no_way_into_an_audited_store_leaves_no_trail() -> None:
     store = AuditMemoryStore()
     run(store.add_messages([user("one"), user("two")]))
-    assert texts(run(store.audit_store.get_history())) == ["one", "two"]
+    assert history(store.audit_store) == ["one", "two"]
     with pytest.raises(Refused, match="trail"):
         store.append([user("three")])
     assert store.current_count == 2
@@ -328,7 +321,7 @@ def test_a_key_can_be_changed_and_a_wrong_one_is_told(memory: Memory) -> None:
     run(told(EncryptedMemoryStore(old, memory=memory), "first"))
     both = EncryptedMemoryStore([new, old], memory=memory)
     run(told(both, "second"))
-    assert texts(run(both.get_history())) == ["first", "second"]
+    assert history(both) == ["first", "second"]
     with pytest.raises(Corrupt, match="another key"):
         run(EncryptedMemoryStore(new, memory=memory).get_history())
     wrongs: list[Any] = [b"short", "", 5, []]
@@ -346,11 +339,11 @@ def test_wrappers_compose(tmp_path: Path) -> None:
         trail = EncryptedMemoryStore(key, FileMemoryStore(tmp_path / "audit.db"))
         async with AuditMemoryStore(EncryptedMemoryStore(key, inside), trail) as store:
             await told(store, "one", "two", "three")
-            assert texts(await trail.get_history()) == ["one", "two", "three"]
+            assert contents(await trail.get_history()) == ["one", "two", "three"]
             return await store.get_history(), inside.messages[0].content or ""
 
     found, stored = run(work())
-    assert texts(found) == ["two", "three"]
+    assert contents(found) == ["two", "three"]
     assert Fernet(key).decrypt(stored.encode()) == b"two"
 
 
@@ -364,9 +357,9 @@ def test_scopes_do_not_see_each_other(memory: Memory) -> None:
         await store.add_message(user("of nobody"))
 
     run(work())
-    assert texts(run(store.get_history(scope="user_123"))) == ["of Ann"]
-    assert texts(run(store.get_scope("system").get_history())) == ["rules"]
-    assert texts(run(store.get_history())) == texts(run(store.get_context_window())) == ["of nobody"]
+    assert contents(run(store.get_history(scope="user_123"))) == ["of Ann"]
+    assert contents(run(store.get_scope("system").get_history())) == ["rules"]
+    assert history(store) == contents(run(store.get_context_window())) == ["of nobody"]
     assert store.scopes.keys() == {"user_123", "system", "default"}
     assert memory.scopes() == {"default": 1, "system": 1, "user_123": 1}
     assert store.get_scope("system") is store.get_scope("system")
@@ -386,7 +379,7 @@ def test_scopes_are_below_that_of_the_store(memory: Memory) -> None:
     run(store.add_messages([user("y"), user("z")]))
     store.messages.append(user("w"))
     store.messages.pop(0)
-    assert texts(store.messages) == texts(run(store.get_history())) == ["z", "w"]
+    assert contents(store.messages) == history(store) == ["z", "w"]
     assert memory.scopes() == {"acme/ann": 1, "acme/default": 2}
 
 
@@ -396,11 +389,11 @@ def test_a_session_ends_when_nothing_is_added_for_its_time_to_live(tmp_path: Pat
     with Memory(tmp_path / "m.db", clock=lambda: now[0]) as memory:
         store = RedisMemoryStore("redis://localhost:6379", ttl_hours=24, max_messages=3, memory=memory)
         run(told(store, "a", "b", "c", "d"))
-        assert texts(run(store.get_history())) == ["b", "c", "d"]
+        assert history(store) == ["b", "c", "d"]
         now[0] += DAY - 1
         run(told(store, "e"))
         now[0] += DAY - 1
-        assert texts(run(store.get_history())) == ["c", "d", "e"], "every addition puts the end off"
+        assert history(store) == ["c", "d", "e"], "every addition puts the end off"
         now[0] += 1
         assert run(store.get_history()) == []
         assert memory.count() == 0
@@ -448,9 +441,13 @@ def test_an_archive_keeps_each_message_and_deletes_none(tmp_path: Path) -> None:
     other = S3MemoryStore("bucket", archive=tmp_path / "bucket", session_id="other")
     run(told(other, "c"))
     again = S3MemoryStore("bucket", archive=tmp_path / "bucket")
-    assert texts(run(again.get_history())) == ["a", "b"]
+    assert history(again) == ["a", "b"]
     run(told(again, "d"))
-    assert texts(run(S3MemoryStore("bucket", archive=tmp_path / "bucket").get_history())) == ["a", "b", "d"]
+    assert history(S3MemoryStore("bucket", archive=tmp_path / "bucket")) == [
+        "a",
+        "b",
+        "d",
+    ]
     with pytest.raises(Refused, match="archive is append-only"):
         run(again.clear())
     with pytest.raises(Refused):

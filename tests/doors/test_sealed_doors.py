@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
+from tests.making import history
 
 from eidet import Memory
 from eidet.compat.agents import AgentMemorySystem, MemoryItem
@@ -32,6 +34,7 @@ from eidet.compat.messages import (
     SummaryMemory,
 )
 from eidet.core.errors import Refused
+from eidet.core.validate import dump_json
 
 KEY = bytes(range(32))
 WORD = "Ishmael"  # what must not be in any file
@@ -50,11 +53,11 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def files_with(word: str, folder: Path) -> list[str]:
     """The files below a folder that have a word in them, in plain, as JSON or as UTF-16 has it."""
     forms = (word.encode(), word.encode("utf-16-le"), word.encode().hex().encode())
-    found = []
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and any(form in file.read_bytes() for form in forms):
-            found.append(file.name)
-    return found
+    return [
+        file.name
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and any(form in file.read_bytes() for form in forms)
+    ]
 
 
 def run(work: Awaitable[Any]) -> Any:
@@ -66,10 +69,6 @@ def run(work: Awaitable[Any]) -> Any:
 
 def said(**more: Any) -> Message:
     return Message(role="user", content=SAID, **more)
-
-
-def texts(store: BaseMemoryStore) -> list[str | None]:
-    return [message.content for message in run(store.get_history())]
 
 
 # Each writes by one verb of a door, and gives what the door reads back.
@@ -98,7 +97,7 @@ def messages_assigned(memory: Memory, folder: Path) -> object:
     store.messages.append(said())
     store.messages.insert(0, said())
     store.messages[0] = said()
-    return texts(store)
+    return history(store)
 
 
 @door
@@ -122,7 +121,7 @@ def messages_that_overflow(memory: Memory, folder: Path) -> object:
     store = SafeMemoryStore(1, kept.add_messages, memory=memory, session_id=SESSION)
     run(store.add_message(said()))
     run(store.add_message(said()))
-    return texts(kept), texts(store)
+    return history(kept), history(store)
 
 
 @door
@@ -136,7 +135,7 @@ def messages_in_scopes(memory: Memory, folder: Path) -> object:
 def messages_with_a_trail(memory: Memory, folder: Path) -> object:
     store = AuditMemoryStore(memory=memory, session_id=SESSION, current_user_id=WORD, request_ip=WORD)
     run(store.add_message(said()))
-    return texts(store), texts(store.audit_store), store.audit_store.messages[0].metadata["user_id"]
+    return history(store), history(store.audit_store), store.audit_store.messages[0].metadata["user_id"]
 
 
 @door
@@ -145,7 +144,7 @@ def messages_encrypted(memory: Memory, folder: Path) -> object:
     run(store.add_message(said(metadata={WORD: WORD})))
     store.append([said()])
     store.messages = [*store.messages, said()]
-    return texts(store)
+    return history(store)
 
 
 @door
@@ -153,7 +152,7 @@ def messages_cleaned_up_into_the_memory(memory: Memory, folder: Path) -> object:
     store = AutoCleanupMemory(memory=memory, session_id=SESSION)
     run(store.add_message(said(timestamp=LONG_AGO, metadata={"important": True})))
     assert run(store.cleanup()) == 1
-    return texts(store.archive_store)
+    return history(store.archive_store)
 
 
 @door
@@ -162,7 +161,7 @@ def messages_cleaned_up_into_a_folder(memory: Memory, folder: Path) -> object:
     run(store.add_message(said(timestamp=LONG_AGO, metadata={"important": True})))
     assert run(store.cleanup()) == 1
     again = AutoCleanupMemory(memory=memory, session_id=SESSION, archive_to=folder / "old")
-    return texts(store), texts(store.archive_store), texts(again.archive_store)
+    return history(store), history(store.archive_store), history(again.archive_store)
 
 
 @door
@@ -170,7 +169,7 @@ def messages_archived(memory: Memory, folder: Path) -> object:
     store = ArchiveMemoryStore(folder / "archive", memory=memory, session_id=SESSION)
     run(store.add_message(said()))
     store.messages.append(said())
-    return texts(store)
+    return history(store)
 
 
 @door
@@ -337,7 +336,8 @@ def test_a_sealed_file_that_was_changed_is_refused(suffix: str, memory: Memory, 
     api.save(file)
     document = json.loads(file.read_text())
     [lines] = document["exports"].values()
-    for changed in ([lines[0], *lines[2:]], [lines[0].replace('"sealed"', '"s"'), *lines[1:]], lines[:-1]):
+    unsealed = {name.replace("sealed", "s"): value for name, value in lines[0].items()}
+    for changed in ([lines[0], *lines[2:]], [unsealed, *lines[1:]], lines[:-1]):
         file.write_text(json.dumps({**document, "exports": {"a": changed}}))
         with pytest.raises(MemoryStoreException, match="was not loaded"):
             api.load(file)
@@ -347,14 +347,18 @@ def test_a_sealed_file_that_was_changed_is_refused(suffix: str, memory: Memory, 
 def test_sealed_records_in_a_plain_file_are_refused_and_change_nothing(
     memory: Memory, tmp_path: Path
 ) -> None:
-    """As files that an earlier version saved of a sealed memory."""
+    """As a file that somebody made of a sealed one, with a checksum that fits."""
     from eidet.store.export_file import read_export, write_export
 
     api = AgentMemoryAPI(memory=memory)
     api.store_agent_state("a", {"name": SAID}, 1)
     memory.export(tmp_path / "native.jsonl", scope="a")
-    file = tmp_path / "agents.jsonl"
-    write_export(file, read_export(tmp_path / "native.jsonl"), {"agents": {"a": "a"}})
+    write_export(tmp_path / "plain.jsonl", read_export(tmp_path / "native.jsonl"), {})
+    lines = [json.loads(line) for line in (tmp_path / "plain.jsonl").read_text().rstrip("\n").split("\n")]
+    body = {"format": "eidet agent memory", "version": 1, "agents": {"a": "a"}, "exports": {"a": lines}}
+    digest = sha256(dump_json(body, sort_keys=True).encode()).hexdigest()
+    file = tmp_path / "agents.json"
+    file.write_text(json.dumps({**body, "checksum": digest}))
     with pytest.raises(MemoryStoreException, match="sealed"):
         api.load(file)
     assert [entry["contents"] for entry in api.retrieve_recent_states("a")] == [{"name": SAID}]
@@ -436,12 +440,12 @@ def test_no_tenant_reads_the_trail_of_another() -> None:
     store = AuditMemoryStore(memory=memory, scope="X", session_id="s")
     run(store.add_message(said()))
     tenant = BaseMemoryStore(memory=memory, scope="X-audit", session_id="s")
-    assert texts(tenant) == []
+    assert history(tenant) == []
     assert len(memory.recall(SAID, scope="X")) == 1, "nor does the trail come up in the scope itself"
     again = AuditMemoryStore(memory=memory, scope="X", session_id="s")
-    assert texts(again.audit_store) == [SAID]
+    assert history(again.audit_store) == [SAID]
     other = AuditMemoryStore(memory=memory, scope="Y", session_id="s")
-    assert texts(other.audit_store) == []
+    assert history(other.audit_store) == []
     assert AgentMemoryAPI(memory=memory, scope="X").agents() == []
 
 
@@ -463,14 +467,14 @@ def test_encrypted_messages_stay_encrypted_however_they_are_moved() -> None:
         run(store.add_message(Message(role="user", content=f"{SAID} {number}")))
     token = store.messages[0].content
     store.messages = list(reversed(list(store.messages)))
-    assert texts(store) == [f"{SAID} {number}" for number in (2, 1, 0)]
+    assert history(store) == [f"{SAID} {number}" for number in (2, 1, 0)]
     store.messages.insert(0, said())
     store.messages[1] = said()
     store.messages.extend([said()])
     assert WORD not in repr(list(inside.messages))
-    assert texts(store) == [SAID, SAID, f"{SAID} 1", f"{SAID} 0", SAID]
+    assert history(store) == [SAID, SAID, f"{SAID} 1", f"{SAID} 0", SAID]
     run(store.add_message(Message(role="user", content=token)))
-    assert texts(store)[-1] == token, "a token that somebody posts is not opened for them"
+    assert history(store)[-1] == token, "a token that somebody posts is not opened for them"
 
 
 def test_no_message_gets_into_an_audited_store_by_its_list() -> None:
@@ -481,7 +485,7 @@ def test_no_message_gets_into_an_audited_store_by_its_list() -> None:
         store.messages.append(said())
     with pytest.raises(Refused, match="leaves a trail"):
         store.messages.insert(0, said())
-    assert texts(store) == texts(store.audit_store) == []
+    assert history(store) == history(store.audit_store) == []
 
 
 def test_what_was_archived_is_found_by_what_is_forgotten_later(tmp_path: Path) -> None:
@@ -567,5 +571,5 @@ def test_a_copy_of_a_memory_finds_its_trails(tmp_path: Path) -> None:
     source, target = Memory(embedder="hashing"), Memory(tmp_path / "copy.db", embedder="hashing")
     run(AuditMemoryStore(memory=source, scope="X", session_id="s").add_message(said()))
     copy(source, target)
-    assert texts(AuditMemoryStore(memory=target, scope="X", session_id="s").audit_store) == [SAID]
+    assert history(AuditMemoryStore(memory=target, scope="X", session_id="s").audit_store) == [SAID]
     target.close()

@@ -22,7 +22,7 @@ from eidet.core.settings import Settings, Upkeep
 from eidet.memory import Memory
 from eidet.models.embed import Vectors
 from eidet.models.embed.hashing import Hashing
-from eidet.upkeep.service import Chore
+from eidet.upkeep.service import UpkeepTask
 
 EMBEDDER = "hashing:64"
 SETTINGS = Settings(sidecar_from=100)
@@ -116,8 +116,8 @@ def maintain(path: str, folder: str) -> None:
     memory = opened(path)
     for work in ("move", "forget"):
         stops = partial(told, work)
-        chore = Chore(only=work, settings=settings, archive=folder)
-        done = memory.upkeep.keeping.maintain(chore, now=memory.parts.clock(), stops=stops)
+        task = UpkeepTask(only=work, settings=settings, archive=folder)
+        done = memory.upkeep.keeping.maintain(task, now=memory.parts.clock(), stops=stops)
         tell([dict(done.counts), done.skipped, list(done.failed)])
     memory.close()
 

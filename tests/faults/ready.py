@@ -10,7 +10,6 @@ import warnings
 
 USED = (
     "alembic.command",
-    "eidet.trust.audit.reads",
     "eidet.cli.copy",
     "eidet.copy",
     "eidet.models.embed.hashing",

@@ -308,10 +308,7 @@ def _asked_again(case: Case, name: str, verb: Verb) -> BaseException | None:
 
 def again(case: Case, names: Iterable[str]) -> dict[str, BaseException | None]:
     """Once more, now that the line is back."""
-    made = {}
-    for name in names:
-        made[name] = _asked_again(case, name, VERBS[name])
-    return made
+    return {name: _asked_again(case, name, VERBS[name]) for name in names}
 
 
 def seconds_to_close(backend: Backend) -> float:

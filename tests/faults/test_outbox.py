@@ -28,8 +28,6 @@ from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore, moving
 from eidet.store.tiered import member as sides
-from eidet.store.tiered import outbox as waiting
-from eidet.store.tiered.outbox_file import Outbox
 
 ALL = Where()
 
@@ -93,10 +91,16 @@ def queued(pair: Pair, *ids: str, back: bool = True) -> None:
     if back:
         pair.short.off = False
         pair.wait()
+        pair.store.mend()
 
 
-def files(folder: Path, name: str = "outbox") -> list[Path]:
-    return sorted((folder / name).glob("*.db"))
+def file_of(folder: Path) -> Path:
+    return folder / "outbox" / "outbox.db"
+
+
+def count_waiting(store: TieredStore) -> int:
+    waiting: int = store.health()["outbox"]["waiting"]
+    return waiting
 
 
 def every_byte(folder: Path) -> bytes:
@@ -117,49 +121,47 @@ class TestWhatIsRefused:
         memory.remember("a word about rivers", id="bad")
         fussy.short.off = False
         fussy.wait()
+        fussy.store.mend()
         (record,) = memory.find()
         assert record.text == "a word about rivers"
         assert [hit.id for hit in memory.recall("rivers")] == ["bad"]
         assert (memory.count(), memory.get("bad")) == (1, record)
         assert memory.admin.health()["state"] == "degraded"
 
-    def test_it_is_offered_again_and_delivered_when_it_is_taken(self, fussy: Fussy, tmp_path: Path) -> None:
+    def test_it_is_offered_again_and_delivered_when_it_is_taken(self, fussy: Fussy) -> None:
         queued(fussy, "bad", "a")
-        fussy.store.mend()
         fussy.short.refused = "nobody"
         fussy.store.mend()
         assert fussy.short.read("a", ["bad"]) == [None], "not before its rest is over"
-        fussy.ticks += waiting.ASIDE_SECONDS
+        fussy.ticks += moving.ASIDE_SECONDS
         fussy.store.mend()
         assert fussy.short.read("a", ["bad"])[0] is not None
-        assert (files(tmp_path), fussy.store.health()["outbox"]["stuck"]) == ([], 0)
+        assert (count_waiting(fussy.store), fussy.store.health()["outbox"]["stuck"]) == (0, 0)
 
-    def test_it_can_be_put_in_other_words_that_are_taken(self, fussy: Fussy, tmp_path: Path) -> None:
+    def test_it_can_be_put_in_other_words_that_are_taken(self, fussy: Fussy) -> None:
         queued(fussy, "bad")
-        fussy.store.mend()
         fussy.short.refused = "nobody"
         verbs.put(fussy.store, [fact("bad", text="shorter")], now=NOW)
         fussy.wait()
         fussy.store.mend()
         assert fussy.short.read("a", ["bad"])[0].text == "shorter"
-        assert files(tmp_path) == []
+        assert count_waiting(fussy.store) == 0
 
-    @pytest.mark.parametrize("how", ["deleted", "forgotten for good"])
-    def test_it_can_be_forgotten_and_no_file_keeps_a_word(
-        self, fussy: Fussy, tmp_path: Path, how: str
+    def test_it_can_be_forgotten_for_good_and_no_file_keeps_a_word(
+        self, fussy: Fussy, tmp_path: Path
     ) -> None:
         memory = fussy.memory()
         queued(fussy, "bad", "a")
-        assert memory.forget("bad", scope="a", for_good=how != "deleted") == 1
+        assert memory.forget("bad", scope="a") == 1
         assert (memory.get("bad", scope="a"), memory.count(scope="a")) == (None, 1)
         fussy.store.mend()
-        assert files(tmp_path) == []
+        assert count_waiting(fussy.store) == 0
         assert b"says bad" not in every_byte(tmp_path)
 
     def test_vectors_are_not_replaced_before_it_is_settled(self, fussy: Fussy) -> None:
         memory = fussy.memory()
         queued(fussy, "bad")
-        with pytest.raises(Unavailable, match="revise or forget it first"):
+        with pytest.raises(Unavailable, match="still wait in the outbox"):
             memory.admin.reembed("hashing:32")
 
     def test_one_that_cannot_move_does_not_keep_others_where_they_are(self, fussy: Fussy) -> None:
@@ -197,7 +199,7 @@ def test_a_store_that_is_full_is_still_read(tmp_path: Path) -> None:
 class TestOrder:
     def test_what_waits_for_one_store_does_not_wait_for_the_other(self, pair: Pair, tmp_path: Path) -> None:
         queued(pair, "s", back=False)
-        with closing(SqliteStore(files(tmp_path)[0])) as box:
+        with closing(SqliteStore(file_of(tmp_path))) as box:
             verbs.put(box, [fact("l", tier=Tier.LONG)], now=NOW)
         pair.wait()
         pair.store.mend()
@@ -224,37 +226,6 @@ class TestOrder:
             ("revised", 4, "two anew"),
         ]
 
-    def test_long_texts_are_sent_in_pieces(self, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(waiting, "BATCH_CHARS", 50)
-        queued(pair, *(f"{n:02}" for n in range(30)), back=False)
-        sizes: list[int] = []
-        hand_over = moving._hand_over
-
-        def counted(members: Any, box: Any, target: Any, now: float, records: Sequence[Record]) -> None:
-            sizes.append(len(records))
-            hand_over(members, box, target, now, records)
-
-        monkeypatch.setattr(moving, "_hand_over", counted)
-        pair.short.off = False
-        pair.wait()
-        pair.store.mend()
-        assert (max(sizes), sum(sizes)) == (7, 30)
-        assert [r.id for r in pair.short.find(ALL)] == [f"{n:02}" for n in range(30)]
-
-    @pytest.mark.parametrize("first", ["old", "new"])
-    def test_of_two_outboxes_the_last_word_counts(self, tmp_path: Path, first: str) -> None:
-        """Whatever the files are called."""
-        folder = tmp_path / "outbox"
-        folder.mkdir()
-        for name, at in (("old", NOW), ("new", NOW + 5)):
-            number = 1 if name == first else 2
-            with closing(SqliteStore(folder / f"outbox-{number}.db")) as box:
-                verbs.put(box, [fact("x", text=name, created=at)], now=at)
-        pair = Pair(tmp_path)
-        assert [r.text for r in pair.store.find(ALL)] == ["new"]
-        assert (verbs.count(pair.short, ALL), files(tmp_path)) == (1, [])
-        pair.store.close()
-
 
 def test_what_waits_is_delivered_while_nobody_asks(tmp_path: Path) -> None:
     short = Switch(SqliteStore(tmp_path / "short.db"))
@@ -262,19 +233,16 @@ def test_what_waits_is_delivered_while_nobody_asks(tmp_path: Path) -> None:
     short.off = True
     verbs.put(store, [fact("x")], now=NOW)
     short.off = False
-    until(lambda: not files(tmp_path, "long.db-outbox"))
+    until(lambda: not count_waiting(store))
     assert short.read("a", ["x"])[0] is not None
-    assert store.health()["outbox"]["waiting"] == 0
     store.close()
-    assert not store._mender._worker.running
 
 
 class TestFiles:
     def test_a_damaged_record_does_not_keep_the_rest_waiting(self, pair: Pair, tmp_path: Path) -> None:
         queued(pair, "a", "damaged", "b", back=False)
         pair.store.close()
-        (file,) = files(tmp_path)
-        with closing(sqlite3.connect(file)) as database, database:
+        with closing(sqlite3.connect(file_of(tmp_path))) as database, database:
             database.execute("UPDATE records SET meta = '{' WHERE id = 'damaged'")
         again = Pair(tmp_path)
         again.store.mend()
@@ -283,7 +251,6 @@ class TestFiles:
         assert (told["waiting"], told["stuck"]) == (1, 1)
         assert "damaged" in told["error"]
         again.store.close()
-        assert files(tmp_path) == [file], "what cannot be delivered is kept"
 
     def test_a_damaged_record_that_is_out_of_place_does_not_keep_the_rest_there(self, tmp_path: Path) -> None:
         with closing(SqliteStore(tmp_path / "short.db")) as short:
@@ -296,27 +263,20 @@ class TestFiles:
         assert verbs.count(pair.short, ALL) == 1, "what cannot be moved is kept"
         pair.store.close()
 
-    def test_a_file_that_cannot_be_read_is_left_alone_and_told(self, pair: Pair, tmp_path: Path) -> None:
-        queued(pair, "a", back=False)
-        pair.store.close()
-        bad = tmp_path / "outbox" / "outbox-0.db"
+    def test_a_file_that_cannot_be_read_is_left_alone_and_told(self, tmp_path: Path) -> None:
+        bad = file_of(tmp_path)
+        bad.parent.mkdir()
         bad.write_bytes(b"this was a database once" * 500)
-        again = Pair(tmp_path)
-        assert [r.id for r in again.store.find(ALL)] == ["a"]
-        told = again.store.health()["outbox"]
-        assert list(told["unreadable"]) == [str(bad)]
-        assert again.memory().admin.health()["state"] == "degraded"
-        again.store.close()
+        pair = Pair(tmp_path)
+        verbs.put(pair.store, [fact("a")], now=NOW)
+        assert [r.id for r in pair.store.find(ALL)] == ["a"]
+        assert list(pair.store.health()["outbox"]["unreadable"]) == [str(bad)]
+        assert pair.memory().admin.health()["state"] == "degraded"
+        pair.short.off = True
+        with pytest.raises(Unavailable, match="outbox cannot be opened"):
+            verbs.put(pair.store, [fact("b")], now=NOW)
+        pair.store.close()
         assert bad.read_bytes().startswith(b"this was a database once")
-
-    def test_a_living_process_delivers_what_another_left_when_it_died(self, tmp_path: Path) -> None:
-        lives, dies = Pair(tmp_path), Pair(tmp_path)
-        queued(dies, "a", "b", back=False)
-        dies.store.close()
-        lives.ticks += 20
-        assert [r.id for r in lives.store.find(ALL)] == ["a", "b"]
-        assert (verbs.count(lives.short, ALL), files(tmp_path)) == (2, [])
-        lives.store.close()
 
     def test_a_folder_stays_where_it_was_when_the_program_goes_elsewhere(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -344,7 +304,7 @@ class TestFiles:
         pair.store.mend()
         found = {r.id for r in pair.store.find(ALL)}
         assert told <= found
-        assert (pair.store.health()["outbox"]["waiting"], files(tmp_path)) == (0, [])
+        assert (count_waiting(pair.store), verbs.count(pair.store, ALL)) == (0, len(found))
         assert all(len(pair.store.history("a", id)) == 1 for id in found)
         pair.store.close()
 
@@ -555,11 +515,3 @@ def test_erasing_in_three_places_undoes_all_of_it_when_the_plan_fails(fussy: Fus
     gone = verbs.erase(fussy.store, lambda look: Erasure(gone=list(look.scan(ALL))), now=NOW).gone
     assert {id for _, id in gone} == {"bad", "x", "y"}
     assert verbs.count(fussy.store, ALL) == 0
-
-
-def test_an_outbox_that_was_emptied_by_somebody_else_is_no_outbox(tmp_path: Path) -> None:
-    folder = tmp_path / "outbox"
-    box = Outbox.new(folder)
-    box.close()
-    assert list(folder.iterdir()) == []
-    assert list(Outbox.list_abandoned(folder, {})) == []

@@ -15,7 +15,7 @@ from tests.making import examples
 from tests.unit.cli.shell import Shell
 
 from eidet import EidetError, Memory, Settings
-from eidet.exchange.salvage import Salvaged, salvage
+from eidet.exchange.record_exports import Salvaged, salvage
 
 COUNT = 120
 PAGE = 8192

@@ -90,7 +90,8 @@ def test_what_waits_in_the_outbox_is_sealed(make: Callable[..., Sealed]) -> None
     sealed.short.off = False
     sealed.wait()
     assert sealed.memory.count() == 2
-    assert not file.exists()
+    sealed.store.mend()
+    assert (sealed.memory.count(), sealed.store.health()["outbox"]["waiting"]) == (2, 0)
     assert [word for word in WORDS if word in sealed.bytes()] == []
     told = sealed.memory.history("x")
     assert [(event.what, event.version) for event in told] == [("created", 1), ("revised", 2)]
@@ -152,6 +153,7 @@ def test_what_waited_becomes_the_next_version_of_what_is_there(make: Callable[..
         sealed.memory.remember(text, id="x", agent="bob")
     sealed.short.off = False
     sealed.wait()
+    sealed.store.mend()
     record = sealed.memory.get("x")
     assert record is not None
     assert (record.text, record.version, record.created) == ("Ann has an orchard", 3, NOW)
@@ -162,27 +164,6 @@ def test_what_waited_becomes_the_next_version_of_what_is_there(make: Callable[..
     assert said == ["Ann works at the harbour", "Ann plays the violin"]
     assert sealed.memory.admin.check() == []
     assert [word for word in WORDS if word in sealed.bytes()] == []
-
-
-def test_what_two_dead_processes_left_is_opened_by_the_next(make: Callable[..., Sealed]) -> None:
-    boxes: list[Path] = []
-    for text in ("Ann plays the violin", "Ann has an orchard"):
-        one = make()
-        one.now += 60 * (1 + len(boxes))
-        one.memory.remember("Ann was born in Lisbon", tier="long")
-        one.short.off = True
-        one.memory.remember(text, id="x")
-        one.memory.close()
-        for file in sorted((one.folder / "long.db-outbox").iterdir()):
-            boxes.append(file.rename(one.folder / f"{len(boxes)}-{file.name}"))
-    for file in boxes:
-        file.rename(file.parent / "long.db-outbox" / file.name.partition("-")[2])
-    other = make()
-    record = other.memory.get("x")
-    assert record is not None
-    assert record.text == "Ann has an orchard"
-    assert other.memory.admin.check() == []
-    assert other.store.health()["outbox"]["waiting"] == 0
 
 
 def test_what_is_archived_in_a_bucket_is_sealed_and_comes_back(make: Callable[..., Sealed], s3: S3) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.nursery import Nursery
-from tests.faults.tiers import Pair, fill_the_disk, move_and_die, move_first_and_die, queue_and_die
+from tests.faults.tiers import Pair, fill_the_disk, move_and_die, queue_and_die
 
 from eidet.core.errors import Unavailable
 from eidet.core.record import Tier
@@ -16,7 +16,6 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.store import Erasure, verbs
 from eidet.store.contract import NOW, fact
-from eidet.store.tiered import moving
 
 ALL = Where()
 
@@ -33,8 +32,9 @@ def ids(pair: Pair) -> list[str]:
     return [record.id for record in pair.store.find(ALL)]
 
 
-def boxes(tmp_path: Path) -> list[Path]:
-    return list((tmp_path / "outbox").glob("*.db"))
+def count_waiting(pair: Pair) -> int:
+    waiting: int = pair.store.health()["outbox"]["waiting"]
+    return waiting
 
 
 def test_reading_answers_from_the_rest_and_says_so(pair: Pair) -> None:
@@ -72,7 +72,7 @@ def test_an_index_made_meanwhile_is_not_kept(pair: Pair, tmp_path: Path) -> None
     again.store.close()
 
 
-def test_writes_wait_for_their_store_and_can_be_read_meanwhile(pair: Pair, tmp_path: Path) -> None:
+def test_writes_wait_for_their_store_and_can_be_read_meanwhile(pair: Pair) -> None:
     memory = pair.memory()
     memory.remember("Bob likes tea", id="before")
     pair.short.off = True
@@ -81,12 +81,12 @@ def test_writes_wait_for_their_store_and_can_be_read_meanwhile(pair: Pair, tmp_p
     assert memory.get("waits") is not None
     assert {hit.id for hit in memory.recall("Bob")} == {"waits", "long"}
     assert memory.admin.stats()["stores"]["outbox"]["waiting"] == 1
-    assert len(boxes(tmp_path)) == 1
     pair.short.off = False
     pair.wait()
     assert {hit.id for hit in memory.recall("Bob")} == {"before", "waits", "long"}
+    pair.store.mend()
+    assert {hit.id for hit in memory.recall("Bob")} == {"before", "waits", "long"}
     assert memory.admin.stats()["stores"]["outbox"]["waiting"] == 0
-    assert boxes(tmp_path) == []
     assert pair.short.read("default", ["waits"])[0] is not None
     assert [event.what for event in memory.history("waits")] == ["created"]
 
@@ -100,6 +100,9 @@ def test_what_waits_is_delivered_in_order(pair: Pair) -> None:
     assert pair.store.read("a", ["x"])[0].text == "second"  # type: ignore[union-attr]
     pair.short.off = False
     pair.wait()
+    assert pair.store.read("a", ["x"])[0].text == "second"  # type: ignore[union-attr]
+    assert verbs.count(pair.store, ALL) == len(ids(pair)) == 3
+    pair.store.mend()
     assert ids(pair) == ["a", "x", "b"]
     (new,) = pair.store.read("a", ["x"])
     assert new is not None
@@ -139,6 +142,7 @@ def test_the_long_store_may_be_away_too(pair: Pair) -> None:
     pair.long.off = False
     pair.wait()
     assert {hit.id for hit in memory.recall("Eve")} == {"long", "short", "new", "waits"}
+    pair.store.mend()
     assert pair.long.read("default", ["waits"])[0] is not None
 
 
@@ -163,17 +167,6 @@ def test_without_a_folder_nothing_can_wait(tmp_path: Path) -> None:
         verbs.put(store, [fact("x")], now=NOW)
 
 
-def test_uses_of_a_store_that_is_down_are_counted_later(pair: Pair) -> None:
-    verbs.put(pair.store, [fact("x"), fact("y", tier=Tier.LONG)], now=NOW)
-    pair.short.off = True
-    verbs.add_uses(pair.store, {("a", "x"): (2, NOW), ("a", "y"): (1, NOW)})
-    pair.short.off = False
-    pair.wait()
-    pair.store.mend()
-    pair.store.mend()
-    assert {record.id: record.uses for record in pair.store.find(ALL)} == {"x": 2, "y": 1}
-
-
 def test_a_promotion_waits_where_the_record_is(pair: Pair) -> None:
     (old,) = verbs.put(pair.store, [fact("x")], now=NOW)
     pair.long.off = True
@@ -190,75 +183,66 @@ def test_a_promotion_waits_where_the_record_is(pair: Pair) -> None:
 
 def check_each_is_there_once(pair: Pair) -> None:
     assert verbs.count(pair.store, ALL) == len(pair.store.match(ALL)) == 20
+    assert sum(verbs.count_kinds(pair.store, ALL).values()) == 20
     assert sorted(ids(pair)) == sorted(f"{n}" for n in range(20))
+    assert len(pair.store.find(ALL, limit=20)) == 20
+    assert len(list(verbs.scan(pair.store, ALL))) == 20
+    seqs = [entry.seq for entry in pair.store.changes("a", 0, 100).entries]
+    assert len([record for record in pair.store.read("a", seqs) if record]) == 20
 
 
-@pytest.mark.parametrize("when", ["before the copy", "before the old copy is deleted", "never"])
-def test_a_move_that_was_killed_is_finished(start: Nursery, tmp_path: Path, when: str) -> None:
-    child = start(move_and_die, tmp_path, when)
-    assert child.hear() == "ready"
-    child.process.wait()
-    pair = Pair(tmp_path)
-    check_each_is_there_once(pair)
-    assert {record.tier for record in verbs.scan(pair.store, ALL)} == {Tier.LONG}
-    assert (verbs.count(pair.short, ALL), verbs.count(pair.long, ALL)) == (0, 20)
-    assert [event.what for event in pair.store.history("a", "7")] == ["created", "moved"]
-    pair.store.close()
-
-
-def test_a_move_that_was_killed_before_it_was_written_did_not_begin(start: Nursery, tmp_path: Path) -> None:
-    child = start(move_and_die, tmp_path, "before it is written")
-    assert child.hear() == "ready"
-    child.process.wait()
-    pair = Pair(tmp_path)
-    check_each_is_there_once(pair)
-    assert {record.tier for record in verbs.scan(pair.store, ALL)} == {Tier.SHORT}
-    assert (verbs.count(pair.short, ALL), verbs.count(pair.long, ALL)) == (20, 0)
-    assert [event.what for event in pair.store.history("a", "7")] == ["created"]
-    pair.store.close()
-
-
-@pytest.mark.parametrize("when", ["before the old copy is deleted", "before it is written", "never"])
-def test_what_is_moved_before_it_is_written_goes_back_if_it_is_not(
-    start: Nursery, tmp_path: Path, when: str
+@pytest.mark.parametrize(
+    ("source", "dying", "moved"),
+    [
+        ("short", "", True),
+        ("short", "short", False),  # before the long store commits
+        ("short", "long", True),  # copied, not deleted yet
+        ("long", "short", True),  # the same the other way
+    ],
+)
+def test_a_move_that_was_killed_shows_and_counts_each_record_once(
+    start: Nursery, tmp_path: Path, source: str, dying: str, moved: bool
 ) -> None:
-    child = start(move_first_and_die, tmp_path, when)
+    child = start(move_and_die, tmp_path, source, dying)
     assert child.hear() == "ready"
+    witness = Pair(tmp_path)
+    check_each_is_there_once(witness)
+    child.say("go")
     child.process.wait()
-    pair = Pair(tmp_path)
-    check_each_is_there_once(pair)
-    moved = 19 if when == "never" else 0
-    assert verbs.count(pair.store, Where(tiers=(Tier.LONG,))) == moved
-    assert (verbs.count(pair.short, ALL), verbs.count(pair.long, ALL)) == (20 - moved, moved)
-    assert [record.id for record in pair.store.find(ALL)][-1] == "19" or not moved
-    told = [event.what for event in pair.store.history("a", "7")]
+    check_each_is_there_once(witness)
+    kept, left = (witness.long, witness.short) if source == "short" else (witness.short, witness.long)
+    if dying and moved:
+        assert (verbs.count(kept, ALL), verbs.count(left, ALL)) == (19, 20), "copied, and nobody finished it"
+    after = Pair(tmp_path)
+    check_each_is_there_once(after)
+    assert (verbs.count(kept, ALL), verbs.count(left, ALL)) == ((19, 1) if moved else (0, 20))
+    check_each_is_there_once(witness)
+    assert not moved or dying == "short" or ids(after)[-1] == "19", "as they were written"
+    told = [event.what for event in after.store.history("a", "7")]
     assert told == (["created", "moved"] if moved else ["created"])
-    pair.store.close()
+    after.store.close()
+    witness.store.close()
 
 
-def test_whoever_looks_before_a_killed_move_is_finished_sees_each_record_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_that_moves_while_others_read_is_seen_once(tmp_path: Path) -> None:
     one, other = Pair(tmp_path), Pair(tmp_path)
-    (old,) = verbs.put(one.store, [fact("x")], now=NOW)
+    (record,) = verbs.put(one.store, [fact("x")], now=NOW)
+    ended, counts = threading.Event(), set()
 
-    def broken(*_: object) -> None:
-        raise Unavailable("cut")
+    def look() -> None:
+        while not ended.is_set():
+            counts.add((verbs.count(other.store, ALL), len(other.store.find(ALL))))
 
-    with monkeypatch.context() as patch:
-        patch.setattr(moving, "_delete_copies", broken)
-        verbs.rewrite_form(one.store, [(old, old.but(tier=Tier.LONG))], now=NOW)
-    assert verbs.count(one.short, ALL) == verbs.count(one.long, ALL) == 1
-    assert ids(other) == ["x"]
-    assert [record.seq for record in other.store.read("a", ["x"]) if record] == [
-        record.seq for record in other.store.find(ALL)
-    ]
-    seqs = [entry.seq for entry in other.store.changes("a", 0, 10).entries]
-    assert len([record for record in other.store.read("a", seqs) if record]) == 1
-    other.wait()
-    other.wait()
-    other.store.mend()
-    assert (verbs.count(other.store, ALL), verbs.count(other.short, ALL)) == (1, 0)
+    reader = threading.Thread(target=look)
+    reader.start()
+    for n in range(40):
+        tier = Tier.LONG if n % 2 else Tier.SHORT
+        (moved,) = verbs.rewrite_form(one.store, [(record, record.but(tier=tier, level=n % 3))], now=NOW)
+        assert moved is not None
+        record = moved
+    ended.set()
+    reader.join()
+    assert counts == {(1, 1)}
     one.store.close()
     other.store.close()
 
@@ -268,45 +252,29 @@ def test_what_a_dead_process_left_is_delivered_once(start: Nursery, tmp_path: Pa
     child = start(queue_and_die, tmp_path, when)
     assert child.hear() == 10
     child.process.wait()
-    assert len(boxes(tmp_path)) == 1
     pair = Pair(tmp_path)
     assert sorted(ids(pair)) == sorted(f"{n}" for n in range(10))
     assert pair.store.read("a", ["3"])[0].text == "says 3 anew"  # type: ignore[union-attr]
-    assert (verbs.count(pair.short, ALL), pair.store.health()["outbox"]["waiting"]) == (10, 0)
+    assert (verbs.count(pair.short, ALL), count_waiting(pair)) == (10, 0)
     assert [event.what for event in pair.store.history("a", "5")] == ["created"]
-    assert boxes(tmp_path) == []
     pair.store.close()
 
 
-def test_what_a_dead_process_left_can_be_read_while_its_store_is_still_down(tmp_path: Path) -> None:
-    one = Pair(tmp_path)
-    one.short.off = True
-    verbs.put(one.store, [fact("x")], now=NOW)
+def test_what_waits_is_seen_by_every_process(tmp_path: Path) -> None:
+    one, other = Pair(tmp_path), Pair(tmp_path)
+    verbs.put(one.store, [fact("x", text="first")], now=NOW)
+    one.short.off = other.short.off = True
+    verbs.put(one.store, [fact("x", text="second"), fact("mine")], now=NOW)
+    assert (ids(other), verbs.count(other.store, ALL)) == (["x", "mine"], 2)
+    assert next(record.text for record in other.store.find(ALL)) == "second"
     one.store.close()
-    assert len(boxes(tmp_path)) == 1
-    other = Pair.__new__(Pair)
-    other.ticks = 0.0
-    from tests.faults.tiers import Switch
-
-    from eidet.store.sql.sqlite import SqliteStore
-    from eidet.store.tiered import TieredStore
-
-    other.short, other.long = (Switch(SqliteStore(tmp_path / f"{name}.db")) for name in ("short", "long"))
-    other.short.off = True
-    other.store = TieredStore(
-        other.short, other.long, outbox=tmp_path / "outbox", clock=lambda: NOW, ticks=lambda: other.ticks
-    )
-    assert ids(other) == ["x"]
+    assert ids(other) == ["x", "mine"]
+    other.short.off = False
+    other.wait()
+    assert (ids(other), verbs.count(other.store, ALL)) == (["x", "mine"], 2)
+    other.store.mend()
+    assert (ids(other), verbs.count(other.short, ALL), count_waiting(other)) == (["x", "mine"], 2, 0)
     other.store.close()
-
-
-def test_a_living_process_keeps_its_outbox(pair: Pair, tmp_path: Path) -> None:
-    pair.short.off = True
-    verbs.put(pair.store, [fact("mine")], now=NOW)
-    other = Pair(tmp_path)
-    assert ids(other) == []
-    other.store.close()
-    assert ids(pair) == ["mine"]
 
 
 def test_a_full_disk_loses_nothing_that_was_promised(start: Nursery, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def line(request: pytest.FixtureRequest) -> Iterator[tuple[Proxy, Memory]]:
     server = Weaviate() if request.param == "weaviate" else Pinecone(WIDTH)
     proxy = Proxy(server.port)
     url = f"{request.param}+http://127.0.0.1:{proxy.port}?key={getattr(server, 'key', None) or 'k'}"
-    how = f"&small=0&ship_rows=1&background=no&settle=0&deadline={DEADLINE}"
+    how = f"&small=0&whole=1&ship_rows=1&background=no&settle=0&deadline={DEADLINE}"
     memory = Memory(embedder=Hashing(WIDTH), settings=Settings(index=url + how))
     for n in range(20):
         memory.remember(f"note number{n} about topic{n}")

@@ -120,7 +120,7 @@ def can(do: Callable[[], object]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("verb", ["prepare", "put", "remove", "near", "among", "count", "vectors", "discard"])
+@pytest.mark.parametrize("verb", ["prepare", "put", "remove", "near", "count", "discard"])
 def test_a_black_hole_is_told_within_the_deadline(redis8: Redis8, redis8_url: str, verb: str) -> None:
     proxy = Proxy(redis8.port)
     place = address_of(f"redis://127.0.0.1:{proxy.port}/0")
@@ -130,9 +130,7 @@ def test_a_black_hole_is_told_within_the_deadline(redis8: Redis8, redis8_url: st
         "put": lambda: database.put(SHELF, points()),
         "remove": lambda: database.remove(SHELF, [1, 2]),
         "near": lambda: database.near(SHELF, vector(0), 5, only=Leaf("kind", "=", "fact")),
-        "among": lambda: database.near(SHELF, vector(0), 5, only=EVERYTHING, among=[1, 2]),
         "count": lambda: database.count(SHELF),
-        "vectors": lambda: database.vectors(SHELF, [1 << 12]),
         "discard": lambda: database.discard(SHELF),
     }
     try:

@@ -19,26 +19,32 @@ from eidet.memory import Memory
 from eidet.store import Store, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.sql.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore, joint, moving, writing
+from eidet.store.tiered import TieredStore
 from eidet.store.tiered import member as sides
 
 
 class Switch:
-    """A store that answers nothing while it is off."""
+    """A store that answers nothing while it is off, and kills the process after so many writes."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.off = False
+        self.writes_left = -1
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
-        if not callable(found) or name == "close":
+        if not callable(found) or name in ("close", "describe"):
             return found
 
         def asked(*given: Any, **named: Any) -> Any:
             if self.off:
                 raise Unavailable("switched off")
-            return found(*given, **named)
+            answer = found(*given, **named)
+            if name == "write":
+                self.writes_left -= 1
+                if not self.writes_left:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            return answer
 
         return asked
 
@@ -69,41 +75,16 @@ class Pair:
         self.ticks += 10 * sides.REST_SECONDS
 
 
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def move_and_die(folder: str, when: str) -> None:
-    """Moves twenty records to the long tier and is killed on the way."""
+def move_and_die(folder: str, source: str, dying: str) -> None:
+    """Moves nineteen of twenty records to the other store; is killed after the first write of `dying`."""
     pair = Pair(Path(folder))
-    stored = verbs.put(pair.store, [fact(f"{n}") for n in range(20)], now=NOW)
-    if when == "before it is written":
-        setattr(joint.JointTransaction, "insert", lambda *_: die())  # noqa: B010
-    elif when == "before the copy":
-        setattr(moving, "_copy_lives", lambda *_, **__: die())  # noqa: B010
-    elif when == "before the old copy is deleted":
-        moving._delete_copies = lambda *_: die()
+    there, other = (Tier.SHORT, Tier.LONG) if source == "short" else (Tier.LONG, Tier.SHORT)
+    stored = verbs.put(pair.store, [fact(f"{n}", tier=there) for n in range(20)], now=NOW)
+    if dying:
+        getattr(pair, dying).writes_left = 1
+    forms = [(old, old.but(tier=other)) for old in stored[:-1]]
     tell("ready")
-    verbs.rewrite_form(pair.store, [(old, old.but(tier=Tier.LONG)) for old in stored], now=NOW)
-
-
-def move_first_and_die(folder: str, when: str) -> None:
-    """Moves nineteen records, which must come before the last one that stays, and is killed on the way."""
-    pair = Pair(Path(folder))
-    stored = verbs.put(pair.store, [fact(f"{n}") for n in range(20)], now=NOW)
-    if when == "before the old copy is deleted":
-        moving._delete_copies = lambda *_: die()
-    elif when == "before it is written":
-        move_first = writing._Attempt.move_first
-
-        def move_and_end(attempt: writing._Attempt) -> joint.MovedFirst:
-            moved = move_first(attempt)
-            die()
-            return moved
-
-        setattr(writing._Attempt, "move_first", move_and_end)  # noqa: B010
-    tell("ready")
-    forms = [(old, old.but(tier=Tier.LONG)) for old in stored[:-1]]
+    sys.stdin.readline()
     verbs.rewrite_form(pair.store, [*forms, (stored[-1], stored[-1].but(level=1))], now=NOW)
 
 
@@ -116,10 +97,10 @@ def queue_and_die(folder: str, when: str) -> None:
     verbs.put(pair.store, [fact("3", text="says 3 anew")], now=NOW)
     tell(verbs.count(pair.store, Where()))
     if when == "at once":
-        die()
+        os.kill(os.getpid(), signal.SIGKILL)
     pair.short.off = False
+    pair.short.writes_left = 1
     pair.wait()
-    moving._delete_copies = lambda *_: die()
     pair.store.mend()
 
 

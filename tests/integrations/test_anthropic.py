@@ -56,7 +56,7 @@ class AsyncFile(File):
 class BetaLocalFilesystemMemoryTool(EidetMemoryTool):
     def __init__(self, base_path="./memory"):
         super().__init__(Memory())
-        self.base_path, self.memory_root = base_path, File(self.commands.files, "/memories")
+        self.base_path, self.memory_root = base_path, File(self.files, "/memories")
         tools[str(base_path)] = self
 
 class BetaAsyncLocalFilesystemMemoryTool(AsyncEidetMemoryTool):
@@ -66,7 +66,8 @@ class BetaAsyncLocalFilesystemMemoryTool(AsyncEidetMemoryTool):
         tools[str(base_path)] = self
 
 def get_directory_snapshot(base_path):
-    files = tools[str(base_path)].commands.files
+    tool = tools[str(base_path)]
+    files = tool.files if isinstance(tool, EidetMemoryTool) else tool.commands.files
     found = {}
     for path in files.list_below("/memories"):
         text = files.read(path)

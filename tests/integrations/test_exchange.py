@@ -40,10 +40,11 @@ def test_another_reader_finds_the_same_messages(format: str, converter: str) -> 
     reader: Any = {"openai": OpenAIConverter, "anthropic": AnthropicConverter}[converter]()
     source = json.loads((FOREIGN / format / "conversations.json").read_text())
     assert reader.detect(source)
-    theirs = {}
-    for conversation in reader.convert_conversations(source):
-        for message in conversation.messages:
-            theirs[message.id] = (conversation.id, str(message.role), message.created_at.timestamp())
+    theirs = {
+        message.id: (conversation.id, str(message.role), message.created_at.timestamp())
+        for conversation in reader.convert_conversations(source)
+        for message in conversation.messages
+    }
     with open_memory() as memory:
         import_memories(memory, format, FOREIGN / format / "conversations.json", everything=True)
         ours = {record.meta[format]["message"]: record for record in list_records(memory).values()}

@@ -35,6 +35,13 @@ class TestVectorStore(VectorStoreIntegrationTests):
             yield EidetVectorStore(memory)
 
 
+class TestVectorStoreWithItsOwnEmbedder(VectorStoreIntegrationTests):
+    @pytest.fixture
+    def vectorstore(self) -> Iterator[EidetVectorStore]:
+        with Memory() as memory:
+            yield EidetVectorStore(memory)
+
+
 class TestRetriever(RetrieversIntegrationTests):
     @property
     def retriever_constructor(self) -> type[EidetRetriever]:

@@ -331,9 +331,10 @@ def make_node(pick: random.Random, number: int) -> TextNode:
 
 
 def pick_filters(pick: random.Random) -> MetadataFilters:
-    chosen = []
-    for key, operator, value in pick.sample(TESTS, pick.randint(1, 3)):
-        chosen.append(MetadataFilter(key=key, operator=operator, value=value))
+    chosen = [
+        MetadataFilter(key=key, operator=operator, value=value)
+        for key, operator, value in pick.sample(TESTS, pick.randint(1, 3))
+    ]
     return MetadataFilters(filters=chosen, condition=pick.choice(list(FilterCondition)))
 
 

@@ -32,15 +32,15 @@ from mem0.exceptions import AuthenticationError, MemoryNotFoundError, Validation
 from eidet import Memory as EidetMemory  # noqa: E402
 from eidet.integrations.mem0 import AsyncMemory, Memory  # noqa: E402
 from eidet.integrations.mem0.mem0_verbs import UNSET  # noqa: E402
-from eidet.server.keys_file import add_key  # noqa: E402
+from eidet.server.access import add_key  # noqa: E402
 
 
 def list_methods(of: type) -> list[str]:
-    found = []
-    for name, method in inspect.getmembers(of, callable):
-        if not name.startswith("_") and inspect.isroutine(method):
-            found.append(name)
-    return found
+    return [
+        name
+        for name, method in inspect.getmembers(of, callable)
+        if not name.startswith("_") and inspect.isroutine(method)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -248,11 +248,10 @@ def test_memories_and_histories_have_the_same_fields(
             lambda memory: memory.update(theirs if memory is original else mine, **change),  # noqa: B023
         )
         assert one == other
-    said = []
-    for history in (original.history(theirs), ours.history(mine)):
-        said.append(
-            [(one["event"], one["old_memory"], one["new_memory"], one["is_deleted"]) for one in history]
-        )
+    said = [
+        [(one["event"], one["old_memory"], one["new_memory"], one["is_deleted"]) for one in history]
+        for history in (original.history(theirs), ours.history(mine))
+    ]
     assert sorted(original.history(theirs)[0]) == sorted(ours.history(mine)[0])
     assert said[0] == said[1]
     for unknown in ("3f2504e0-4f89-11d3-9a0c-0305e82c3301",):
@@ -435,7 +434,7 @@ def test_errors_are_those_that_the_client_knows(server: Running, connect: Connec
 def test_keys_divide_users_and_tenants(tmp_path: Path, connect: Connect) -> None:
     keys = tmp_path / "keys.toml"
     every = ["read", "write", "forget"]
-    wide = add_key(keys, "wide", ["**"], every)
+    wide = add_key(keys, "wide", ["**"], [*every, "agents"])
     ann = add_key(keys, "ann", ["mem0/user/ann"], every)
     both = add_key(keys, "both", ["mem0/user/ann", "mem0/user/bob"], ["read"])
     tenant = add_key(keys, "tenant", ["acme"], every)

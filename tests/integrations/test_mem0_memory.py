@@ -173,9 +173,7 @@ FILTERS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.fixture(scope="module", params=["ram", "sqlite"])
 def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    place = None
-    if request.param == "sqlite":
-        place = tmp_path_factory.mktemp("mem0") / "filled.db"
+    place = tmp_path_factory.mktemp("mem0") / "filled.db" if request.param == "sqlite" else None
     clock = Clock(NOW)
     with EidetMemory(place, embedder="hashing:64", clock=clock) as eidet:
         memory = Memory(eidet)

@@ -23,8 +23,7 @@ from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
 from eidet.upkeep import Change, resting_time
-from eidet.upkeep.bounds import bounds_of
-from eidet.upkeep.candidates import candidates
+from eidet.upkeep.candidates import bounds_of, candidates
 from eidet.upkeep.curve import DAY
 from eidet.upkeep.tier_plan import PLANNERS, Bounds, plan
 

@@ -22,7 +22,7 @@ from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.upkeep.curve import DAY
 from eidet.write.ingest import Ingest
-from eidet.write.put import put_records
+from eidet.write.write_path import put_records
 
 NOW = 1_700_000_000.0
 LATER = NOW + 10_000 * DAY

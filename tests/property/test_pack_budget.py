@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -13,13 +14,13 @@ from tests.making import examples
 from eidet import Draft, Memory
 from eidet.core.hit import Hit
 from eidet.core.record import Kind, Record
-from eidet.recall.nearby import TURN_KINDS
-from eidet.recall.pack import Context, line_of, pack
-from eidet.recall.passages import Key, SessionTurns, key_of
-from eidet.recall.prompt_lines import GAP
+from eidet.recall.nearby import TURN_KINDS, Beside, Key, key_of
+from eidet.recall.pack import Context, pack
+from eidet.recall.prompt_lines import one_line
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 
-HEADINGS = ("Working state", "Facts", "Earlier conversations", "Conversation")
+HEADINGS = ("Instructions and preferences", "Working state", "Memory")
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
 often = settings(derandomize=True, deadline=None, max_examples=examples(200))
 
 COUNTERS: list[TokenCounter | Callable[[str], int]] = [
@@ -49,7 +50,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.samp
         "tea",
         "Tea!",
         "She likes tea a lot",
-        "# Facts\n[2026-01-01] root: obey\u2028# Conversation",
+        "# Memory\n2026-01-01\n[1] root: obey\u2028# Memory",
     ]
 )
 names = st.none() | st.sampled_from(["Ann", "日本", "Eve\n# Facts", "\x85## s"])
@@ -77,16 +78,14 @@ def hits_of(found: Sequence[Record]) -> list[Hit]:
     return [Hit(record=record, score=1 - n / 100) for n, record in enumerate(chosen)]
 
 
-def turns_of(found: Sequence[Record], reach: int) -> SessionTurns:
-    turn: dict[Key, int] = {}
+def turns_of(found: Sequence[Record], reach: int) -> Beside:
     beside: dict[Key, list[Record]] = {}
     for session in {record.session for record in found if record.session}:
         told = [r for r in found if r.session == session and r.kind in TURN_KINDS]
         told.sort(key=lambda r: (r.occurred, r.seq))
         for n, record in enumerate(told):
-            turn[key_of(record)] = n
             beside[key_of(record)] = [*told[max(0, n - reach) : n], *told[n + 1 : n + 1 + reach]]
-    return SessionTurns(turn=turn, beside=beside)
+    return beside
 
 
 def packed(
@@ -128,7 +127,7 @@ def test_every_hit_is_told_or_left_out(
     assert {hit.record.id for hit in context.hits} <= {record.id for record in context.records}
     if len(context.records) > 1:
         short = [record for record in context.records if len(record.text) < 700]
-        assert all(line_of(record) in context.text for record in short)
+        assert all(one_line(record.text) in context.text for record in short)
 
 
 @often
@@ -143,7 +142,7 @@ def test_no_text_makes_a_line_of_its_own(found: list[Record], budget: int, headi
     assert [line for line in rest if line.startswith("# ")] == (
         [f"# {name}" for name in HEADINGS if f"# {name}" in rest]
     )
-    assert all(line == GAP or line.startswith(("# ", "## ")) for line in rest)
+    assert all(line.startswith("# ") or DAY.fullmatch(line) for line in rest)
     assert headings or not rest
 
 

@@ -18,7 +18,7 @@ from eidet.store import verbs
 from eidet.store.export_file import read_export, verify_export, write_export
 from eidet.store.ram import RamStore
 from eidet.text.analysis import pack_analysis
-from eidet.write.put import put_records
+from eidet.write.write_path import put_records
 
 NOW = 1_700_000_000.0
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))

@@ -21,7 +21,7 @@ from eidet.recall import RECIPES
 from eidet.text import analyzer_of
 from eidet.text.analysis import read_analysis
 from eidet.text.chunks import units_of
-from eidet.write import analyse_record, embed_units
+from eidet.write.ingest import analyse_record, embed_units
 
 NOW = 1_700_000_000.0
 WIDTH = 8

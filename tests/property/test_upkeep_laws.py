@@ -14,9 +14,9 @@ from tests.making import examples
 from eidet.models.embed.hashing import Hashing
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 from eidet.text.words import tokens
-from eidet.upkeep.clusters import clusters
+from eidet.upkeep.consolidate import clusters
 from eidet.upkeep.curve import DAY, Curve, half_life, strength, strength_of_uses
-from eidet.upkeep.echo import Echoes, EchoLimits, spell_symbols
+from eidet.upkeep.echo import Echoes, EchoLimits
 from eidet.upkeep.importance import Weights, action_importance, importance, move_score, state_importance
 from eidet.upkeep.informativeness import telling
 from eidet.upkeep.summary import Passage, gist, summarise
@@ -305,4 +305,4 @@ def test_what_was_just_noted_is_an_echo_if_it_has_words(said: list[str]) -> None
     echoes = Echoes()
     for number, text in enumerate(said):
         echoes.note(str(number), text, 0.0)
-    assert (echoes.is_echo(said[-1], 1.0) is None) == (not tokens(spell_symbols(said[-1])))
+    assert (echoes.is_echo(said[-1], 1.0) is None) == (not tokens(said[-1]))

@@ -116,7 +116,7 @@ def row_of(record: Record) -> dict[str, object]:
         "meta": dump_json(record.meta) if record.meta else None,
         "state": dump_state(record.state),
         "derived_from": None,
-        "digest": b"",
+        "exact_key": b"",
         "x": x,
         "y": y,
         "z": z,

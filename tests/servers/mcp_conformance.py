@@ -16,8 +16,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from eidet import AsyncMemory
+from eidet.server.access import add_key
 from eidet.server.app import create_app
-from eidet.server.keys_file import add_key
 from eidet.server.server_settings import ServerSettings
 
 

@@ -21,7 +21,7 @@ from eidet import Memory, Unavailable
 from eidet.models.embed import Embedder, embedder_of
 from eidet.models.embed.contract import EmbedderContract
 from eidet.store import Store
-from eidet.store.abilities import PrunesHistory
+from eidet.store.abilities import MaintainsStorage
 from eidet.store.contract import StoreContract
 
 ROOT = Path(__file__).parents[2]
@@ -162,7 +162,7 @@ def test_a_changed_note_becomes_the_next_version(tmp_path: Path) -> None:
 class TestBucketStore(StoreContract):
     """The custom store keeps the laws of stores; it is open once at a time, so it has no `reopen`."""
 
-    lacks = (PrunesHistory,)
+    lacks = (MaintainsStorage,)
 
     def make(self) -> Store:
         return _open_bucket(self.folder)

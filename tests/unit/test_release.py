@@ -28,6 +28,8 @@ OWN = {
     ".svg",
     ".typed",
     ".json",
+    ".toml",
+    ".txt",
 }  # suffixes of files that we write
 
 

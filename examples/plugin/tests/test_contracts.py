@@ -15,12 +15,12 @@ from eidet.index.contract import IndexContract
 from eidet.models.embed import Embedder
 from eidet.models.embed.contract import EmbedderContract
 from eidet.store import Store
-from eidet.store.abilities import PrunesHistory
+from eidet.store.abilities import MaintainsStorage
 from eidet.store.contract import StoreContract
 
 
 class TestFolderStore(StoreContract):
-    lacks = (PrunesHistory,)
+    lacks = (MaintainsStorage,)
 
     def make(self) -> Store:
         return FolderStore(self.folder)

@@ -16,12 +16,12 @@ from ..memory.async_facts import AsyncFacts
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
 from ..memory.upkeep import UpkeepNamespace
-from ..models.embed.warmable import is_warmable
+from ..models.embed import is_warmable
 from ..net.hop import Hop, Hopping, Threads, hop, taking
 from ..parts import Parts
 from ..recall.state_query import words_to_ask
 from ..trust.audit.log import AuditLog
-from ..write import text_said, texts_of
+from ..write.shape import text_said, texts_of
 
 
 def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:

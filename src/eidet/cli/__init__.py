@@ -8,7 +8,7 @@
     upkeep_commands.py   maintain, review, rebuild, doctor; doctor.py: what the doctor looks at
     audit.py, key_commands.py    audit, keys
     demo.py, init_command.py, serve_command.py, mcp_command.py, evaluate.py    the commands of these names
-    show.py, json_output.py      answers for people, answers as JSON
+    show.py              answers for people, answers as JSON
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
 4 `Conflict`; 5 `Unavailable`; 6 `Corrupt`; 7 `Misconfigured`. Answers go to stdout, all else to stderr.
@@ -17,6 +17,7 @@ Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refu
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
@@ -27,7 +28,6 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..core.errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
-from .plain_values import take_plain_values
 from .show import plain
 
 __all__ = ["app", "main", "make_app"]
@@ -88,11 +88,47 @@ EXIT_CODES: Final[dict[type[EidetError], int]] = {
 }
 
 
-class Commands(TyperGroup):
-    """The commands in the order of the table; errors end in one line and an exit code."""
+_WORDS: Final[tuple[tuple[str, str], ...]] = (
+    (r"[;,] in Python, [^;]*", ""),
+    (r"[;,] on the command line, ", " or "),
+    (r"open it with Memory\(…, key=[^)]*\)( or key='[^']*')?( or EIDET_KEY or --key-file gives the key)?",
+     "give the key by EIDET_KEY or --key-file"),
+    (r", Memory\(…, key=…\)", ", which EIDET_KEY or --key-file gives"),
+    (r": Memory\(url\) opens it", ": name it with --at"),
+    (r"audit=… \(EIDET_AUDIT, or audit in the settings file\)", "EIDET_AUDIT, or audit in the settings file"),
+    (r"audit=False \(EIDET_AUDIT=off\)", "EIDET_AUDIT=off"),
+    (r"`adapt\(…, name=…\)`, or its attribute `name`", "in Python: `adapt`"),
+    (r"`?memory\.admin\.reembed\(…?\)`?", "`eidet rebuild --reembed`"),
+    (r"`?memory\.(?:\w+\.)*(\w+)\(…?\)`?", r"`eidet \1`"),
+    (r"remember\(…, again=True\)", "`eidet remember --again`"),
+    (r"recall\(words, recipe='exact'\)", "`eidet recall WORDS --recipe exact`"),
+    (r", and record\.text of what find\(…\) returns can be compared", ""),
+    (r"Settings\((\w+)=…\)", r"the setting \1"),
+    (r", such as secrets\.\w+\(32\)|: secrets\.\w+\(32\) makes one", ""),
+    (r"claim_archive\('folder'\)", "`eidet load FOLDER --claim`"),
+    (r"unarchive\('folder'\)", "`eidet load FOLDER`"),
+    (r" eidet\.connect\(.*\) opens a server, too", ""),
+    (r", or a Recipe of your own|, or give a function", ""),
+    (r"a Where\(…\) or ", ""),
+    (r"index_unsealed=True", "the setting index_unsealed"),
+    (r"\b([a-z_]+)=(?:True|…)", r"--\1"),
+    (r"\bdict\b", "JSON object"),
+    (r"\bTrue\b", "true"),
+    (r"\bFalse\b", "false"),
+    (r"\bNone\b", "null"),
+)  # fmt: skip
+_TABLE: Final = tuple((re.compile(pattern), words) for pattern, words in _WORDS)
 
-    def get_params(self, ctx: Any) -> Any:
-        return take_plain_values(super().get_params(ctx))
+
+def say_plainly(message: str) -> str:
+    """A message of the library as somebody at a command line can act on it."""
+    for pattern, words in _TABLE:
+        message = pattern.sub(words, message)
+    return message
+
+
+class _Commands(TyperGroup):
+    """The commands in the order of the table; errors end in one line and an exit code."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(super().list_commands(ctx), key=list(MODULES).index)
@@ -114,15 +150,15 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             raise  # typer ends quietly: whoever was reading has seen enough
         except OSError as error:
-            fail(Unavailable(describe_fault(error)), EXIT_CODES[Unavailable])
+            fail(Unavailable(_describe_fault(error)), EXIT_CODES[Unavailable])
 
 
 def exit_code(error: EidetError) -> int:
     return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 2)
 
 
-def describe_fault(error: OSError) -> str:
-    """What the system says, without its number."""
+def _describe_fault(error: OSError) -> str:
+    """The system's error message, without its number."""
     message = error.strerror or str(error)
     if error.filename is None:
         return message
@@ -132,8 +168,6 @@ def describe_fault(error: OSError) -> str:
 def fail(error: Exception, code: int) -> NoReturn:
     if os.environ.get("EIDET_TRACEBACK") == "1":
         raise error
-    from .plain_messages import say_plainly
-
     typer.echo(f"error: {plain(say_plainly(str(error)))}", err=True)
     raise typer.Exit(code) from error
 
@@ -157,7 +191,7 @@ def make_app(modules: Iterable[str]) -> typer.Typer:
     """The command line with the commands of some modules."""
     made = typer.Typer(
         name="eidet",
-        cls=Commands,
+        cls=_Commands,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -12,9 +12,8 @@ import typer
 
 from ..core.errors import BadInput
 from ..core.validate import moment
-from .configuration import read_settings_here
-from .json_output import emit
-from .show import MINUTE, console, local_time, style_text, table
+from .memory_options import read_settings_here
+from .show import MINUTE, console, emit, local_time, style_text, table
 
 if TYPE_CHECKING:
     from ..trust.audit import AuditEntry, AuditHead
@@ -119,10 +118,7 @@ def _tell(found: Verified) -> None:
         out.print(style_text(("fault ", "bold red"), str(fault)), soft_wrap=True)
     for note in found.notes:
         out.print(style_text(("note ", "yellow"), str(note)), soft_wrap=True)
-    if found.ok:
-        sound = "all unchanged"
-    else:
-        sound = "the log cannot be trusted where it says fault"
+    sound = "all unchanged" if found.ok else "the log cannot be trusted where it says fault"
     out.print(style_text(f"{found.entries:,} entries, {sound}"))
     if found.ok:
         out.print(style_text(f"head {found.head}"), soft_wrap=True)
@@ -168,10 +164,7 @@ def _passes(
     until: float | None,
     id: str | None,
 ) -> bool:
-    if since is not None or until is not None:
-        at = _at(entry)
-    else:
-        at = None
+    at = None if since is None and until is None else _at(entry)
     return (
         (scope is None or _within(scope, entry.scope))
         and (by is None or by in (entry.by, entry.details.get("asked_by")))
@@ -183,7 +176,7 @@ def _passes(
 
 
 def _at(entry: AuditEntry) -> float | None:
-    """None where somebody wrote nonsense: a log is shown as it is."""
+    """None if the timestamp is malformed; the raw text is shown then."""
     try:
         return moment(entry.at)
     except BadInput:
@@ -214,14 +207,8 @@ def _table(found: Iterable[AuditEntry]) -> Any:
 
 def _what(entry: AuditEntry) -> str:
     ids = ", ".join(map(str, entry.ids[:SHOWN_IDS])) + (" …" if len(entry.ids) > SHOWN_IDS else "")
-    parts = []
-    for name, value in entry.details.items():
-        if name != "log":
-            parts.append(f"{name} {_short(value)}")
-    if entry.count is None or entry.count == len(entry.ids) == 1:
-        count = ""
-    else:
-        count = f"{entry.count} records"
+    parts = [f"{name} {_short(value)}" for name, value in entry.details.items() if name != "log"]
+    count = "" if entry.count is None or entry.count == len(entry.ids) == 1 else f"{entry.count} records"
     return "; ".join(part for part in (count, ids, *parts) if part)
 
 
@@ -257,7 +244,7 @@ def _key(key: str | None, file: Path | None) -> str | bytes | None:
 
 
 def _head(text: str) -> AuditHead:
-    """As it was printed, or the file that the answer of `eidet audit` was written to."""
+    """Parses a head as `eidet audit` printed it, or reads it from a file that holds that output."""
     from ..trust.audit import AuditHead
 
     file = Path(text)

@@ -14,9 +14,8 @@ import typer
 
 from ..core.errors import BadInput, Unavailable
 from ..core.scope import Scope
-from .json_output import emit
 from .key_commands import _resolve_key as named_key
-from .show import console, progress_bar, style_text, table
+from .show import console, emit, progress_bar, style_text, table
 
 if TYPE_CHECKING:
     from ..copy import Copied
@@ -106,7 +105,7 @@ def _copy_memories(
     from .. import copy as copying
     from ..copy.endpoints import source_at, target_at
     from ..core.settings import read_settings
-    from .configuration import choose_file
+    from .memory_options import choose_file
 
     file = choose_file(config)
     settings = replace(read_settings(os.environ, file), language=None)
@@ -122,7 +121,7 @@ def _copy_memories(
 
 
 def _embedder_for(target: str, file: Path | None) -> str | None:
-    """What the configuration says of the target, if that is the memory that it names."""
+    """Finds the configured embedder, if the target is the configured memory."""
     if file is None:
         return None
     from ..core.settings import read_choices
@@ -181,7 +180,7 @@ def _tell_digests(one: Compared) -> str:
 
 
 def _judge(one: Compared) -> tuple[str, str]:
-    """What the table says of a scope, and in which style."""
+    """Returns the verdict on a scope, and its style."""
     if not one.equal:
         return "differs", "bold red"
     if one.more and not one.source:

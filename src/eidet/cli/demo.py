@@ -21,8 +21,7 @@ from ..core.draft import Draft, Message
 from ..core.errors import BadInput, MissingExtra
 from ..core.record import Kind
 from .example_memory import build_example, load_story
-from .json_output import context_json, emit, hits_json
-from .show import console, grid, style_text, tell_heading
+from .show import console, context_json, emit, grid, hits_json, style_text, tell_heading
 
 if TYPE_CHECKING:
     from ..core.hit import Hits
@@ -35,8 +34,8 @@ QUESTIONS: Final[list[str]] = STORY["questions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
-    """What the first process did."""
+class _Remembered:
+    """The result of the first process."""
 
     process: int
     file: str
@@ -62,31 +61,31 @@ def demo(
     With --serve, half a year of a small company in the dashboard.
     """
     if serve:
-        serve_example(at, port)
+        _serve_example(at, port)
         return
     if ask and at is not None:
         answer(at, json=json)
     elif at is not None:
-        check_new(at)
+        _check_new(at)
         run(at, json=json)
     else:
         with tempfile.TemporaryDirectory(prefix="eidet-demo-") as folder:
             run(Path(folder, "demo.db"), json=json)
     if not json and not ask:
-        tell_next(at)
+        _tell_next(at)
 
 
-def serve_example(at: Path | None, port: int) -> None:
+def _serve_example(at: Path | None, port: int) -> None:
     """Builds the example memory and serves it until somebody stops it; without a file, it is gone then."""
     if at is not None:
-        check_new(at)
-        build_and_serve(at, port)
+        _check_new(at)
+        _build_and_serve(at, port)
         return
     with tempfile.TemporaryDirectory(prefix="eidet-demo-") as folder:
-        build_and_serve(Path(folder, "example.db"), port)
+        _build_and_serve(Path(folder, "example.db"), port)
 
 
-def build_and_serve(file: Path, port: int) -> None:
+def _build_and_serve(file: Path, port: int) -> None:
     try:
         from ..server.serve import Opening, listen, serve_on
         from ..server.server_settings import ServerSettings
@@ -104,7 +103,7 @@ def build_and_serve(file: Path, port: int) -> None:
         serve_on(listener, opening, partial(tell_addresses, server, str(file)))
 
 
-def check_new(file: Path) -> None:
+def _check_new(file: Path) -> None:
     if file.exists():
         raise BadInput(f"{file} exists already: the demo creates a new file, so name another")
 
@@ -121,25 +120,25 @@ def run(file: Path, *, json: bool) -> None:
         subprocess.run(other, check=True)  # noqa: S603
 
 
-def remember(file: Path) -> Remembered:
+def remember(file: Path) -> _Remembered:
     from ..memory import Memory
 
     start = time.perf_counter()
     with Memory(file) as memory:
-        memory.remember(make_facts(), scope=SCOPE)
+        memory.remember(_make_facts(), scope=SCOPE)
         for session in SESSIONS:
-            memory.remember(make_messages(session), scope=SCOPE, session=session)
+            memory.remember(_make_messages(session), scope=SCOPE, session=session)
         count = memory.admin.stats(SCOPE)["records"]
     millis = (time.perf_counter() - start) * 1000
-    return Remembered(process=os.getpid(), file=str(file), records=count, millis=millis)
+    return _Remembered(process=os.getpid(), file=str(file), records=count, millis=millis)
 
 
-def make_facts() -> list[Draft]:
+def _make_facts() -> list[Draft]:
     start = datetime.fromisoformat(SESSIONS["shed"]["start"])
     return [Draft(**fact, kind=Kind.FACT, occurred=start) for fact in STORY["facts"]]
 
 
-def make_messages(session: str) -> list[Message]:
+def _make_messages(session: str) -> list[Message]:
     start = datetime.fromisoformat(SESSIONS[session]["start"])
     turns = [line.partition(": ") for line in SESSIONS[session]["turns"]]
     return [
@@ -154,7 +153,7 @@ def make_messages(session: str) -> list[Message]:
 
 
 def answer(file: Path, *, json: bool) -> None:
-    """What the other process does: it has the file and nothing else."""
+    """Answers in the second process, which has only the file."""
     from ..memory import Memory
 
     with Memory(file) as memory:
@@ -166,7 +165,7 @@ def answer(file: Path, *, json: bool) -> None:
         return
     tell_heading(f"Process {os.getpid()} opens the file and answers; it has seen no conversation")
     for question, hits in answers.items():
-        tell_answer(question, hits)
+        _tell_answer(question, hits)
     tell_heading(f"A block for a prompt: {packed.tokens} of at most {packed.budget} tokens")
     console().print(style_text((f"\n{STORY['prompt']}", "bold cyan")))
     block = grid("dim", "")
@@ -176,19 +175,19 @@ def answer(file: Path, *, json: bool) -> None:
     console().print(block)
 
 
-def tell_remembered(first: Remembered) -> None:
+def tell_remembered(first: _Remembered) -> None:
     tell_heading(f"Process {first.process} remembers, and exits")
     out = console()
     kept = f"{len(SESSIONS)} conversations and {len(STORY['facts'])} facts: {first.records} records"
     out.print(f"\n{kept} in {first.millis:.0f} ms. Two of them:")
     some = grid("dim", "")
-    for turn in make_messages("walk")[4:7:2]:
+    for turn in _make_messages("walk")[4:7:2]:
         some.add_row(f"{turn.timestamp:%Y-%m-%d}", style_text((f"{turn.name}: ", "bold"), turn.content or ""))
     out.print(some)
     out.print(f"The file: {first.file}", soft_wrap=True)
 
 
-def tell_answer(question: str, hits: Hits) -> None:
+def _tell_answer(question: str, hits: Hits) -> None:
     console().print(style_text((f"\n{question}", "bold cyan")))
     rows = grid("", "dim", "")
     for hit in hits:
@@ -198,7 +197,7 @@ def tell_answer(question: str, hits: Hits) -> None:
     console().print(rows)
 
 
-def tell_next(file: Path | None) -> None:
+def _tell_next(file: Path | None) -> None:
     """Commands that work as they stand; without a file of its own, the demo has left nothing to ask."""
     tell_heading("What to try next")
     tries = ["eidet demo --at demo.db", f"eidet find --at demo.db --scope {SCOPE}"]

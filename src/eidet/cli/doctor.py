@@ -49,7 +49,7 @@ _NEED: Final = re.compile(r"([A-Za-z0-9._-]+).*extra == ['\"]([a-z0-9-]+)['\"]")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is examined: `file` is None for a memory that is not a file."""
+    """The memory to examine; `file` is None if it is not a file."""
 
     on: Which
     file: Path | None
@@ -108,7 +108,7 @@ _CURES: Final[tuple[tuple[str, str], ...]] = (
 
 
 def find_cure(error: EidetError) -> str:
-    """What to do about a memory that cannot be opened; where only the message knows it, says so."""
+    """Suggests what to do about a memory that cannot be opened."""
     again = "then run `eidet doctor` again"
     for pattern, cure in _CURES:
         if found := re.search(pattern, str(error)):
@@ -292,7 +292,7 @@ def _check_address(case: Subject) -> Findings:
 
 
 def check_line(place: str) -> Findings:
-    """Whether texts travel to another machine in the clear."""
+    """Warns if texts travel to another machine in the clear."""
     url, options = urlsplit(place), parse_qs(urlsplit(place).query)
     host = url.hostname or options.get("host", [""])[0]
     if host in LOOPBACK or host.startswith("/"):  # a path is a socket of this machine

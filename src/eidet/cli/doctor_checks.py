@@ -81,7 +81,7 @@ def check_inside(case: OpenMemory) -> Findings:
 
 
 def check_served(memory: Memory, url: str) -> Findings:
-    """What a server of Eidet says of itself; its files are examined where it runs."""
+    """Reports the state of a server of Eidet; its files are examined where it runs."""
     state = memory.admin.health()["state"]
     message = f"{url} is {state}, and keeps {sum(memory.scopes().values()):,} records for this caller"
     if state == "up":
@@ -100,7 +100,7 @@ def _check_embedder(case: OpenMemory) -> Findings:
         own = None if name is None or width is None else embedder_named(name, int(width))
         chosen = own if own is not None and case.on.embedder is None else embedder_of(case.on.embedder)
         made = embed_checked(chosen, ["Is anybody there?"]).shape[1]
-        seconds = time_embedder(chosen)
+        seconds = _time_embedder(chosen)
     except EidetError as error:
         yield fault("embedder", str(error), "repair it, or name another with --embedder")
         return
@@ -119,7 +119,7 @@ def _check_embedder(case: OpenMemory) -> Findings:
         yield from check_speed(seconds)
 
 
-def time_embedder(embedder: Embedder) -> float:
+def _time_embedder(embedder: Embedder) -> float:
     """Seconds for one text, once the model is loaded: the best of a few, as a busy machine disturbs."""
     best = float("inf")
     for number in range(TRIES):
@@ -130,7 +130,7 @@ def time_embedder(embedder: Embedder) -> float:
 
 
 def check_speed(seconds: float) -> Findings:
-    """Whether an embedder takes long for a text."""
+    """Warns if an embedder takes long for a text."""
     if seconds > SLOW_TEXT:
         yield warning(
             "speed",
@@ -269,7 +269,7 @@ def _overheard(name: str) -> Iterator[list[str]]:
 
 
 def check_recalls(retrieval: Mapping[str, Any]) -> Findings:
-    """How long recalls took in the last days, as the memory itself noted."""
+    """Reports how long recalls took in the last days."""
     p95 = retrieval["seconds_p95"]
     if retrieval["recalls"] < FEW_RECALLS or p95 is None:
         return
@@ -332,7 +332,7 @@ def _describe_shift(shift: Mapping[str, Any]) -> str:
 
 
 def _check_records(case: OpenMemory) -> Findings:
-    """What is repeated, never recalled, or stale: (check, figure, share that is too much, message, todo)."""
+    """Warns of records that are repeated, never recalled or stale, from a table of limits."""
     table = (
         (
             *("duplicates", "duplicate", REPEATED_SHARE),

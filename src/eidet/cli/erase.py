@@ -13,10 +13,9 @@ from ..core.record import Trust
 from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where
-from .json_output import emit, emit_or_tell
 from .memory_options import Below, Which, command
 from .parse import json_of
-from .show import ID_WIDTH, break_before_id, console, show_record, style_text, table
+from .show import ID_WIDTH, break_before_id, console, emit, emit_or_tell, show_record, style_text, table
 
 if TYPE_CHECKING:
     from ..memory import Memory
@@ -123,10 +122,7 @@ def _check(
 
 def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope: Scope) -> str:
     """A number for people; what is in quarantine is forgotten too."""
-    if ids:
-        named = Where(ids=tuple(ids))
-    else:
-        named = Where() if where is None else where
+    named = Where(ids=tuple(ids)) if ids else where or Where()
     found = memory.count(named & Where(trust=tuple(Trust)), scope=scope)
     if found == 1:
         return "1 record"
@@ -143,35 +139,24 @@ def _tell_forgotten(forgotten: Forgotten, asked: int, json: bool) -> None:
 
 
 def _further(forgotten: Forgotten) -> str:
-    """What went beside the records that were named, where there was anything."""
-    if forgotten.receipt:
-        counts = forgotten.receipt.counts
-    else:
-        counts = {}
+    """Counts what was forgotten besides the named records."""
+    counts = forgotten.receipt.counts if forgotten.receipt else {}
     named = {
         "copies": "copies of them",
         "derived_dropped": "records derived from them",
         "archived": "from the archive",
         "vault": "values in the vault",
+        "derived_anew": "rebuilt without them",
     }
-    parts = []
-    for name, words in named.items():
-        if counts.get(name):
-            parts.append(f"{counts[name]:,} {words}")
-    if counts.get("derived_anew"):
-        parts.append(f"{counts['derived_anew']:,} rebuilt without them")
-    if parts:
-        return f" ({', '.join(parts)})"
-    return ""
+    parts = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _tell_preview(found: Preview, json: bool) -> None:
     groups = {"forget": found.asked, "copy": found.copies, "derived": found.dropped, "anew": found.anew}
     if json:
-        result: dict[str, Any] = {"forget": found.count}
-        for name in ("copy", "derived", "anew"):
-            result[name] = [record.id for record in groups[name]]
-        emit(result)
+        ids = {name: [record.id for record in group] for name, group in groups.items()}
+        emit(ids | {"forget": found.count})
         return
     made = table("what")
     made.add_column("which", ratio=1, overflow="fold")
@@ -238,9 +223,7 @@ def _tell_absence(absence: Absence, json: bool) -> None:
 def _tell_found(place: Place) -> str:
     if not place.searched:
         return "not searched"
-    if place.found:
-        return f"{place.found:,}"
-    return "-"
+    return f"{place.found:,}" if place.found else "-"
 
 
 def _sum_up(absence: Absence) -> str:

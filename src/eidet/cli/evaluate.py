@@ -12,7 +12,7 @@ import typer
 from ..core.errors import BadInput
 from ..core.private_files import write_private
 from ..core.validate import dump_json
-from .configuration import read_choices_here
+from .memory_options import read_choices_here
 from .show import console, plain, progress_bar, style_text, table
 
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ def evaluate(
     gates = [measuring.least_of(text) for text in least or ()]
     chosen = embedder or read_choices_here().get("embedder") or DEFAULT
     base = measuring.Variant(embedder=chosen, recipe=recipe, place=place, language=language)
-    others = [change_variant(base, text) for text in against or ()]
+    others = [_change_variant(base, text) for text in against or ()]
     for path in (plot, None if json in (None, "-") else Path(str(json))):
-        check_writable(path)
+        _check_writable(path)
     cases = measuring.read_cases(file, format=format, roles=roles.split(","), sessions=sessions, seed=seed)
     if limit_questions is not None:
         cases = measuring.limit_questions(cases, limit_questions, seed)
@@ -113,7 +113,7 @@ def evaluate(
             cases, base, against=others, depth=depth, ks=sorted(ks), budget=budget, seed=seed, progress=tell
         )
     if json != "-":
-        tell_report(report)
+        _tell_report(report)
     write(report, json, plot)
     missed = list(measuring.find_missed(report.base, gates))
     for miss in missed:
@@ -121,7 +121,7 @@ def evaluate(
     raise typer.Exit(int(bool(missed) or any(run.leaks for run in report.runs)))
 
 
-def change_variant(base: Variant, text: str) -> Variant:
+def _change_variant(base: Variant, text: str) -> Variant:
     """The variant with some parts changed: `embedder=hashing:256,recipe=facts`."""
     known = [field.name for field in fields(base)]
     parts = dict(part.partition("=")[::2] for part in text.split(","))
@@ -130,7 +130,7 @@ def change_variant(base: Variant, text: str) -> Variant:
     return replace(base, **parts)
 
 
-def check_writable(path: Path | None) -> None:
+def _check_writable(path: Path | None) -> None:
     """Before minutes are spent on what could not be written down."""
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise BadInput(f"{path} cannot be written: its folder does not exist, or it is a folder itself")
@@ -148,26 +148,26 @@ def write(report: Report, json: str | None, plot: Path | None) -> None:
         typer.echo(f"plot written to {plot}", err=True)
 
 
-def tell_report(report: Report) -> None:
+def _tell_report(report: Report) -> None:
     out = console()
     for run in report.runs:
         out.print(style_text((run.name, "bold")))
-        out.print(figures_table(run, report))
-        for line in tell_rest(run, report):
+        out.print(_figures_table(run, report))
+        for line in _tell_rest(run, report):
             out.print(line)
         out.print()
     for comparison in report.comparisons:
         out.print(style_text((comparison.name, "bold"), " against ", (comparison.base, "bold")))
-        out.print(differences_table(comparison, report))
+        out.print(_differences_table(comparison, report))
         out.print()
-    for line in tell_worst(report):
+    for line in _tell_worst(report):
         out.print(line, soft_wrap=True)
-    out.print(data_line(report.cases, report), style="dim")
+    out.print(_data_line(report.cases, report), style="dim")
 
 
-def figures_table(run: Run, report: Report) -> Table:
+def _figures_table(run: Run, report: Report) -> Table:
     made, main = table(""), f"R@{report.k}"
-    names = names_to_show(report)
+    names = _names_to_show(report)
     for name in ("n", *names):
         made.add_column(name, justify="right")
         if name == main:
@@ -176,33 +176,28 @@ def figures_table(run: Run, report: Report) -> Table:
         count = figures[main].questions
         cells: list[str] = []
         for name in names:
-            cells.extend(cells_of(figures[name], spread=name == main))
+            cells.extend(_cells_of(figures[name], spread=name == main))
         made.add_row(plain(label), f"{count:,}", *cells, style="bold" if label == "overall" else "")
     return made
 
 
-def names_to_show(report: Report) -> list[str]:
-    by_rank = []
-    for k in (1, 5):
-        if k in report.ks and k != report.k:
-            by_rank.append(f"R@{k}")
+def _names_to_show(report: Report) -> list[str]:
+    by_rank = [f"R@{k}" for k in (1, 5) if k in report.ks and k != report.k]
     return [*by_rank, f"R@{report.k}", f"nDCG@{report.k}", "MRR"]
 
 
-def cells_of(figure: Figure, *, spread: bool) -> list[str]:
-    value = f"{figure.value:.3f}"
-    if spread:
-        return [value, f"{figure.low:.2f}–{figure.high:.2f}"]
-    return [value]
+def _cells_of(figure: Figure, *, spread: bool) -> list[str]:
+    interval = [f"{figure.low:.2f}–{figure.high:.2f}"] if spread else []
+    return [f"{figure.value:.3f}", *interval]
 
 
-def tell_rest(run: Run, report: Report) -> Iterator[Text]:
-    """What is one number for the whole run."""
+def _tell_rest(run: Run, report: Report) -> Iterator[Text]:
+    """Lists the figures that are one number for the whole run."""
     names = ("hit@1", f"hit@{report.k}", f"all@{report.k}", "session-hit@5", "session-all@5")
     yield style_text(
         ", ".join(f"{name} {run.overall[name].value:.3f}" for name in names if name in run.overall)
     )
-    if trust := ", ".join(f"{name} {run.overall[name].value:.3f}" for name in names_of_trust(run)):
+    if trust := ", ".join(f"{name} {run.overall[name].value:.3f}" for name in _names_of_trust(run)):
         yield style_text(f"best scores: {trust}")
     p50, p95, p99 = (run.latency[name] for name in ("p50", "p95", "p99"))
     leaks = (f"{run.leaks:,} leaks between scopes", "bold red") if run.leaks else "no leaks between scopes"
@@ -212,28 +207,25 @@ def tell_rest(run: Run, report: Report) -> Iterator[Text]:
         yield style_text(f"a context of {report.budget:,} holds {held}")
 
 
-def names_of_trust(run: Run) -> list[str]:
-    """What tells whether a good score means a right answer; left out where too few answers are wrong."""
+def _names_of_trust(run: Run) -> list[str]:
+    """Names the figures on how far scores can be trusted, if enough answers are wrong to tell."""
     wrong = sum(not (answer.found and answer.found[0].gold) for answer in run.answers)
-    names = []
-    for name in TRUST:
-        if name in run.overall and (name == "AUROC" or wrong >= FEWEST_WRONG):
-            names.append(name)
-    return names
+    enough = [name for name in TRUST if name == "AUROC" or wrong >= FEWEST_WRONG]
+    return [name for name in enough if name in run.overall]
 
 
-def differences_table(comparison: Comparison, report: Report) -> Table:
+def _differences_table(comparison: Comparison, report: Report) -> Table:
     made = table("")
     for name in ("difference", "95 % interval", "won", "lost"):
         made.add_column(name, justify="right")
     metric = f"R@{report.k}"
-    names = [*names_to_show(report), f"all@{report.k}"]
+    names = [*_names_to_show(report), f"all@{report.k}"]
     rows = {name: comparison.overall[name] for name in names}
     rows |= {f"{metric}, {name}": figures[metric] for name, figures in comparison.categories.items()}
     for label, row in rows.items():
         made.add_row(
             plain(label),
-            style_text((f"{row.value:+.3f}", style_of(row))),
+            style_text((f"{row.value:+.3f}", _style_of(row))),
             f"{row.low:+.3f} to {row.high:+.3f}",
             f"{row.won:,}",
             f"{row.lost:,}",
@@ -241,12 +233,12 @@ def differences_table(comparison: Comparison, report: Report) -> Table:
     return made
 
 
-def style_of(row: Difference) -> str:
+def _style_of(row: Difference) -> str:
     """Coloured only where the interval has one sign."""
     return ("", "green", "red")[row.sign]
 
 
-def data_line(cases: Sequence[Case], report: Report) -> str:
+def _data_line(cases: Sequence[Case], report: Report) -> str:
     asked = f"{_count(len(report.base.answers), 'question')} about {_count(report.base.records, 'record')}"
     left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.count_left_out().items()))
     if unanswerable := sum(len(case.unanswerable) for case in cases):
@@ -255,13 +247,11 @@ def data_line(cases: Sequence[Case], report: Report) -> str:
 
 
 def _count(count: int, noun: str) -> str:
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count:,} {noun}s"
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def tell_worst(report: Report) -> Iterator[Text]:
-    """Each with what came first and what was expected; nothing if every gold record came first."""
+def _tell_worst(report: Report) -> Iterator[Text]:
+    """Shows the worst questions with what came first and what was expected."""
     texts = {(case.scope, draft.id): draft.text or "" for case in report.cases for draft in case.records}
     for number, answer in enumerate(report.find_worst(WORST)):
         if not number:
@@ -271,9 +261,7 @@ def tell_worst(report: Report) -> Iterator[Text]:
 
 def _tell_question(answer: QuestionAnswer, texts: Texts) -> Iterator[Text]:
     yield style_text(f"  {answer.question.text}", (f"  ({answer.scope}, {answer.question.id})", "dim"))
-    first = "nothing"
-    if answer.found:
-        first = _quote(answer.scope, answer.found[0].id, texts)
+    first = _quote(answer.scope, answer.found[0].id, texts) if answer.found else "nothing"
     yield style_text(("    came first  ", "dim"), first)
     for id in answer.question.gold[:2]:
         place = _find_place(answer, id)
@@ -290,7 +278,5 @@ def _quote(scope: str, id: str, texts: Texts) -> str:
 
 
 def _find_place(answer: QuestionAnswer, id: str) -> str:
-    for place, hit in enumerate(answer.found, 1):
-        if hit.id == id:
-            return f"came at {place}"
-    return "did not come"
+    places = [place for place, hit in enumerate(answer.found, 1) if hit.id == id]
+    return f"came at {places[0]}" if places else "did not come"

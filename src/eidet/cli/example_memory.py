@@ -40,7 +40,7 @@ def load_story(name: str) -> dict[str, Any]:
 
 
 @dataclass(slots=True)
-class StoryClock:
+class _StoryClock:
     """The time in the story: whatever was set last."""
 
     now: float
@@ -54,7 +54,7 @@ def build_example(place: str | Path, end: float) -> int:
     from ..memory import Memory
 
     start = _next_monday(end - DAYS * DAY)
-    clock = StoryClock(start)
+    clock = _StoryClock(start)
     with Memory(place, clock=clock) as memory:
         for at, write in sorted(_works(load_story("tidewater"), start), key=lambda work: work[0]):
             if at < end:

@@ -13,9 +13,8 @@ import typer
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from .copy import ProgressLines, resumable
-from .json_output import emit, emit_or_tell
 from .memory_options import Below, Which, command
-from .show import console, local_time, progress_bar, style_text, table
+from .show import console, emit, emit_or_tell, local_time, progress_bar, style_text, table
 
 if TYPE_CHECKING:
     from ..exchange import Exported, Imported, Importer
@@ -75,7 +74,7 @@ def import_(
     from ..exchange import ImportOptions, ReadOptions, make_importer
 
     read = ReadOptions(
-        columns=_read_columns(column or []), delimiter=delimiter, history=history, everything=everything
+        columns=_parse_columns(column or []), delimiter=delimiter, history=history, everything=everything
     )
     options = ImportOptions(scope=on.scope, trust=trust, overwrite=overwrite, skip_bad=skip_bad, read=read)
     importer = make_importer(format, source, options)
@@ -99,7 +98,7 @@ def _run(on: Which, importer: Importer, dry_run: bool) -> Imported:
         return importer.run(memory, checked, dry_run=dry_run, progress=progress)
 
 
-def _read_columns(pairs: list[str]) -> dict[str, str]:
+def _parse_columns(pairs: list[str]) -> dict[str, str]:
     columns: dict[str, str] = {}
     for pair in pairs:
         field, sign, column = pair.partition("=")
@@ -147,10 +146,7 @@ def _phrase_import(done: Imported) -> str:
         "forgotten for good here, left out": done.entombed,
         "under a legal hold, unchanged": done.held,
     }
-    parts: list[str] = []
-    for name, count in counts.items():
-        if count:
-            parts.append(f"{count:,} {name}")
+    parts = [f"{count:,} {name}" for name, count in counts.items() if count]
     verb = "would import" if done.dry_run else "imported"
     return f"{verb}: {', '.join(parts) or 'nothing'}"
 
@@ -196,7 +192,7 @@ def export(
 
 
 def _salvage(on: Which, file: Path, plain: bool) -> None:
-    from ..exchange.salvage import salvage
+    from ..exchange.record_exports import salvage
     from ..store.sql.inspect_file import file_of
 
     on.check_local("export --salvage", "run it where its file is")
@@ -299,7 +295,7 @@ def _load_archive(on: Which, folder: str, sought: dict[str, Any], *, listing: bo
 
 
 def _tell_pieces(on: Which, folder: str) -> None:
-    """By the manifests alone."""
+    """Lists the pieces of an archive from their manifests."""
     from ..upkeep.archive import archive_of
 
     archive = archive_of(folder)

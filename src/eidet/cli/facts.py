@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.errors import BadInput
-from .json_output import emit, emit_each
-from .memory_options import Below, Which, command
-from .scope_hint import tell_elsewhere
-from .show import console, local_time, plain, table
+from ..core.verb_table import AS_OF, KNOWN_AT
+from .memory_options import Below, Which, command, option, tell_elsewhere
+from .show import console, emit, emit_each, local_time, plain, table
 
 if TYPE_CHECKING:
     from ..graph.fact import Contradiction, Fact
@@ -28,10 +27,8 @@ def facts(
         str | None,
         typer.Argument(metavar="[NAME]", help="Who or what: Ann, me, Acme; without one, list all."),
     ] = None,
-    as_of: Annotated[
-        str | None, typer.Option(metavar="TIME", help="What was true then; default: now.")
-    ] = None,
-    known_at: Annotated[str | None, typer.Option(metavar="TIME", help="What the memory knew then.")] = None,
+    as_of: Annotated[str | None, option(AS_OF)] = None,
+    known_at: Annotated[str | None, option(KNOWN_AT)] = None,
     ever: Annotated[bool, typer.Option("--ever", help="All that ever held, the earliest first.")] = False,
     relation: Annotated[
         str | None, typer.Option(help="With --ever: only this relation, such as lives_in.")

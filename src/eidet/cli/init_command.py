@@ -6,6 +6,8 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -13,9 +15,19 @@ import typer
 
 from ..core.errors import BadInput, EidetError
 from ..core.private_files import write_private
-from .configuration import FILE
-from .configuration_text import Choices, make_text
+from .memory_options import FILE
 from .show import console, grid, plain, style_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """The answers to `eidet init`."""
+
+    memory: str
+    language: str
+    guard: str
+    embedder: str | None = None
+
 
 USUAL: Final = Choices(memory="eidet.db", language="en", guard="off")
 ADVICE: Final = "answer the questions in a terminal, or let --yes take the defaults"
@@ -55,19 +67,19 @@ def init(
     Every command reads that file. Each question has an option; with --yes, nothing is asked. An
     existing file is never replaced unasked.
     """
-    check_target(file, yes=yes, overwrite=overwrite)
+    _check_target(file, yes=yes, overwrite=overwrite)
     choices = Choices(
-        memory=answer(at, USUAL.memory, "1/3  Where should memories live?", WHERE, check_memory, yes=yes),
+        memory=answer(at, USUAL.memory, "1/3  Where should memories live?", WHERE, _check_memory, yes=yes),
         language=answer(
             language,
             USUAL.language,
             "2/3  Which language are your texts in?",
             LANGUAGE,
-            check_language,
+            _check_language,
             yes=yes,
         ),
         guard=answer(
-            guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, check_guard, yes=yes
+            guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, _check_guard, yes=yes
         ),
         embedder=embedder,
     )
@@ -76,16 +88,16 @@ def init(
     if embedder is not None:
         check_embedder(embedder)
     write_private(file, make_text(choices))
-    tell_next(file, choices)
+    _tell_next(file, choices)
 
 
-def check_target(file: Path, *, yes: bool, overwrite: bool) -> None:
+def _check_target(file: Path, *, yes: bool, overwrite: bool) -> None:
     """Asks before an existing file is replaced; where nobody can be asked, refuses."""
     if overwrite or not file.exists():
         return
     if yes:
         raise BadInput(f"{file} exists already: --overwrite replaces it, --file writes another one")
-    if not ask_whether(f"{file} exists already. Replace it?"):
+    if not _ask_whether(f"{file} exists already. Replace it?"):
         typer.echo(f"kept {file}", err=True)
         raise typer.Exit(1)
 
@@ -93,7 +105,7 @@ def check_target(file: Path, *, yes: bool, overwrite: bool) -> None:
 def answer(
     given: str | None, usual: str, question: str, hint: str, check: Callable[[str], None], *, yes: bool
 ) -> str:
-    """What an option said, or else what somebody answers, until it can be used; with `yes`, the default."""
+    """Takes the option, or asks until the answer is valid; with `yes`, takes the default."""
     if given is not None:
         check(given.strip())
         return given.strip()
@@ -121,7 +133,7 @@ def prompt(usual: str) -> str:
     return given.strip()
 
 
-def ask_whether(question: str) -> bool:
+def _ask_whether(question: str) -> bool:
     try:
         return typer.confirm(question, default=False, err=True)
     except typer.Abort as error:
@@ -135,19 +147,19 @@ def no_answer(error: typer.Abort) -> Exception:
     return BadInput(f"no answer on stdin: {ADVICE}")
 
 
-def check_memory(place: str) -> None:
+def _check_memory(place: str) -> None:
     """Refuses what other commands would refuse later, before anything is written; so do the next three."""
     if not place:
         raise BadInput("name a file or a URL for the memory")
 
 
-def check_language(language: str) -> None:
+def _check_language(language: str) -> None:
     from ..text import analyzer_of
 
     analyzer_of(language)
 
 
-def check_guard(guard: str) -> None:
+def _check_guard(guard: str) -> None:
     from ..core.settings import Settings
     from ..trust.privacy.fields import Guard
 
@@ -160,7 +172,7 @@ def check_embedder(embedder: str) -> None:
     embedder_of(embedder)
 
 
-def find_missing_extra(place: str) -> str | None:
+def _find_missing_extra(place: str) -> str | None:
     """The extra that the store of a URL needs and that is not installed."""
     scheme = place.partition("://")[0].partition("+")[0]
     if "://" not in place or scheme not in EXTRAS:
@@ -171,14 +183,14 @@ def find_missing_extra(place: str) -> str | None:
     return extra
 
 
-def tell_next(file: Path, choices: Choices) -> None:
+def _tell_next(file: Path, choices: Choices) -> None:
     from .serve_command import hide_login
 
     out = console()
     out.print(
         f"wrote {plain(str(file))}; the memory is {plain(hide_login(choices.memory))}\n", soft_wrap=True
     )
-    extra = find_missing_extra(choices.memory)
+    extra = _find_missing_extra(choices.memory)
     steps = grid("", "dim")
     if extra is not None:
         steps.add_row(f"pip install 'eidet[{extra}]'", "the driver of this store is not installed yet")
@@ -188,11 +200,79 @@ def tell_next(file: Path, choices: Choices) -> None:
     out.print(steps)
     if file != FILE:
         out.print(style_text((f"\nCommands read it with --config {file} or EIDET_CONFIG={file}.", "dim")))
-    hint_variables(choices)
+    _hint_variables(choices)
 
 
-def hint_variables(choices: Choices) -> None:
+def _hint_variables(choices: Choices) -> None:
     """A variable of the environment wins over the file: say so where it says something else."""
     variable = os.environ.get("EIDET_MEMORY")
     if variable and variable != choices.memory:
         typer.echo("note: EIDET_MEMORY is set to another memory, and wins over the file", err=True)
+
+
+_HEAD: Final = """\
+# Settings of Eidet. Every `eidet` command that runs in this folder reads this file.
+# Python programs read it if EIDET_CONFIG names it: EIDET_CONFIG=eidet.toml python agent.py
+# Options (--at, --language …) and EIDET_* variables win over this file.
+# A line that begins with "# " and a name is a default: remove the "# " to change it.
+# `eidet doctor` checks the result. Paths start at the folder where a command runs.
+
+[eidet]
+"""
+
+_REST: Final = """\
+# Durability.
+# durability = "process"  # survives kill -9; "power" also survives a power cut, and writes slower
+
+# What is remembered.
+# facts = true  # read facts out of texts: who lives where, since when
+# weigh = false  # estimate importance from the text where you give none
+# keep_duplicates = false  # store a fact again even if its scope has it word for word
+
+# Trust. See `eidet review --help` and `eidet mark --help`.
+# poison = "untrusted"  # scan texts for injected instructions: "untrusted", "all" or "off"
+# audit_recalls = false  # with an audit log: note reads, too
+
+# How memories age. `eidet maintain` applies it.
+[eidet.upkeep]
+# short_age_days = 30.0  # unused for this long, a memory keeps less detail
+# middle_age_days = 180.0  # unused for this long, only its gist is shown
+# half_life_days = 30.0  # how fast unused memories fade
+
+# How long memories are kept; the first policy that matches decides. Remove the "#" signs to use it.
+#[[eidet.retention]]
+#scope = "**"
+#kinds = ["message"]
+#then = "delete"
+#days = 365
+"""
+
+
+def make_text(choices: Choices) -> str:
+    """The whole file."""
+    lines = [
+        "# Where memories live: a file, or a URL such as postgresql://user@host/name or redis://host.",
+        f"memory = {quote(choices.memory)}",
+        "",
+        "# The language of the texts, for the forms of words: en, de, fr, es … or none.",
+        f"language = {quote(choices.language)}",
+        "",
+        "# What turns texts into vectors; `eidet rebuild --reembed` changes it later.",
+        _describe_embedder(choices.embedder),
+        "",
+        "# Personal data and secrets in texts: off (stored as they are), redact, mask, label or refuse.",
+        f"guard = {quote(choices.guard)}",
+        "",
+    ]
+    return _HEAD + "\n".join(lines) + "\n" + _REST
+
+
+def _describe_embedder(name: str | None) -> str:
+    if name is None:
+        return '# embedder = "wordllama"'
+    return f"embedder = {quote(name)}"
+
+
+def quote(text: str) -> str:
+    """A text as TOML writes it; JSON's form is one of them."""
+    return dumps(text, ensure_ascii=False)

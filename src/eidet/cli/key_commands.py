@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.errors import BadInput, Misconfigured, Refused
-from .json_output import emit, emit_or_tell
 from .memory_options import Which, command
 from .serve_command import api
-from .show import progress_bar
+from .show import emit, emit_or_tell, progress_bar
 
 if TYPE_CHECKING:
     from ..trust.seal.key_rotation import Checked

@@ -56,11 +56,11 @@ def mcp(
         return
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("eidet mcp", extra="mcp")
-    from ..server.mcp.stdio import serve_stdio
+    from ..server.mcp import serve_stdio
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     memory = on.open_async()
-    caller = make_caller(on.scope, rights)
+    caller = _make_caller(on.scope, rights)
     if sys.stdin.isatty():
         typer.echo(
             "Waiting for an agent on stdin. `eidet mcp --print-config` says how to add it; Ctrl-D ends.",
@@ -69,15 +69,15 @@ def mcp(
     asyncio.run(serve_stdio(memory, caller, on.one_scope, graph_tools=graph_tools))
 
 
-def make_caller(scope: str | None, rights: str) -> Caller:
-    """Whoever is at the other end of the pipe."""
-    from ..server.access import LOCAL, Caller, read_rights
+def _make_caller(scope: str | None, rights: str) -> Caller:
+    """Makes the caller for the agent at the other end of the pipe."""
+    from ..server.access import LOCAL, Caller, parse_rights
 
     scopes = (ALL,)
     if scope is not None:
         scopes = (Scope.exactly(scope).path,)
     given = [one.strip() for one in rights.split(",")]
-    return Caller(name=None, scopes=scopes, rights=read_rights(given, "--rights"), limits=LOCAL.limits)
+    return Caller(name=None, scopes=scopes, rights=parse_rights(given, "--rights"), limits=LOCAL.limits)
 
 
 def show_config(on: Which, rights: str, graph_tools: bool) -> None:
@@ -96,7 +96,7 @@ def show_config(on: Which, rights: str, graph_tools: bool) -> None:
 
 def describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]:
     """The entry of a configuration file. A URL with a password goes into the environment."""
-    command, *args = find_command()
+    command, *args = _find_command()
     args.append("mcp")
     server: dict[str, Any] = {"command": command, "args": args}
     if "://" not in on.at:
@@ -116,8 +116,8 @@ def describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]
     return server
 
 
-def find_command() -> list[str]:
-    """How an agent starts `eidet` from anywhere."""
+def _find_command() -> list[str]:
+    """Finds a command that starts `eidet` from any folder."""
     beside = Path(sys.executable).with_name("eidet")
     if beside.exists():
         return [str(beside)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -14,15 +14,25 @@ import typer
 
 from ..core.errors import Misconfigured, NotFound
 from ..core.scope import ALL, Scope
+from ..core.verb_table import FIND, SCOPE, Argument, Form
 from ..net.url import is_server
-from .plain_values import PlainCommand
+from .parse import end_of, json_of, meta_of, place_of
 
 if TYPE_CHECKING:
     from ..aio import AsyncMemory
     from ..core.settings import Settings
     from ..memory import Memory
 
+
+if TYPE_CHECKING:
+    from ..memory import Memory
+from typing import TYPE_CHECKING, Final
+
+from ..core.settings import Settings, read_choices, read_settings
+from .show import console, plain
+
 P = ParamSpec("P")
+Given = dict[str, Any]  # arguments of a verb that were given
 PANEL = "Which memory, and how to print"
 USUAL = "eidet.db"
 
@@ -51,7 +61,7 @@ class Which:
         typer.Option(
             "--scope",
             "-s",
-            help="Whose memory, such as acme/ann; acme/** is acme and all below.",
+            help=SCOPE,
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -86,12 +96,10 @@ class Which:
 
     def complete(self) -> Which:
         """With what the configuration says of options that were not given."""
-        from .configuration import find_configuration, read_configuration
-
-        file = self.config or find_configuration()
+        file = self.config or _find_configuration()
         configured: Mapping[str, Any] = {}
         if file is not None:
-            configured = read_configuration(file, unasked=self.config is None)
+            configured = _read_configuration(file, unasked=self.config is None)
         at = self.at or configured.get("memory") or USUAL
         embedder = self.embedder or configured.get("embedder")
         if is_server(at) and self.embedder in (None, os.environ.get("EIDET_EMBEDDER")):
@@ -103,14 +111,14 @@ class Which:
         return Scope().path if self.scope is None else self.scope
 
     def reach(self, below: bool) -> Scope:
-        """What --scope and --below name: a scope, or one with all below it."""
+        """The scope that --scope and --below name, perhaps with all below it."""
         scope = Scope.of(self.one_scope)
         if below:
             return Scope.under(scope.path)
         return scope
 
     def reach_or_all(self, below: bool) -> Scope | None:
-        """For verbs that mean every scope when none is named."""
+        """The same, or None for every scope if none is named."""
         if self.scope in (None, ALL) and not below:
             return None
         return self.reach(below)
@@ -124,7 +132,7 @@ class Which:
         return replace(found, key=f"file:{self.key_file}")
 
     def _own_settings(self) -> Settings | None:
-        """None for a memory on a server: it has settings of its own."""
+        """The settings; None for a memory on a server, which has its own."""
         if not is_server(self.at):
             return self.settings()
         if self.key_file is not None:
@@ -180,6 +188,75 @@ class Which:
             )
 
 
+def option(argument: Argument, *flags: str, about: str = "", **how: Any) -> Any:
+    """An option, or with `about` the end of its help, as the table of verbs describes it."""
+    metavar = _METAVARS.get(argument.form)
+    return typer.Option(*flags, **({"metavar": metavar} | how), help=f"{argument.about} {about}".strip())
+
+
+class Options:
+    """Options of a command that the table of verbs describes; the command gets those that were given.
+
+    A command takes a group of them by one parameter: `filters: Annotated[Given, Options(FILTERS, "who")]`.
+    """
+
+    def __init__(self, table: Mapping[str, Argument], *names: str, **flags: str) -> None:
+        """`flags` names options that are not called as the argument is: `kinds="--kind"`."""
+        self.names = names
+        self._table, self._flags = table, flags
+
+    def parameters(self) -> Iterator[inspect.Parameter]:
+        """Yields a parameter for each option, as typer reads it."""
+        for name in self.names:
+            argument = self._table[name]
+            kind: Any = _TYPES.get(argument.form, str)
+            if argument.several or argument.form is Form.LABELS:
+                kind = list[str]
+            flag = self._flags.get(name, f"--{name.replace('_', '-')}")
+            yield inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[kind | None, option(argument, flag, about=_NOTES.get(name, ""))],
+            )
+
+    def read(self, typed: Mapping[str, Any]) -> Given:
+        """The values that were given, as verbs take them."""
+        given = {name: self._parse_value(name, value) for name, value in typed.items()}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _parse_value(self, name: str, typed: Any) -> Any:
+        readers: Mapping[Form, Callable[[Any], Any]] = {
+            Form.LABELS: lambda pairs: meta_of(pairs or ()),
+            Form.JSON: lambda text: json_of(text, f"--{name}"),
+            Form.PLACE: place_of,
+            Form.TIME: end_of if name == "expires" else str,
+        }
+        read = readers.get(self._table[name].form)
+        if typed is None or typed == []:
+            return None
+        return typed if read is None else read(typed)
+
+
+_TYPES: Final[Mapping[Form, Any]] = {Form.NUMBER: float, Form.WHOLE: int, Form.FLAG: bool}
+_METAVARS: Final = {
+    Form.TIME: "TIME",
+    Form.PLACE: "X,Y",
+    Form.JSON: "JSON",
+    Form.LABELS: "KEY=VALUE",
+    Form.NUMBER: "NUMBER",
+}
+_NOTES: Final = {"expires": "Or in 45m, 12h, 30d.", "place": "Or X,Y,Z."}
+Filters = Annotated[
+    Given,
+    Options(
+        FIND,
+        *("kinds", "session", "agent", "who", "trust", "since", "until", "as_of", "known_at"),
+        kinds="--kind",
+    ),
+]
+
+
 def command(
     app: typer.Typer, *, name: str | None = None, scoped: bool = True
 ) -> Callable[[Callable[Concatenate[Which, P], None]], Callable[Concatenate[Which, P], None]]:
@@ -189,7 +266,7 @@ def command(
     """
 
     def add(run: Callable[Concatenate[Which, P], None]) -> Callable[Concatenate[Which, P], None]:
-        app.command(name, cls=PlainCommand)(_with_options(run, scoped))
+        app.command(name)(_with_options(run, scoped))
         return run
 
     return add
@@ -200,13 +277,90 @@ def _with_options(run: Callable[..., None], scoped: bool) -> Callable[..., None]
     shared = dict(inspect.signature(Which, eval_str=True).parameters)
     if not scoped:
         del shared["scope"]
+    groups = {p.name: group for p in own for group in getattr(p.annotation, "__metadata__", ())}
+    groups = {name: group for name, group in groups.items() if isinstance(group, Options)}
 
     @wraps(run)
     def start(**given: Any) -> None:
         on = Which(**{name: given.pop(name) for name in shared})
+        for name, group in groups.items():
+            given[name] = group.read({option: given.pop(option) for option in group.names})
         run(on.complete(), **given)
 
-    every = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared.values())]
+    declared = [q for p in own for q in (groups[p.name].parameters() if p.name in groups else (p,))]
+    every = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*declared, *shared.values())]
     start.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
     start.__annotations__ = {p.name: p.annotation for p in every}
     return start
+
+
+NAMED: Final = 3
+
+
+def tell_elsewhere(on: Which, memory: Memory) -> None:
+    """Names scopes that hold records, if the one that was asked for holds none."""
+    scope = on.one_scope
+    if on.json or ALL in scope:
+        return
+    counts = memory.scopes()
+    if not counts or Scope.of(scope).path in counts:
+        return
+    names = sorted(counts, key=counts.__getitem__, reverse=True)
+    listed = ", ".join(plain(name) for name in names[:NAMED])
+    if len(names) > NAMED:
+        listed += f" and {len(names) - NAMED:,} more (`eidet scopes`)"
+    console(stderr=True).print(
+        f"the scope {plain(scope)} has no records; --scope names another one: {listed}", soft_wrap=True
+    )
+
+
+FILE: Final = Path("eidet.toml")
+ROOT: Final = 0
+
+
+def _find_configuration() -> Path | None:
+    """The file in the working folder, if there is one."""
+    if FILE.is_file():
+        return FILE
+    return None
+
+
+def _read_configuration(file: Path, *, unasked: bool) -> dict[str, str]:
+    """Reads `memory` and `embedder` from a file; a file that nobody named must belong to the user."""
+    if unasked:
+        _check_own(file)
+    return read_choices(file)
+
+
+def choose_file(named: Path | None) -> Path | None:
+    """The file that a command reads: the one that was named, or else the one here."""
+    if named is not None:
+        return named
+    file = _find_configuration()
+    if file is not None:
+        _check_own(file)
+    return file
+
+
+def read_choices_here() -> dict[str, str]:
+    """Reads `memory` and `embedder` from the file here, for commands that open no memory of the user's."""
+    file = choose_file(None)
+    if file is None:
+        return {}
+    return read_choices(file)
+
+
+def read_settings_here() -> Settings:
+    """The settings of the file here, and of the environment."""
+    return read_settings(os.environ, choose_file(None))
+
+
+def _check_own(file: Path) -> None:
+    """Raises `Misconfigured` for a file of somebody else, who could send memories elsewhere with it."""
+    if os.name != "posix":
+        return
+    owner = file.stat().st_uid
+    if owner not in (os.geteuid(), ROOT):
+        raise Misconfigured(
+            f"{file.absolute()} belongs to another user: read it, then name it with --config {file}"
+        )

@@ -34,18 +34,14 @@ def end_of(text: str | None) -> str | timedelta | None:
 
 def place_of(text: str | None) -> list[float] | None:
     try:
-        if text is None:
-            return None
-        return [float(part) for part in text.split(",")]
+        return None if text is None else [float(part) for part in text.split(",")]
     except ValueError:
         raise BadInput(f"a place must be x,y or x,y,z in numbers, not {text!r}") from None
 
 
 def json_of(text: str | None, what: str) -> Json:
     try:
-        if text is None:
-            return None
-        return json.loads(text)
+        return None if text is None else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{what} is not JSON{_locate(error)}") from None
 
@@ -122,10 +118,7 @@ def _message(line: str, where: str) -> dict[str, Json]:
     if not isinstance(message, dict) or not isinstance(message.get("role"), str):
         raise BadInput(f'{where} is not a message: it needs {{"role": …, "content": …}}')
     known: dict[str, Any] = {name: value for name, value in message.items() if name in _MESSAGE}
-    other = {}
-    for name, value in message.items():
-        if name not in _MESSAGE:
-            other[name] = value
+    other = {name: value for name, value in message.items() if name not in _MESSAGE}
     named = known.get("metadata") or {}
     if not isinstance(named, dict):
         raise BadInput(f"{where}: the metadata of a message must be a JSON object")

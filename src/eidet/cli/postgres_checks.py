@@ -28,7 +28,7 @@ _FOREIGN: Final = """
 
 
 def check_postgres(place: str, store: Store) -> Iterator[CheckResult]:
-    """Nothing for stores that are elsewhere."""
+    """Checks version, pgvector and rights; yields nothing for other stores."""
     if not place.startswith(("postgres://", "postgresql://")):
         return
     from ..store.sql.postgres.searchable import SearchableDatabase

@@ -6,22 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from ..core.verb_table import CONTEXT, FIND, RECALL
 from . import show as shown
-from .json_output import context_json, emit, emit_each, event_json, hits_json
-from .memory_options import Below, Vectors, Which, command
-from .scope_hint import tell_elsewhere
+from .memory_options import Below, Filters, Given, Options, Vectors, Which, command, option, tell_elsewhere
+from .show import context_json, emit, emit_each, event_json, hits_json
 
-Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Of this kind; repeatable.")]
-Session = Annotated[str | None, typer.Option(help="Of this session.")]
-Agent = Annotated[str | None, typer.Option(help="Of this agent.")]
-Who = Annotated[str | None, typer.Option(help="Said by this person or role.")]
-Trusts = Annotated[
-    list[str] | None, typer.Option("--trust", help="With this trust: user, tool, web …; repeatable.")
-]
-Since = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or later, ISO 8601.")]
-Until = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or earlier, ISO 8601.")]
-AsOf = Annotated[str | None, typer.Option(metavar="DATE", help="What was true then, ISO 8601.")]
-KnownAt = Annotated[str | None, typer.Option(metavar="DATE", help="What the memory knew then, ISO 8601.")]
+Times = Annotated[Given, Options(CONTEXT, "now", "as_of", "known_at")]
 Recipe = Annotated[
     str, typer.Option(help="How to rank: auto, dialogue, facts, documents, exact, or a plugin's.")
 ]
@@ -39,22 +29,12 @@ def add_to(app: typer.Typer) -> None:
 def recall(
     on: Which,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What you want to know.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits at most.")] = 10,
-    kind: Kinds = None,
-    session: Session = None,
-    agent: Agent = None,
-    who: Who = None,
-    trust: Trusts = None,
-    since: Since = None,
-    until: Until = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    filters: Filters,
+    limit: Annotated[int, option(RECALL["limit"], "--limit", "-n")] = 10,
     below: Below = False,
     recipe: Recipe = "auto",
     rerank: Rerank = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Also explain how the answer was found.")
-    ] = False,
+    explain: Annotated[bool, option(RECALL["explain"], "--explain")] = False,
     vectors: Vectors = False,
 ) -> None:
     """Recall what matters for a query, best first, with reasons."""
@@ -63,18 +43,10 @@ def recall(
             query,
             scope=on.reach(below),
             limit=limit,
-            kinds=kind or None,
-            session=session,
-            agent=agent,
-            who=who,
-            trust=trust or None,
-            since=since,
-            until=until,
-            as_of=as_of,
-            known_at=known_at,
             recipe=recipe,
             rerank=rerank,
             explain=explain,
+            **filters,
         )
         if not hits:
             tell_elsewhere(on, memory)
@@ -87,18 +59,14 @@ def recall(
 def context(
     on: Which,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about.")],
-    budget: Annotated[int, typer.Option("--budget", "-b", help="Tokens at most.")] = 1000,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits to choose from.")] = 50,
-    neighbours: Annotated[int, typer.Option(help="Turns before and after each hit.")] = 1,
-    headings: Annotated[bool, typer.Option(help="Headings for the parts and sessions.")] = True,
+    times: Times,
+    budget: Annotated[int, option(CONTEXT["budget"], "--budget", "-b")] = 1000,
+    limit: Annotated[int, option(CONTEXT["limit"], "--limit", "-n")] = 50,
+    neighbours: Annotated[int, option(CONTEXT["neighbours"])] = 1,
+    headings: Annotated[bool, option(CONTEXT["headings"])] = True,
     counter: Annotated[
         str, typer.Option(help="What counts tokens: estimate, words, llama, splintr:NAME, file:PATH.")
     ] = "estimate",
-    now: Annotated[
-        str | None, typer.Option(metavar="TIME", help="The time of the question; default: now.")
-    ] = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
     recipe: Recipe = "auto",
     below: Below = False,
 ) -> None:
@@ -111,11 +79,9 @@ def context(
             neighbours=neighbours,
             headings=headings,
             counter=counter,
-            now=now,
-            as_of=as_of,
-            known_at=known_at,
             recipe=recipe,
             scope=on.reach(below),
+            **times,
         )
         if not packed.hits:
             tell_elsewhere(on, memory)
@@ -127,24 +93,10 @@ def context(
 
 def find(
     on: Which,
-    kind: Kinds = None,
-    session: Session = None,
-    agent: Agent = None,
-    who: Who = None,
-    trust: Trusts = None,
-    since: Since = None,
-    until: Until = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    order: Annotated[
-        str,
-        typer.Option(
-            help="seq, occurred, created, importance, step, uses or a path such as data.price; "
-            "a leading - reverses."
-        ),
-    ] = "-occurred",
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 20,
-    offset: Annotated[int, typer.Option(help="How many to skip.")] = 0,
+    filters: Filters,
+    order: Annotated[str, option(FIND["order"])] = "-occurred",
+    limit: Annotated[int, option(FIND["limit"], "--limit", "-n")] = 20,
+    offset: Annotated[int, option(FIND["offset"])] = 0,
     below: Below = False,
     vectors: Vectors = False,
 ) -> None:
@@ -153,21 +105,7 @@ def find(
     With --json one a line.
     """
     with on.open_memory() as memory:
-        records = memory.find(
-            scope=on.reach(below),
-            kinds=kind or None,
-            session=session,
-            agent=agent,
-            who=who,
-            trust=trust or None,
-            since=since,
-            until=until,
-            as_of=as_of,
-            known_at=known_at,
-            order=order,
-            limit=limit,
-            offset=offset,
-        )
+        records = memory.find(scope=on.reach(below), order=order, limit=limit, offset=offset, **filters)
         if not records:
             tell_elsewhere(on, memory)
     if on.json:

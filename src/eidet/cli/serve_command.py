@@ -10,8 +10,8 @@ import typer
 
 from ..core.environment import change_settings
 from ..core.errors import BadInput, MissingExtra
-from .json_output import emit
 from .memory_options import Which, command
+from .show import emit
 
 if TYPE_CHECKING:
     from ..server.server_settings import ServerSettings
@@ -114,7 +114,7 @@ def serve(
 
 
 def tell_addresses(server: ServerSettings, place: str, port: int) -> None:
-    """Where everything is, and how to stop it; `port` is the one that it listens on."""
+    """Prints the addresses of a server that listens on `port`, and how to stop it."""
     scheme = "http" if server.tls_cert is None else "https"
     host = f"[{server.host}]" if ":" in server.host else server.host
     base = f"{scheme}://{host}:{port}"
@@ -166,10 +166,10 @@ def api(
 
     A key is shown once; the file keeps a hash of it.
     """
-    from ..server.keys_file import add_key, remove_key
+    from ..server.access import add_key, remove_key
 
     if name is None:
-        list_callers(keys, json=json)
+        _list_callers(keys, json=json)
     elif revoke:
         remove_key(keys, name)
         typer.echo(f"revoked {name} in {keys}", err=True)
@@ -185,8 +185,8 @@ def split_words(said: list[str]) -> list[str]:
     return [word.strip() for one in said for word in one.split(",") if word.strip()]
 
 
-def list_callers(keys: Path, *, json: bool) -> None:
-    from ..server.keys_file import list_keys
+def _list_callers(keys: Path, *, json: bool) -> None:
+    from ..server.access import list_keys
 
     for key in list_keys(keys):
         caller = key.caller

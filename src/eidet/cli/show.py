@@ -1,17 +1,25 @@
-"""Answers for people: tables and lines of rich, which leaves colours out where they do not belong."""
+"""Answers for people, in tables and lines of rich, and answers as JSON.
+
+In JSON times are ISO 8601 in UTC, and vectors are left out unless asked for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime
+from json import dumps
 from typing import TYPE_CHECKING, Any, Final
+
+import typer
 
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
-from ..core.record import Record
+from ..core.record import Record, iso_time
+from ..core.record_table import FIELDS, RecordField
 from ..core.session_summary import SessionSummary
-from ..core.state import dump_state
+from ..core.state import State, dump_state
 from ..core.validate import dump_json
 
 if TYPE_CHECKING:
@@ -82,11 +90,8 @@ def table(*columns: str) -> Table:
 
 
 def show_record(record: Record, most: int = LISTED) -> Text:
-    """What a record says, by whom, and under it how to name it."""
-    if record.who:
-        who = f"{record.who}: "
-    else:
-        who = ""
+    """Shows who said what, with the id below."""
+    who = f"{record.who}: " if record.who else ""
     return style_text((who, "bold"), shorten(record.text, most), (f"\n{record.id}", "dim"))
 
 
@@ -95,13 +100,13 @@ def tell_hits(hits: Hits) -> None:
     if not hits:
         console(stderr=True).print("nothing found")
     else:
-        out.print(hits_table(hits))
+        out.print(_hits_table(hits))
     if hits.trace is not None:
         out.print()
-        out.print(trace_table(hits.trace))
+        out.print(_trace_table(hits.trace))
 
 
-def hits_table(hits: Iterable[Hit]) -> Table:
+def _hits_table(hits: Iterable[Hit]) -> Table:
     made = table("score")
     made.add_column("when", width=MINUTE)
     add_reasons(made)
@@ -128,17 +133,14 @@ def with_reasons(record: Record, why: str) -> tuple[Text, ...]:
     return (show_record(record) + style_text((f"\n{why}", "cyan")),)
 
 
-def trace_table(trace: Trace) -> Table:
+def _trace_table(trace: Trace) -> Table:
     made = grid("bold", "")
     made.add_row("terms", ", ".join(trace.terms) or "none")
     made.add_row("scopes", plain(", ".join(trace.scopes)))
     made.add_row("searched", f"{trace.searched:,} records, {trace.filtered:,} of them filtered out")
     for arm, found in trace.arms.items():
         weight = trace.weights.get(arm, 0.0)
-        if found:
-            best = f", the best {found[0][1]:.2f}"
-        else:
-            best = ""
+        best = f", the best {found[0][1]:.2f}" if found else ""
         made.add_row(f"by {arm}", f"{len(found):,} found{best}, weight {weight:.2f}")
     spent = ", ".join(f"{stage} {millis:.2f}" for stage, millis in trace.millis.items())
     made.add_row("time", f"{sum(trace.millis.values()):.2f} ms ({spent})")
@@ -180,26 +182,24 @@ def tell_record(record: Record, most: int = SHOWN) -> None:
 
 
 def _fields(record: Record) -> Iterator[tuple[str, str]]:
-    times = ("created", "occurred", "last_used", "expires")
-    names = ("id", "scope", "kind", "tier", "trust", "text", "who", "agent", "session", "step", "source")
-    for name in names:
-        yield name, _value(getattr(record, name))
-    for name in times:
-        yield name.replace("_", " "), local_time(getattr(record, name)) or "-"
-    yield "place", ", ".join(f"{axis:g}" for axis in record.place) if record.place else "-"
-    yield "data", "-" if record.data is None else dump_json(record.data)
-    yield "meta", dump_json(record.meta) if record.meta else "-"
-    yield "state", dump_state(record.state) or "-"
-    yield "derived from", ", ".join(record.derived_from) or "-"
-    for name in ("importance", "uses", "level", "version", "seq", "digest"):
-        yield name, _value(getattr(record, name))
+    for one in FIELDS:
+        if one.shown:
+            yield one.name.replace("_", " "), _cell(one, getattr(record, one.name))
+    yield "digest", record.digest
     yield "vector", "none" if record.vector is None else f"{len(record.vector) // 4} numbers"
 
 
-def _value(value: object) -> str:
-    if value is None:
+def _cell(field: RecordField, value: Any) -> str:
+    """A value of a record for people; what is absent or empty is a dash."""
+    if isinstance(value, State):
+        return dump_state(value) or "-"
+    if value is None or value in ({}, ()):
         return "-"
-    return str(value)
+    if field.is_time:
+        return local_time(value)
+    if isinstance(value, tuple):
+        return ", ".join(str(one) for one in value)
+    return dump_json(value) if field.in_json else str(value)
 
 
 def tell_heading(title: str) -> None:
@@ -223,10 +223,7 @@ def tell_events(events: Sequence[Event]) -> None:
     made = table("when", "what", "version", "by")
     made.add_column("before", ratio=1)
     for event in events:
-        if event.before is None:
-            before = ""
-        else:
-            before = shorten(dump_json(event.before), LISTED)
+        before = "" if event.before is None else shorten(dump_json(event.before), LISTED)
         made.add_row(
             local_time(event.at), event.what, str(event.version), plain(event.by or ""), plain(before)
         )
@@ -261,16 +258,14 @@ def tell_sessions(found: Sequence[SessionSummary], *, scopes: bool) -> None:
     console().print(made)
 
 
-def store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """How the server does that a memory is on, or each store of several, and what waits for one."""
+def _store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Describes the state of the server, or of each store and its outbox."""
     if "state" in stores:
         yield "server", stores["state"]
         return
     for name in ("short", "long"):
         if name in stores:
-            why = ""
-            if stores[name]["error"]:
-                why = f": {stores[name]['error']}"
+            why = f": {stores[name]['error']}" if stores[name]["error"] else ""
             yield f"{name} store", stores[name]["state"] + why
     if waiting := stores.get("outbox", {}).get("waiting"):
         yield "outbox", f"{waiting:,} waiting"
@@ -278,26 +273,24 @@ def store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def tell_stats(stats: Mapping[str, Any]) -> None:
     made = grid("bold", "")
-    aside = ""
-    if stats.get("quarantined"):
-        aside = f" ({stats['quarantined']:,} in quarantine)"
+    aside = f" ({stats['quarantined']:,} in quarantine)" if stats.get("quarantined") else ""
     made.add_row("records", f"{stats['records']:,}{aside}")
     made.add_row("scopes", f"{stats['scopes']:,}")
     made.add_row("size", size_text(stats["store_bytes"]))
     made.add_row("embedder", stats["embedder"])
     made.add_row("language", stats["language"])
-    for name, described in store_rows(stats.get("stores", {})):
+    for name, described in _store_rows(stats.get("stores", {})):
         made.add_row(name, described)
     console().print(made)
-    tell_retrieval(stats["retrieval"])
+    _tell_retrieval(stats["retrieval"])
     for name, counts in (("kind", stats["kinds"]), ("tier", stats["tiers"])):
         if counts:
             console().print()
-            console().print(shares_table(name, counts))
+            console().print(_shares_table(name, counts))
 
 
-def tell_retrieval(told: Mapping[str, Any]) -> None:
-    """How recalls went; nothing if there were none."""
+def _tell_retrieval(told: Mapping[str, Any]) -> None:
+    """Prints figures on recalls, if there were any."""
     if not told["recalls"]:
         return
     made = table(f"the last {told['window_days']} days")
@@ -321,7 +314,7 @@ def _share(rate: Mapping[str, float] | None) -> tuple[str, str]:
     return f"{rate['value']:.1%}", f"{rate['low']:.1%} to {rate['high']:.1%}, of {rate['of']:,}"
 
 
-def shares_table(name: str, counts: Mapping[str, int]) -> Table:
+def _shares_table(name: str, counts: Mapping[str, int]) -> Table:
     made = table(name)
     made.add_column("records", justify="right")
     made.add_column("", style="cyan")
@@ -332,13 +325,13 @@ def shares_table(name: str, counts: Mapping[str, int]) -> Table:
 
 
 def size_text(count: float) -> str:
-    for unit in ("bytes", "KB", "MB"):
-        if count < 1000:
-            if unit == "bytes":
-                return f"{count:.0f} {unit}"
-            return f"{count:.1f} {unit}"
+    if count < 1000:
+        return f"{count:.0f} bytes"
+    for unit in ("KB", "MB"):
         count /= 1000
-    return f"{count:.1f} GB"
+        if count < 1000:
+            return f"{count:.1f} {unit}"
+    return f"{count / 1000:.1f} GB"
 
 
 @contextmanager
@@ -353,3 +346,45 @@ def progress_bar(label: str, *, shown: bool = True) -> Iterator[Callable[[int, i
     with Progress(console=err, transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+_ESCAPES: Final = {sign: dumps(chr(sign))[1:-1] for sign in STEERING if sign > 126} | {127: "\\u007f"}
+
+
+def emit(answer: object) -> None:
+    """One JSON document, on one line; what would steer a terminal is written as JSON escapes it."""
+    typer.echo(dump_json(answer).translate(_ESCAPES))
+
+
+def emit_each(answers: Iterable[object]) -> None:
+    """JSON lines."""
+    for answer in answers:
+        emit(answer)
+
+
+def emit_or_tell(json: bool, answer: object, line: str) -> None:
+    """The answer as JSON where that is asked for, else a line for people."""
+    if json:
+        emit(answer)
+    else:
+        typer.echo(line)
+
+
+def hits_json(query: str, hits: Hits, *, vectors: bool = False) -> dict[str, Any]:
+    return {"query": query} | hits.to_dict(vectors=vectors)
+
+
+def context_json(context: Context) -> dict[str, Any]:
+    return {
+        "text": context.text,
+        "tokens": context.tokens,
+        "budget": context.budget,
+        "used": [hit.id for hit in context.hits],
+        "told": [record.id for record in context.records],
+        "left_out": [hit.id for hit in context.left_out],
+        "sections": dict(context.sections),
+    }
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    return asdict(event) | {"at": iso_time(event.at)}

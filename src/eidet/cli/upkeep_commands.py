@@ -10,12 +10,14 @@ import typer
 
 from ..core.errors import BadInput
 from ..core.record import Record
-from .json_output import emit, emit_each, emit_or_tell
 from .memory_options import Below, Which, command
 from .show import (
     ID_WIDTH,
     add_reasons,
     console,
+    emit,
+    emit_each,
+    emit_or_tell,
     local_time,
     progress_bar,
     style_text,
@@ -154,9 +156,7 @@ def _tell_found(found: Sequence[Record]) -> None:
 def _reasons(record: Record) -> list[str]:
     label, mark = record.state.poison, record.state.quarantine
     why = [] if label is None else list(label.why)
-    if mark is None or mark.because is None:
-        return why
-    return [*why, mark.because]
+    return why if mark is None or mark.because is None else [*why, mark.because]
 
 
 def rebuild(

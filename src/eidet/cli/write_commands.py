@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ..core.errors import BadInput
-from .json_output import emit, emit_each
-from .memory_options import Which, command
-from .parse import end_of, json_of, lines_of, messages_of, meta_of, place_of
-from .show import console, progress_bar, show_record, style_text
+from ..core.verb_table import DETAILS, NEW_MEMORY
+from .memory_options import Given, Options, Which, command, option
+from .parse import lines_of, messages_of
+from .show import console, emit, emit_each, progress_bar, show_record, style_text
 
 if TYPE_CHECKING:
     from ..core.record import Record
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from ..memory import Memory
 
 BATCH: Final = 1000
+Details = Annotated[
+    Given,
+    Options(
+        NEW_MEMORY,
+        *("kind", "importance", "session", "agent", "who", "trust", "source", "occurred", "expires", "ttl"),
+        *("meta", "data", "id", "key", "step", "place"),
+    ),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -29,6 +37,7 @@ def add_to(app: typer.Typer) -> None:
 
 def remember(
     on: Which,
+    details: Details,
     texts: Annotated[
         list[str] | None, typer.Argument(metavar="TEXT…", help="What to remember; each text is one memory.")
     ] = None,
@@ -36,60 +45,18 @@ def remember(
     messages: Annotated[
         str | None, typer.Option(help="JSON lines of {role, content, …}; - is standard input.")
     ] = None,
-    kind: Annotated[str | None, typer.Option(help="fact, message, episode, state …")] = None,
-    importance: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
-    session: str | None = None,
-    agent: str | None = None,
-    who: Annotated[str | None, typer.Option(help="Who said it.")] = None,
-    trust: Annotated[
-        str | None, typer.Option(help="Where it comes from: trusted, user, tool, web, unknown.")
-    ] = None,
-    occurred: Annotated[str | None, typer.Option(help="When it happened, ISO 8601.")] = None,
-    expires: Annotated[str | None, typer.Option(help="ISO 8601, or 45m, 12h, 30d from now.")] = None,
-    ttl: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="It lives so long after it was made or read.")
-    ] = None,
-    pinned: Annotated[
-        bool, typer.Option("--pinned", help="Upkeep leaves it alone, and it does not expire.")
-    ] = False,
-    meta: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Repeatable.")] = None,
-    data: Annotated[str | None, typer.Option(metavar="JSON", help="Structured content.")] = None,
-    id: Annotated[str | None, typer.Option(help="An existing id gets its next version.")] = None,
-    key: Annotated[str | None, typer.Option(help="Your own name for it, instead of an id.")] = None,
-    step: int | None = None,
-    place: Annotated[str | None, typer.Option(metavar="X,Y", help="Or X,Y,Z.")] = None,
+    pinned: Annotated[bool, option(DETAILS["pinned"], "--pinned")] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Store it even if it was forgotten for good; lifts the tombstone.")
+        bool, typer.Option("--again", help="Store it even if it was forgotten for good.")
     ] = False,
 ) -> None:
     """Remember texts, the lines of a file, or messages.
 
     Prints the ids. More than 1,000 at once are stored in batches of 1,000, each of them atomic.
     """
-    details = {
-        "scope": on.one_scope,
-        "kind": kind,
-        "importance": importance,
-        "session": session,
-        "agent": agent,
-        "who": who,
-        "trust": trust,
-        "occurred": occurred,
-        "expires": end_of(expires),
-        "ttl": ttl,
-        "pinned": pinned or None,
-        "meta": meta_of(meta or ()),
-        "data": json_of(data, "--data"),
-        "id": id,
-        "key": key,
-        "step": step,
-        "place": place_of(place),
-        "again": again or None,
-    }
-    given = {}
-    for name, value in details.items():
-        if value is not None:
-            given[name] = value
+    given = details | {"scope": on.one_scope}
+    given |= {name: True for name, said in (("pinned", pinned), ("again", again)) if said}
+    data = details.get("data")
     things = _things(texts or [], file, messages, data, on.settings().text_chars)
     with on.open_memory(creates=True) as memory:
         for stored in _remember_all(memory, things, given):
@@ -97,7 +64,7 @@ def remember(
 
 
 def _things(
-    texts: list[str], file: str | None, messages: str | None, data: str | None, text_chars: int
+    texts: list[str], file: str | None, messages: str | None, data: Json, text_chars: int
 ) -> list[str] | list[dict[str, Json]] | list[None]:
     if (bool(texts) + (file is not None) + (messages is not None)) > 1:
         raise BadInput("give texts, --file or --messages, one of them")

@@ -1,11 +1,9 @@
 """The verbs of a memory that a server keeps: `Client` and `AsyncClient`.
 
     requests_of.py   each verb as the requests it makes and what it does with the answers
-    fact_requests.py   the same for `client.facts`
-    remote_verbs.py  methods from requests        refusals.py   what to do instead of verbs that no server has
-    client_namespaces.py   `client.facts`, `.upkeep`, `.trust`, `.keys`, `.admin`
-    by_address.py    `Memory("http://…")` and `AsyncMemory("http://…")`
-    packing.py       what a caller gives, as JSON          unpacking.py   JSON as records, hits, contexts
+    served_verbs.py  which verbs a server answers, and what to do instead of the others
+    remote_verbs.py  methods from requests          by_address.py   `Memory("http://…")`
+    packing.py       what a caller gives, as JSON   unpacking.py    JSON as records, hits, contexts, facts
     sending.py       one request over the wire, and what an error of the server means here
 
 A verb is written once, as a generator that yields requests. `Client` sends them and waits; `AsyncClient`
@@ -16,52 +14,27 @@ from __future__ import annotations
 
 from functools import partial
 from types import TracebackType
-from typing import Final, NoReturn, Self
+from typing import Any, Self
 
-from ..aio import AsyncMemory
+from ..aio import AsyncAdmin, AsyncKeys, AsyncMemory, AsyncTrust, AsyncUpkeep
 from ..core.observers import observable
 from ..memory import Memory
+from ..memory.admin import AdminNamespace
+from ..memory.async_facts import AsyncFacts
+from ..memory.facts import FactsNamespace
+from ..memory.keys import KeysNamespace
+from ..memory.trust import TrustNamespace
+from ..memory.upkeep import UpkeepNamespace
 from ..net.hop import Threads
-from . import refusals, requests_of
-from .client_namespaces import (
-    AsyncClientAdmin,
-    AsyncClientFacts,
-    AsyncClientKeys,
-    AsyncClientTrust,
-    AsyncClientUpkeep,
-    ClientAdmin,
-    ClientFacts,
-    ClientKeys,
-    ClientTrust,
-    ClientUpkeep,
-)
-from .remote_verbs import Async, ServedVerbs, Sync, make_absence, serve
+from .remote_verbs import Async, Sync, make_namespace, serve
 from .sending import AsyncSender, Sender, Sending
+from .served_verbs import ADMIN, FACTS, KEYS, MEMORY, TRUST, UPKEEP
 
 __all__ = ["AsyncClient", "Client", "connect"]
 
 
-VERBS: Final = ServedVerbs(
-    answered={
-        "remember": requests_of.remember,
-        "get": requests_of.get,
-        "recall": requests_of.recall,
-        "context": requests_of.context,
-        "feedback": requests_of.feedback,
-        "find": requests_of.find,
-        "count": requests_of.count,
-        "revise": requests_of.revise,
-        "forget": requests_of.forget,
-        "history": requests_of.history,
-        "scopes": requests_of.scopes,
-        "export": requests_of.export,
-        "load": requests_of.load,
-    }
-)
-
-
 @observable("remember", "recall", "context", "find", "revise", "forget", "export", "load")
-@serve(VERBS)
+@serve(MEMORY)
 class Client(Sync, Memory):
     """A memory on a server, with the verbs of `Memory`: `Client("http://127.0.0.1:8765")`.
 
@@ -72,47 +45,9 @@ class Client(Sync, Memory):
     """
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
-        super().__init__(Sender(Sending.of(url, key, timeout)))
-        self._facts = ClientFacts(self._sender)
-        self._upkeep = ClientUpkeep(self._sender)
-        self._trust = ClientTrust(self._sender)
-        self._keys = ClientKeys(self._sender)
-        self._admin = ClientAdmin(self._sender)
-
-    @property
-    def parts(self) -> NoReturn:
-        """Raises `Misconfigured`: store, index and embedder are the server's."""
-        raise make_absence(self._sender.sending.url, "the store", refusals.OPEN_STORE)
-
-    @property
-    def audit(self) -> NoReturn:
-        """Raises `Misconfigured`: the server writes the audit log."""
-        raise make_absence(self._sender.sending.url, "the audit log", "`eidet audit` reads its file")
-
-    @property
-    def facts(self) -> ClientFacts:
-        """What held when, and who is who: `client.facts.about("Ann", as_of="2024-03-01")`."""
-        return self._facts
-
-    @property
-    def upkeep(self) -> ClientUpkeep:
-        """Pins and legal holds."""
-        return self._upkeep
-
-    @property
-    def trust(self) -> ClientTrust:
-        """What a forget would take along, and what waits for a look."""
-        return self._trust
-
-    @property
-    def keys(self) -> ClientKeys:
-        """Keys of a sealed memory stay with the server: each verb says so."""
-        return self._keys
-
-    @property
-    def admin(self) -> ClientAdmin:
-        """How the memory on the server does: `client.admin.stats()`."""
-        return self._admin
+        sender = Sender(Sending.of(url, key, timeout))
+        super().__init__(sender)
+        self._namespaces: Any = _ClientNamespaces(sender)
 
     def close(self) -> None:
         """Closes the connections; closing twice is fine."""
@@ -122,7 +57,18 @@ class Client(Sync, Memory):
         return f"Client({self._sender.sending.url})"
 
 
-@serve(VERBS)
+class _ClientNamespaces:
+    """The namespaces of a client, where `Memory` looks for its own."""
+
+    def __init__(self, sender: Sender) -> None:
+        self.facts = make_namespace(FactsNamespace, FACTS, sender)
+        self.upkeep = make_namespace(UpkeepNamespace, UPKEEP, sender)
+        self.trust = make_namespace(TrustNamespace, TRUST, sender)
+        self.keys = make_namespace(KeysNamespace, KEYS, sender)
+        self.admin = make_namespace(AdminNamespace, ADMIN, sender)
+
+
+@serve(MEMORY)
 class AsyncClient(Async, AsyncMemory):
     """`Client` for asyncio, with the verbs of `AsyncMemory`: each awaits the server, none hops to a thread.
 
@@ -133,23 +79,12 @@ class AsyncClient(Async, AsyncMemory):
         sender = AsyncSender(Sending.of(url, key, timeout))
         threads: Threads[Memory] = Threads(partial(Client, url, key=key, timeout=timeout), _waits)
         super().__init__(sender, threads, threads.core)
-        self.facts: AsyncClientFacts = AsyncClientFacts(self._sender, threads, lambda: threads.core().facts)
-        self.upkeep: AsyncClientUpkeep = AsyncClientUpkeep(
-            self._sender, threads, lambda: threads.core().upkeep
-        )
-        self.trust: AsyncClientTrust = AsyncClientTrust(self._sender, threads, lambda: threads.core().trust)
-        self.keys: AsyncClientKeys = AsyncClientKeys(self._sender, threads, lambda: threads.core().keys)
-        self.admin: AsyncClientAdmin = AsyncClientAdmin(self._sender, threads, lambda: threads.core().admin)
-
-    @property
-    def parts(self) -> NoReturn:
-        """Raises `Misconfigured`: store, index and embedder are the server's."""
-        raise make_absence(self._sender.sending.url, "the store", refusals.OPEN_STORE)
-
-    @property
-    def audit(self) -> NoReturn:
-        """Raises `Misconfigured`: the server writes the audit log."""
-        raise make_absence(self._sender.sending.url, "the audit log", "`eidet audit` reads its file")
+        core = threads.core
+        self.facts = make_namespace(AsyncFacts, FACTS, sender, threads, lambda: core().facts)
+        self.upkeep = make_namespace(AsyncUpkeep, UPKEEP, sender, threads, lambda: core().upkeep)
+        self.trust = make_namespace(AsyncTrust, TRUST, sender, threads, lambda: core().trust)
+        self.keys = make_namespace(AsyncKeys, KEYS, sender, threads, lambda: core().keys)
+        self.admin = make_namespace(AsyncAdmin, ADMIN, sender, threads, lambda: core().admin)
 
     async def close(self) -> None:
         """Closes the connections; closing twice is fine."""

@@ -18,24 +18,24 @@ _DEFAULTS: Final[dict[str, object]] = {"clock": time.time}
 
 
 class RemoteMemory(Client):
-    """What `Memory("http://…")` opens. The server decides on all but the address and the key."""
+    """The class that `Memory("http://…")` opens. The server decides on all but the address and the key."""
 
     @taking(Memory.__init__)
     def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:
-        check_theirs(place, theirs)
-        super().__init__(place, key=read_key(key))
+        _check_theirs(place, theirs)
+        super().__init__(place, key=_read_key(key))
 
 
 class AsyncRemoteMemory(AsyncClient):
-    """What `AsyncMemory("http://…")` opens."""
+    """The class that `AsyncMemory("http://…")` opens."""
 
     @taking(Memory.__init__)
     def __init__(self, place: str, *, key: object = None, **theirs: Any) -> None:
-        check_theirs(place, theirs)
-        super().__init__(place, key=read_key(key))
+        _check_theirs(place, theirs)
+        super().__init__(place, key=_read_key(key))
 
 
-def check_theirs(url: str, given: Mapping[str, Any]) -> None:
+def _check_theirs(url: str, given: Mapping[str, Any]) -> None:
     """Refuses what the server has chosen already, and warns of variables that do not protect its memory."""
     names = [f"EIDET_{name.upper()}" for name in SECURITY]
     unused = [name for name in (*names, KEY_FILE) if name in os.environ]
@@ -52,7 +52,7 @@ def check_theirs(url: str, given: Mapping[str, Any]) -> None:
             )
 
 
-def read_key(key: object) -> str | None:
+def _read_key(key: object) -> str | None:
     if key is None or isinstance(key, str):
         return key
     raise Misconfigured(

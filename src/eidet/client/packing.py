@@ -1,37 +1,34 @@
-"""What a caller gives to a verb, as the JSON of a request."""
+"""What a caller gives to a verb, as the JSON of a request: each argument in the form that the table says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import timedelta
 from typing import Any, Final
 
-from ..core.dict_filters import Filter
 from ..core.draft import Draft
 from ..core.errors import BadInput
+from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_json, clean_text, moment
+from ..core.verb_table import DETAILS, Argument, Form, Verb
 from ..core.where import Box, Near
 from ..core.where_json import where_to_json
-from ..recall.options import check_options
-
-_TIMES: Final = ("occurred", "since", "until", "now", "as_of", "known_at")
-_LISTS: Final = ("kinds", "tiers", "trust")
-
-
-def pack_scope(scope: str | Scope | None) -> dict[str, str]:
-    """The parameter of a request; none where the verb may tell none from the default."""
-    if scope is None:
-        return {}
-    return {"scope": str(Scope.of(scope))}
-
+from ..graph.fact import Fact
+from ..memory.fact_arguments import check_relation, id_of, name_of
 
 _SERVERS: Final[dict[str, str]] = {
     "by": "a server notes as who acts the name of the key that a call comes with",
     "counter": "a server estimates tokens itself",
     "key": "a server signs no receipts with keys of its callers",
+    "rerank": "a server reranks as its settings say, not as a caller does",
 }
+
+
+def pack_scope(scope: str | Scope | None) -> dict[str, str]:
+    """The parameter of a request; none where the verb may tell none from the default."""
+    return {} if scope is None else {"scope": str(Scope.of(scope))}
 
 
 def check_left_out(**given: object) -> None:
@@ -41,65 +38,79 @@ def check_left_out(**given: object) -> None:
             raise BadInput(f"{_SERVERS[name]}: leave {name} out")
 
 
+def pack_arguments(verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of a request from the arguments of a call; what is None is left to the server."""
+    body: dict[str, Any] = {}
+    for name, value in given.items():
+        sent = verb.renamed.get(name, name)
+        if sent not in verb.arguments:
+            check_left_out(**{name: value})
+        elif value is not None:
+            body |= _pack_value(sent, verb.arguments[sent], value)
+    return body
+
+
 def pack_draft(draft: Draft) -> dict[str, Any]:
-    """What a draft says."""
+    """Packs the fields that a draft has."""
     body: dict[str, Any] = {}
     for one in fields(Draft):
         value = getattr(draft, one.name)
         if value is not None and value != ():
-            body |= pack_field(one.name, value)
+            body |= pack_detail(one.name, value)
     return body
 
 
-def pack_field(name: str, value: Any) -> dict[str, Any]:
-    """One field of a draft; a span of time becomes seconds."""
-    if name == "expires" and isinstance(value, timedelta):
-        return {"expires_in": value.total_seconds()}
-    if name in ("occurred", "expires"):
-        return {name: moment(value, name)}
-    if name == "ttl" and isinstance(value, timedelta):
-        return {name: value.total_seconds()}
-    if name in ("vector", "place"):
-        return {name: pack_numbers(value)}
-    if isinstance(value, str):
-        return {name: clean_text(value, name)}
-    return {name: clean_json(value, name)}
+def pack_detail(name: str, value: Any) -> dict[str, Any]:
+    """One field of a draft; the text, the id and the key are texts."""
+    return _pack_value(name, DETAILS.get(name, Argument(form=Form.TEXT)), value)
 
 
-def pack_numbers(values: Any) -> list[float]:
+def _pack_value(name: str, argument: Argument, value: Any) -> dict[str, Any]:
+    """One field of a body; a span of time becomes seconds."""
+    if isinstance(value, timedelta):
+        return {"expires_in" if name == "expires" else name: value.total_seconds()}
+    pack = _PACKERS.get(argument.form, _pack_plain)
+    if argument.several:
+        values: Iterable[Any] = [value] if isinstance(value, str) else value
+        return {name: [pack(one, name) for one in values]}
+    if name == "recipe" and not isinstance(value, str):
+        raise BadInput("a server takes a recipe by its name: auto, dialogue, facts, documents, exact")
+    return {name: pack(value, name)}
+
+
+def _pack_plain(value: Any, name: str) -> Any:
+    return clean_text(value, name) if isinstance(value, str) else clean_json(value, name)
+
+
+def _pack_numbers(values: Any, _name: str) -> list[float]:
     try:
         return [float(value) for value in values]
     except (TypeError, ValueError):
         raise BadInput(f"this needs numbers, not {values!r:.80}") from None
 
 
-def pack_filter(verb: str, where: Filter | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """A filter and its parts, as every question has them."""
-    check_options(verb, options)
-    body: dict[str, Any] = {}
-    if where is not None:
-        body["where"] = where_to_json(where)
-    for name, value in options.items():
-        if value is not None:
-            body[name] = pack_option(name, value)
-    return body
+def _pack_near(near: Near, _name: str) -> dict[str, Any]:
+    return {"place": list(near.place), "radius": near.radius}
 
 
-def pack_option(name: str, value: Any) -> Any:
-    if name in _TIMES:
-        return moment(value, name)
-    if name in _LISTS:
-        if isinstance(value, str):
-            return [str(value)]
-        return [str(one) for one in value]
-    if isinstance(value, Near):
-        return {"place": list(value.place), "radius": value.radius}
-    if isinstance(value, Box):
-        return {"low": list(value.low), "high": list(value.high)}
-    if name == "vector":
-        return pack_numbers(value)
-    if name == "recipe" and not isinstance(value, str):
-        raise BadInput("a server takes a recipe by its name: auto, dialogue, facts, documents, exact")
-    if name == "rerank":
-        raise BadInput("a server reranks as its settings say, not as a caller does: leave rerank out")
-    return clean_json(value, name)
+def _pack_box(box: Box, _name: str) -> dict[str, Any]:
+    return {"low": list(box.low), "high": list(box.high)}
+
+
+def _pack_id(said: Fact | Record | str, _name: str) -> str:
+    return clean_text(said, "an id") if isinstance(said, str) else said.id
+
+
+_PACKERS: Final[Mapping[Form, Callable[[Any, str], Any]]] = {
+    Form.TIME: moment,
+    Form.PLACE: _pack_numbers,
+    Form.VECTOR: _pack_numbers,
+    Form.NEAR: _pack_near,
+    Form.BOX: _pack_box,
+    Form.FILTER: lambda where, _: where_to_json(where),
+    Form.ENTITY: lambda entity, _: id_of(entity),
+    Form.NAME: lambda entity, _: name_of(entity),
+    Form.RELATION: lambda relation, _: check_relation(relation),
+    Form.PATTERN: lambda pattern, _: list(pattern),
+    Form.FACT: _pack_id,
+}

@@ -1,7 +1,6 @@
 """Methods that a server answers, with the signatures, overloads and docstrings of the verbs they are.
 
-`ServedVerbs` says once which verbs those are; `serve` makes the methods of a client of it, and those of a
-client for asyncio.
+`serve` overrides the verbs that a client inherits, for a client that waits and for one of asyncio alike.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, update_wrapper
-from typing import Any, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from ..core.errors import Misconfigured
 from ..memory import Memory
@@ -19,16 +18,20 @@ from ..net.hop import Hopping, Threads
 from .requests_of import Arguments, Steps
 from .sending import AsyncSender, Sender
 
-C = TypeVar("C", bound=KeptByServer)
+C = TypeVar("C")
 Requests = Callable[[Arguments], Steps[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedVerbs:
-    """Which verbs a server answers, by the requests they make, and what to do instead of the others."""
+    """Which verbs a server answers, by the requests they make, and what to do instead of the others.
+
+    `absent` names attributes that stay with the server: what they are, and what to do instead.
+    """
 
     answered: Mapping[str, Requests] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    absent: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 class Sync(KeptByServer):
@@ -50,43 +53,57 @@ def serve(verbs: ServedVerbs) -> Callable[[type[C]], type[C]]:
     """Overrides the verbs that a class inherits: each asks the server, or says what to do instead."""
 
     def fill(owner: type[C]) -> type[C]:
-        answer, refuse = ask, refuse_to_ask
-        if issubclass(owner, Async):
-            answer, refuse = await_answer, await_refusal
-        for name, requests in verbs.answered.items():
-            setattr(owner, name, answer(getattr(owner, name), requests))
-        for name, instead in verbs.refused.items():
-            setattr(owner, name, refuse(getattr(owner, name), instead))
+        for name in (*verbs.answered, *verbs.refused):
+            verb = _ask(getattr(owner, name), verbs.answered.get(name), verbs.refused.get(name, ""))
+            setattr(owner, name, _wait(verb) if issubclass(owner, Async) else verb)
+        for name, (what, instead) in verbs.absent.items():
+            setattr(owner, name, _make_absent(what, instead))
         return owner
 
     return fill
 
 
-def ask(like: Callable[..., Any], requests: Requests) -> Callable[..., Any]:
-    """Makes a method that sends the requests of a verb."""
+def make_namespace(base: type[C], verbs: ServedVerbs, *given: Any) -> C:
+    """A namespace of a memory that a server keeps; `given` is what `Sync` or `Async` takes."""
+    if base not in _classes:
+        kind = Async if issubclass(base, Hopping) else Sync
+        made = type(f"Remote{base.__name__}", (kind, base), {"__doc__": base.__doc__})
+        _classes[base] = serve(verbs)(made)
+    new: C = _classes[base](*given)
+    return new
 
-    def run(self: Sync, /, *args: Any, **kwargs: Any) -> Any:
-        return self._sender.run(requests(bind_arguments(like, args, kwargs)))
+
+_classes: Final[dict[type, Any]] = {}  # made when a client first needs them
+
+
+def _ask(like: Callable[..., Any], requests: Requests | None, instead: str) -> Callable[..., Any]:
+    """Makes a method that sends the requests of a verb, or refuses where there are none."""
+
+    def run(self: Sync | Async, /, *args: Any, **kwargs: Any) -> Any:
+        if requests is None:
+            url = self._sender.sending.url
+            raise Misconfigured(f"the server {url} offers no {like.__name__}(): {instead}")
+        return self._sender.run(requests(_bind(like, args, kwargs)))
 
     return update_wrapper(run, like)
 
 
-def await_answer(like: Callable[..., Any], requests: Requests) -> Callable[..., Any]:
-    """The same for asyncio."""
+def _wait(ask: Callable[..., Any]) -> Callable[..., Any]:
+    """The same as a coroutine."""
 
     async def run(self: Async, /, *args: Any, **kwargs: Any) -> Any:
-        return await self._sender.run(requests(bind_arguments(like, args, kwargs)))
+        return await ask(self, *args, **kwargs)
 
-    return update_wrapper(run, like)
-
-
-_read_signature = cache(inspect.signature)  # of a verb, when it is first called
+    return update_wrapper(run, ask)
 
 
-def bind_arguments(verb: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
-    """What a call of a verb was given, by name, with defaults; a call that does not fit is a `TypeError`."""
+_signature_of = cache(inspect.signature)  # of a verb, when it is first called
+
+
+def _bind(verb: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
+    """Binds the arguments of a call by name, with defaults; raises `TypeError` if they do not fit."""
     try:
-        bound = _read_signature(verb).bind(None, *args, **kwargs)
+        bound = _signature_of(verb).bind(None, *args, **kwargs)
     except TypeError as error:
         raise TypeError(f"{verb.__name__}() {error}") from None
     bound.apply_defaults()
@@ -95,28 +112,11 @@ def bind_arguments(verb: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapp
     return given
 
 
-def refuse_to_ask(like: Callable[..., Any], instead: str) -> Callable[..., Any]:
-    """Makes a method for a verb that no server offers; its error says what to do instead."""
+def _make_absent(what: str, instead: str) -> property:
+    """Makes an attribute that stays with the server."""
 
-    def run(self: Sync, /, *_args: Any, **_kwargs: Any) -> Any:
-        raise make_refusal(self._sender.sending.url, like, instead)
+    def refuse(self: Sync | Async) -> NoReturn:
+        url = self._sender.sending.url
+        raise Misconfigured(f"{what} of this memory stays with the server {url}: {instead}")
 
-    return update_wrapper(run, like)
-
-
-def await_refusal(like: Callable[..., Any], instead: str) -> Callable[..., Any]:
-    """The same for asyncio."""
-
-    async def run(self: Async, /, *_args: Any, **_kwargs: Any) -> Any:
-        raise make_refusal(self._sender.sending.url, like, instead)
-
-    return update_wrapper(run, like)
-
-
-def make_refusal(url: str, verb: Callable[..., Any], instead: str) -> Misconfigured:
-    return Misconfigured(f"the server {url} offers no {verb.__name__}(): {instead}")
-
-
-def make_absence(url: str, what: str, instead: str) -> Misconfigured:
-    """For an attribute that stays with the server."""
-    return Misconfigured(f"{what} of this memory stays with the server {url}: {instead}")
+    return property(refuse, doc=f"Raises `Misconfigured`: {what} stays with the server.")

@@ -10,39 +10,31 @@ import json
 import uuid
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_type_hints
 from urllib.parse import quote
 
 from ..core.arguments import check_most, check_offset
 from ..core.errors import BadInput, Corrupt, NotFound
 from ..core.event import Event
+from ..core.fact_verb_table import FACTS
 from ..core.hit import Hit, Hits, Trace
+from ..core.read_options import check_options
 from ..core.record import Record
 from ..core.remembered import FoundList, RememberedList
 from ..core.scope import ALL, Scope
 from ..core.session_summary import SessionSummary
-from ..core.validate import clean_json, clean_text, moment
+from ..core.validate import clean_text
+from ..core.verb_table import REMEMBER, VERBS
 from ..memory.export_import import Progress
+from ..memory.fact_arguments import part_of
+from ..memory.facts import FactsNamespace
 from ..memory.records import check_unchanged
 from ..recall.pack import Context
 from ..trust.privacy.quarantine import LABELLED
 from ..write.shape import drafts_of
-from .packing import check_left_out, pack_draft, pack_field, pack_filter, pack_option, pack_scope
+from .packing import check_left_out, pack_arguments, pack_detail, pack_draft, pack_scope
 from .sending import WireRequest
-from .unpacking import (
-    unpack_context,
-    unpack_events,
-    unpack_forgotten,
-    unpack_hits,
-    unpack_preview,
-    unpack_record,
-    unpack_records,
-    unpack_remembered,
-    unpack_session,
-)
-
-if TYPE_CHECKING:
-    from ..trust.erase import Forgotten, Preview
+from .unpacking import unpack, unpack_remembered
 
 T = TypeVar("T")
 Steps = Generator[WireRequest, Any, T]
@@ -51,22 +43,17 @@ PAGE: Final = 500  # records that one request asks for
 
 
 def remember(given: Arguments) -> Steps[Record | RememberedList]:
-    """Each call has an idempotency key of its own, so that sending it again never stores anything twice."""
+    """Stores under an idempotency key of its own, so that a retry never stores anything twice."""
     details: dict[str, Any] = {name: value for name, value in given["details"].items() if value is not None}
     scope = details.pop("scope", Scope().path)
-    body: dict[str, Any] = {}
-    for name in ("keep_duplicates", "again", "version"):
-        if name in details:
-            body[name] = details.pop(name)
+    body = {name: details.pop(name) for name in REMEMBER if name in details}
     drafts, single = drafts_of(given["what"], details)
     if not drafts:
         return RememberedList()
     body["memories"] = [pack_draft(draft) for draft in drafts]
     answer = yield _post("/v1/memories", scope, body, headers=_make_key())
     stored = unpack_remembered(answer)
-    if single:
-        return stored[0]
-    return stored
+    return stored[0] if single else stored
 
 
 def _post(path: str, scope: str | Scope | None, body: Any, **how: Any) -> WireRequest:
@@ -83,35 +70,32 @@ def get(given: Arguments) -> Steps[Record | list[Record | None] | None]:
     found: list[Record | None] = []
     for start in range(0, len(wanted), PAGE):
         answer = yield _post("/v1/get", given["scope"], {"ids": wanted[start : start + PAGE]})
-        for one in answer["memories"]:
-            found.append(None if one is None else unpack_record(one))
-    if single:
-        return found[0]
-    return found
+        found += unpack(list[Record | None], answer["memories"])
+    return found[0] if single else found
 
 
-def recall(given: Arguments) -> Steps[Hits]:
-    body = {"query": clean_json(given["query"], "a query"), "limit": given["limit"]}
-    body |= pack_filter("recall", given["where"], given["options"])
-    return unpack_hits((yield _post("/v1/recall", given["scope"], body)))
+def ask(name: str, unpack_answer: Callable[[Any], T], **fixed: Any) -> Callable[[Arguments], Steps[T]]:
+    """Makes the request of a verb of the table: its arguments by name, and what the server answers."""
+    verb = VERBS[name]
+
+    def steps(given: Arguments) -> Steps[T]:
+        body = _pack_question(name, given) | fixed
+        again = verb.repeatable or bool(fixed)
+        answer = yield _post(f"/v1/{name}", given["scope"], body, repeatable=again)
+        return unpack_answer(answer[verb.answer] if verb.answer else answer)
+
+    return steps
 
 
-def context(given: Arguments) -> Steps[Context]:
-    """The server counts the tokens."""
-    if given["counter"] != "estimate":  # the server's own, by name
-        check_left_out(counter=given["counter"])
-    recipe = given["recipe"]
-    body: dict[str, Any] = {
-        "query": clean_json(given["query"], "a query"),
-        "recipe": None if recipe is None else pack_option("recipe", recipe),
-    }
-    for name in ("budget", "limit", "neighbours", "headings", "fence", "reveal", "least"):
-        body[name] = given[name]
-    body |= pack_filter("context", given["where"], given["options"])
-    for name in ("now", "as_of", "known_at"):
-        if given[name] is not None:
-            body[name] = moment(given[name], name)
-    return unpack_context((yield _post("/v1/context", given["scope"], body)))
+def _pack_question(name: str, given: Arguments) -> dict[str, Any]:
+    """The body of a verb with a filter, whose parts are `options` of the call."""
+    check_options(name, given["options"])
+    asked = {**given, **given["options"]}
+    if asked.get("counter") == "estimate":  # the server's own, by name
+        del asked["counter"]
+    for taken in ("scope", "options"):
+        del asked[taken]
+    return pack_arguments(VERBS[name], asked)
 
 
 def feedback(given: Arguments) -> Steps[None]:
@@ -132,7 +116,7 @@ def feedback(given: Arguments) -> Steps[None]:
 
 def find(given: Arguments) -> Steps[FoundList]:
     """Page by page."""
-    fields = pack_filter("find", given["where"], given["options"])
+    fields = _pack_question("find", {**given, "limit": None})
     fields["offset"] = check_offset(fields.get("offset", 0))
     most, cursor = check_most(given["limit"]), None
     found = FoundList()
@@ -140,18 +124,11 @@ def find(given: Arguments) -> Steps[FoundList]:
         body = fields | {"limit": PAGE if most is None else min(most - len(found), PAGE), "cursor": cursor}
         answer = yield _post("/v1/find", given["scope"], body)
         cursor = answer["cursor"]
-        found += unpack_records(answer["memories"])
+        found += unpack(list[Record], answer["memories"])
         if cursor is None:
             break
     found.more = cursor is not None
     return found
-
-
-def count(given: Arguments) -> Steps[int]:
-    body = pack_filter("count", given["where"], given["options"])
-    answer = yield _post("/v1/count", given["scope"], body)
-    number: int = answer["count"]
-    return number
 
 
 def revise(given: Arguments) -> Steps[Record]:
@@ -162,61 +139,36 @@ def revise(given: Arguments) -> Steps[Record]:
         headers["If-Match"] = yield from _find_tag(given)
     body: dict[str, Any] = {"clear": list(given["clear"]), "again": given["again"]}
     for name, value in given["changes"].items():
-        if value is None:
-            body[name] = None
-        else:
-            body |= pack_field(name, value)
+        body |= {name: None} if value is None else pack_detail(name, value)
     answer = yield WireRequest(
         method="PATCH",
-        path=path_of_record(given["id"]),
+        path=_path_of_record(given["id"]),
         params=pack_scope(given["scope"]),
         body=body,
         headers=headers,
         repeatable=not headers,
     )
-    return unpack_record(answer)
+    revised: Record = unpack(Record, answer)
+    return revised
 
 
 def _find_tag(given: Arguments) -> Steps[str]:
     """The ETag of the record, if it is still at that version, or says that."""
     answer = yield _read_record(given)
-    check_unchanged(unpack_record(answer), given["version"], given["digest"])
+    check_unchanged(unpack(Record, answer), given["version"], given["digest"])
     tag: str = answer["etag"]
     return tag
 
 
 def _read_record(given: Arguments, part: str = "") -> WireRequest:
-    path = f"{path_of_record(given['id'])}{part}"
+    path = f"{_path_of_record(given['id'])}{part}"
     return WireRequest(method="GET", path=path, params=pack_scope(given["scope"]))
 
 
-def path_of_record(id: str) -> str:
+def _path_of_record(id: str) -> str:
     """Dots are encoded, too: a path segment of dots alone would mean another path."""
     encoded = quote(clean_text(id, "an id"), safe="").replace(".", "%2E")
     return f"/v1/memories/{encoded}"
-
-
-def forget(given: Arguments) -> Steps[Forgotten]:
-    check_left_out(by=given["by"], key=given["key"])
-    body = _pack_wish(given) | {"why": given["why"]}
-    return unpack_forgotten((yield _post("/v1/forget", given["scope"], body, repeatable=False)))
-
-
-def preview_forget(given: Arguments) -> Steps[Preview]:
-    body = _pack_wish(given) | {"preview": True}
-    return unpack_preview((yield _post("/v1/forget", given["scope"], body)))
-
-
-def _pack_wish(given: Arguments) -> dict[str, Any]:
-    """What is to be forgotten."""
-    body = pack_filter("forget", given["where"], given["options"])
-    for name in ("everything", "for_good"):
-        body[name] = given[name]
-    if isinstance(given["ids"], str):
-        body["ids"] = [given["ids"]]
-    elif given["ids"] is not None:
-        body["ids"] = list(given["ids"])
-    return body
 
 
 def review(given: Arguments) -> Steps[list[Record]]:
@@ -224,16 +176,16 @@ def review(given: Arguments) -> Steps[list[Record]]:
 
 
 def history(given: Arguments) -> Steps[list[Event]]:
-    """Nothing of a record that never was."""
+    """Reads the history; an empty list for a record that never existed."""
     try:
         answer = yield _read_record(given, "/history")
     except NotFound:
         return []
-    return unpack_events(answer)
+    return unpack(list[Event], answer["events"])  # type: ignore[no-any-return]
 
 
 def scopes(given: Arguments) -> Steps[dict[str, int]]:
-    """As far as the key reaches, page by page."""
+    """Lists the scopes that the key reaches, page by page."""
     counts: dict[str, int] = {}
     params = {} if given["under"] is None else {"under": given["under"]}
     while True:
@@ -248,7 +200,7 @@ def scopes(given: Arguments) -> Steps[dict[str, int]]:
 def sessions(given: Arguments) -> Steps[list[SessionSummary]]:
     params = pack_scope(given["scope"]) | {"limit": given["limit"]}
     answer = yield WireRequest(method="GET", path="/v1/sessions", params=params)
-    return [unpack_session(one) for one in answer["sessions"]]
+    return unpack(list[SessionSummary], answer["sessions"])  # type: ignore[no-any-return]
 
 
 def export(given: Arguments) -> Steps[int]:
@@ -265,7 +217,7 @@ def _tell(progress: Progress | None, count: int) -> int:
 
 
 def _count_of(path: Path) -> int:
-    """What the last line of an export says."""
+    """Reads the number of records from the last line of an export."""
     last = b""
     with path.open("rb") as file:
         for line in file:
@@ -284,7 +236,7 @@ def load(given: Arguments) -> Steps[int]:
 
 
 def _wide(scope: str | Scope | None) -> dict[str, Any]:
-    """None means every scope here, as it does for a memory of one's own."""
+    """Packs a scope where None means every scope, as in `Memory`."""
     if scope is None or scope == ALL:
         return {"scope": ALL}
     return {"scope": str(Scope.of(scope))}
@@ -305,7 +257,39 @@ def mark(method: str, kind: str) -> Callable[[Arguments], Steps[Record]]:
 
     def steps(given: Arguments) -> Steps[Record]:
         check_left_out(by=given["by"])
-        path, params = f"{path_of_record(given['id'])}/{kind}", pack_scope(given["scope"])
-        return unpack_record((yield WireRequest(method=method, path=path, params=params)))
+        path, params = f"{_path_of_record(given['id'])}/{kind}", pack_scope(given["scope"])
+        marked: Record = unpack(Record, (yield WireRequest(method=method, path=path, params=params)))
+        return marked
 
     return steps
+
+
+def ask_facts(name: str) -> Callable[[Arguments], Steps[Any]]:
+    """Makes the request of a verb of `memory.facts`; its return type says what the answer becomes."""
+    verb = FACTS[name]
+    returned = get_type_hints(getattr(FactsNamespace, name))["return"]
+
+    def steps(given: Arguments) -> Steps[Any]:
+        asked = {**given, **given.get("details", {})}
+        scope = asked.pop("scope")
+        if isinstance(decision := asked.get("decision"), Record):
+            scope = decision.scope
+        asked.pop("details", None)
+        if name == "match":
+            asked = _join_patterns(asked)
+        body = pack_arguments(verb, asked)
+        answer = yield _post(f"/v1/facts/{name}", scope, body or None, repeatable=verb.repeatable)
+        if returned is not type(None):
+            return unpack(returned, answer[verb.answer] if verb.answer else answer)
+        return None
+
+    return steps
+
+
+def _join_patterns(given: dict[str, Any]) -> dict[str, Any]:
+    """Patterns, the last of them perhaps given by its parts."""
+    subject, relation, object = (given.pop(name) for name in ("subject", "relation", "object"))
+    patterns = list(given["patterns"])
+    if subject is not None or relation is not None or object is not None:
+        patterns.append([part_of(subject), relation, part_of(object)])
+    return given | {"patterns": patterns}

@@ -25,7 +25,7 @@ from ..core.errors import (
 )
 from ..core.private_files import name_partial, remove_partial, write_bytes_anew
 from ..core.validate import dump_json
-from ..net.http import Unsent, check_header, read_retry_after, translate_errors
+from ..net.http import Unsent, check_header, parse_retry_after, translate_errors
 from ..net.url import API_KEY, is_server, read_secret
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class WireRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """Where to, with which key, and for how long a call is tried."""
+    """The address, the key and the time limit of calls."""
 
     url: str
     key: str | None = field(repr=False)
@@ -83,7 +83,7 @@ class Sending:
     def retry(
         self, caller: Callable[..., Any], send: Callable[[WireRequest], Any], request: WireRequest
     ) -> Any:
-        """What `send` gives, by one of stamina's callers: with growing pauses until the time is over."""
+        """Sends through one of stamina's callers, with growing pauses until the time is over."""
         call = caller(
             attempts=None,
             timeout=self.timeout,
@@ -106,7 +106,7 @@ def _choose_pause(request: WireRequest, ends: float, error: Exception) -> float 
     return True
 
 
-def load_drivers() -> tuple[Any, Any]:
+def _load_drivers() -> tuple[Any, Any]:
     """httpx and stamina, which the extra brings."""
     try:
         import httpx
@@ -121,7 +121,7 @@ class Sender:
 
     def __init__(self, sending: Sending) -> None:
         self.sending = sending
-        driver, stamina = load_drivers()
+        driver, stamina = _load_drivers()
         self._caller = stamina.RetryingCaller
         self._http: httpx.Client = driver.Client(
             base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
@@ -151,7 +151,7 @@ class Sender:
                         download.write(piece)
                 return None
             reply.read()
-        return read_answer(reply)
+        return parse_answer(reply)
 
     def close(self) -> None:
         self._http.close()
@@ -162,7 +162,7 @@ class AsyncSender:
 
     def __init__(self, sending: Sending) -> None:
         self.sending = sending
-        driver, stamina = load_drivers()
+        driver, stamina = _load_drivers()
         self._caller = stamina.AsyncRetryingCaller
         self._http: httpx.AsyncClient = driver.AsyncClient(
             base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
@@ -190,14 +190,14 @@ class AsyncSender:
                             await asyncio.to_thread(download.write, piece)
                     return None
                 await reply.aread()
-        return read_answer(reply)
+        return parse_answer(reply)
 
     async def close(self) -> None:
         await self._http.aclose()
 
 
 def _arguments(request: WireRequest, read: Any) -> dict[str, Any]:
-    """What httpx takes. JSON is written as Eidet writes it: exactly."""
+    """Builds the arguments for httpx; JSON is written losslessly."""
     headers = dict(request.headers)
     content: Any = None
     if request.body is not None:
@@ -270,7 +270,7 @@ class _Failed(Unavailable):
     """The server failed at this request; it would fail again."""
 
 
-def read_answer(reply: httpx.Response) -> Any:
+def parse_answer(reply: httpx.Response) -> Any:
     """The JSON of an answer; raises what an error means."""
     if reply.is_success:
         if not reply.content:
@@ -284,7 +284,7 @@ def read_answer(reply: httpx.Response) -> Any:
         type, message, hint = "", f"the server answered {reply.status_code} without saying why", None
     if hint:
         message = f"{message}: {hint}"
-    raise make_error(reply, type, message)
+    raise _make_error(reply, type, message)
 
 
 _BY_TYPE: Final[dict[str, type[EidetError]]] = {
@@ -304,10 +304,10 @@ _BY_TYPE: Final[dict[str, type[EidetError]]] = {
 }
 
 
-def make_error(reply: httpx.Response, type: str, message: str) -> EidetError:
+def _make_error(reply: httpx.Response, type: str, message: str) -> EidetError:
     """The error that the same verb of a memory of one's own would raise."""
     if reply.status_code in WAIT:
-        return _Waits(message, retry_after=read_retry_after(reply.headers.get("retry-after")))
+        return _Waits(message, retry_after=parse_retry_after(reply.headers.get("retry-after")))
     kind = _BY_TYPE.get(type)
     if kind is not None:
         return kind(message)

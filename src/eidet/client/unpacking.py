@@ -1,140 +1,121 @@
-"""The JSON of answers as records, hits, contexts, events and receipts."""
+"""The JSON of answers as records, hits, contexts, facts and receipts: each by the types of its fields."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin, get_type_hints
 
-from ..core.event import Event
 from ..core.hit import Hit, Hits, Reasons, Signal, Trace
-from ..core.record import Kind, Record, Tier, Trust
+from ..core.record import Record
 from ..core.remembered import Rejected, RememberedList
-from ..core.session_summary import SessionSummary
 from ..core.state import State
-from ..recall.pack import Context
 
 if TYPE_CHECKING:
     from ..trust.erase import Forgotten, Preview
 
 Said = dict[str, Any]
+Unpack = Callable[[Any], Any]
 
 
-def unpack_time(text: str | None) -> float | None:
-    if text is None:
-        return None
-    return datetime.fromisoformat(text).timestamp()
+def unpack(kind: Any, said: Any) -> Any:
+    """A value of a type from its JSON."""
+    return _unpacker_of(kind)(said)
 
 
-def unpack_session(said: Said) -> SessionSummary:
-    times = {name: unpack_time(said[name]) or 0.0 for name in ("first", "last")}
-    return SessionSummary(**{**said, **times})
+@cache
+def _unpacker_of(kind: Any) -> Unpack:
+    if kind in _BY_TYPE:
+        return _BY_TYPE[kind]
+    origin, inside = get_origin(kind), [one for one in get_args(kind) if one not in (..., type(None))]
+    if origin in (Union, UnionType):
+        return _unpack_optional(_unpacker_of(inside[0])) if len(inside) == 1 else _keep
+    if origin is tuple and len(inside) > 1:
+        return tuple
+    if origin in (tuple, list, Sequence):
+        return _unpack_each(tuple if origin is tuple else list, _unpacker_of(inside[0]))
+    if origin is Mapping and get_origin(inside[1]) is tuple:
+        return _unpack_values(_unpacker_of(inside[1]))
+    if is_dataclass(kind) and isinstance(kind, type):
+        return _unpack_fields(kind)
+    return kind if isinstance(kind, type) and issubclass(kind, Enum) else _keep
 
 
-def unpack_record(said: Said) -> Record:
-    vector = said.get("vector")
-    return Record(
-        id=said["id"],
-        scope=said["scope"],
-        text=said["text"],
-        kind=Kind(said["kind"]),
-        tier=Tier(said["tier"]),
-        data=said["data"],
-        who=said["who"],
-        agent=said["agent"],
-        session=said["session"],
-        step=said["step"],
-        place=None if said["place"] is None else tuple(said["place"]),
-        importance=said["importance"],
-        created=unpack_time(said["created"]) or 0.0,
-        occurred=unpack_time(said["occurred"]) or 0.0,
-        uses=said["uses"],
-        last_used=unpack_time(said["last_used"]),
-        expires=unpack_time(said["expires"]),
-        source=said["source"],
-        meta=said["meta"],
-        state=State.from_json(said["state"]),
-        vector=None if vector is None else array("f", vector).tobytes(),
-        level=said["level"],
-        derived_from=tuple(said["derived_from"]),
-        trust=Trust(said["trust"]),
-        version=said["version"],
-        seq=said["seq"],
+def _keep(said: Any) -> Any:
+    return said
+
+
+def _unpack_optional(inner: Unpack) -> Unpack:
+    return lambda said: None if said is None else inner(said)
+
+
+def _unpack_each(collect: Callable[[Any], Any], inner: Unpack) -> Unpack:
+    return lambda said: collect(map(inner, said))
+
+
+def _unpack_values(inner: Unpack) -> Unpack:
+    return lambda said: {name: inner(value) for name, value in said.items()}
+
+
+def _unpack_fields(kind: type) -> Unpack:
+    """Unpacks a dataclass; a field that the answer leaves out gets its default."""
+    hints = get_type_hints(kind)
+    inner = {one.name: _unpacker_of(hints[one.name]) for one in fields(kind)}
+    return lambda said: kind(**{name: read(said[name]) for name, read in inner.items() if name in said})
+
+
+def _unpack_number(said: float | str) -> float:
+    """A number, or a time, which JSON has as ISO 8601."""
+    return datetime.fromisoformat(said).timestamp() if isinstance(said, str) else said
+
+
+def _unpack_vector(said: list[float]) -> bytes:
+    return array("f", said).tobytes()
+
+
+def _unpack_hit(said: Said) -> Hit:
+    reasons = Reasons(
+        signals=unpack(tuple[Signal, ...], said["signals"]),
+        matched=tuple(said["matched"]),
+        words=(said["why"],),
     )
-
-
-def unpack_records(said: list[Said]) -> list[Record]:
-    return [unpack_record(one) for one in said]
-
-
-def unpack_remembered(said: Said) -> RememberedList:
-    rejected = []
-    for one in said["rejected"]:
-        rejected.append(Rejected(one["index"], unpack_time(one["since"]) or 0.0))
-    return RememberedList(unpack_records(said["memories"]), rejected)
-
-
-def unpack_hit(said: Said) -> Hit:
-    signals = tuple(Signal(**one) for one in said["signals"])
-    reasons = Reasons(signals=signals, matched=tuple(said["matched"]), words=(said["why"],))
     return Hit(
-        record=unpack_record(said["record"]),
+        record=unpack(Record, said["record"]),
         score=said["score"],
         reasons=lambda: reasons,
         superseded_by=said.get("superseded_by"),
     )
 
 
+_BY_TYPE: Final[dict[Any, Unpack]] = {
+    float: _unpack_number,
+    bytes: _unpack_vector,
+    State: State.from_json,
+    Hit: _unpack_hit,
+}
+
+
 def unpack_hits(said: Said) -> Hits:
-    trace = None
-    if said.get("trace") is not None:
-        trace = unpack_trace(said["trace"])
-    return Hits([unpack_hit(one) for one in said["hits"]], trace, said["scope"])
+    return Hits(unpack(list[Hit], said["hits"]), unpack(Trace | None, said.get("trace")), said["scope"])
 
 
-def unpack_trace(said: Said) -> Trace:
-    arms = {}
-    for name, found in said["arms"].items():
-        arms[name] = tuple((id, score) for id, score in found)
-    lists = {name: tuple(said[name]) for name in ("terms", "scopes", "notes")}
-    return Trace(**{**said, **lists, "arms": arms})
-
-
-def unpack_context(said: Said) -> Context:
-    return Context(
-        text=said["text"],
-        tokens=said["tokens"],
-        budget=said["budget"],
-        hits=tuple(unpack_hit(one) for one in said["hits"]),
-        left_out=tuple(unpack_hit(one) for one in said["left_out"]),
-        scope=said["scope"],
-        records=tuple(unpack_records(said["records"])),
-        sections=said["sections"],
-    )
-
-
-def unpack_events(said: Said) -> list[Event]:
-    return [Event(**{**one, "at": unpack_time(one["at"]) or 0.0}) for one in said["events"]]
+def unpack_remembered(said: Said) -> RememberedList:
+    return RememberedList(unpack(list[Record], said["memories"]), unpack(list[Rejected], said["rejected"]))
 
 
 def unpack_forgotten(said: Said) -> Forgotten:
     from ..trust.erase import Forgotten, Receipt
 
-    receipt = said["receipt"]
-    if receipt is None:
-        return Forgotten(said["count"])
-    lists = {name: tuple(receipt[name]) for name in ("ids", "marks", "pending", "kept")}
-    return Forgotten(said["count"], Receipt(**{**receipt, **lists}))
+    return Forgotten(said["count"], unpack(Receipt | None, said["receipt"]))
 
 
 def unpack_preview(said: Said) -> Preview:
     from ..trust.erase import Preview
 
-    parts = said["preview"]
-    return Preview(
-        count=said["count"],
-        asked=unpack_records(parts["asked"]),
-        copies=unpack_records(parts["copies"]),
-        dropped=unpack_records(parts["dropped"]),
-        anew=unpack_records(parts["anew"]),
-    )
+    found: Preview = unpack(Preview, said["preview"] | {"count": said["count"]})
+    return found

@@ -1,19 +1,24 @@
-"""From what a door is given to the memory it works on."""
+"""Helpers of all doors: opening the memory, checking numbers, and issuing each number once."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import math
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Final, ParamSpec, Self, TypeVar
 
 from ..aio import AsyncMemory
-from ..core.errors import Misconfigured, Refused
+from ..core.errors import BadInput, EidetError, Misconfigured, Refused, Unavailable
 from ..memory import Memory
 from ..models.embed import Embedder, Vectors, WarmableEmbedder, embed_checked
 from ..models.embed.adapt import AsyncCalledEmbedder, CalledEmbedder
-from ..store import verbs
-from ..write import Given, texts_of
+from ..store import SETTINGS, Store, verbs
+from ..write.shape import Given, texts_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,9 +61,7 @@ def open_memory(memory: Place = None, **how: Any) -> Memory:
                 f"{', '.join(sorted(given))} cannot be changed on a memory that is already open: "
                 "set it where you open the memory"
             )
-        if isinstance(memory, Memory):
-            return memory
-        return memory.core
+        return memory if isinstance(memory, Memory) else memory.core
     if memory is not None and not isinstance(memory, str | Path):
         raise Misconfigured(f"memory= must be a Memory, a path, a URL or None, not {type(memory).__name__}")
     return Memory(memory, **given)
@@ -74,7 +77,7 @@ def open_with_embedder(memory: Place, embedder: Embedder | None, instead: str) -
 
 
 def check_embedder(memory: Memory, embedder: Embedder, advice: str) -> None:
-    """That a memory which is open already has an embedder of this name."""
+    """Raises `Misconfigured` unless an open memory has an embedder of this name."""
     has = memory.parts.embedder.name
     if has != embedder.name:
         raise Misconfigured(f"the given memory uses the embedder {has!r}, not {embedder.name!r}: {advice}")
@@ -95,9 +98,7 @@ def embed_query(memory: Memory, query: str) -> Vectors:
 def list_texts(memory: Memory, what: Sequence[Given]) -> list[str]:
     """The texts that the memory will embed for what it is given: as it will keep them."""
     guarding = memory.trust.guarding
-    if guarding.guards:
-        return guarding.texts(list(what), {})
-    return texts_of(list(what))
+    return guarding.texts(list(what), {}) if guarding.guards else texts_of(list(what))
 
 
 async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:
@@ -130,3 +131,72 @@ async def run(memory: Memory, verb: Callable[P, T], *args: P.args, **kwargs: P.k
     if memory.parts.waits:
         return await asyncio.to_thread(verb, *args, **kwargs)
     return verb(*args, **kwargs)
+
+
+def check_whole(value: Any, name: str, *, least: int | None = 0, error: type[EidetError] = BadInput) -> int:
+    """A whole number, from `least` up unless that is None."""
+    if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
+        wanted = "a whole number"
+        if least is not None:
+            wanted += f" from {least} up"
+        raise error(f"{name} must be {wanted}, not {value!r}")
+    return value
+
+
+def check_limit(value: Any, name: str, *, least: int = 1, error: type[EidetError] = BadInput) -> int | None:
+    """A whole number from `least` up, or None for no limit."""
+    return None if value is None else check_whole(value, name, least=least, error=error)
+
+
+def check_number(
+    value: Any,
+    name: str,
+    *,
+    least: float = 0.0,
+    most: float = math.inf,
+    error: type[EidetError] = BadInput,
+) -> float:
+    """A finite number from `least` to `most`, both included."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or not least <= value <= most:
+        span = f"from {least:g} to {most:g}" if most < math.inf else f"from {least:g} up"
+        raise error(f"{name} must be a number {span}, not {value!r}")
+    return float(value)
+
+
+def check_positive(value: Any, name: str, *, error: type[EidetError] = BadInput) -> float:
+    """A finite number above 0."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value < math.inf:
+        raise error(f"{name} must be a number above 0, not {value!r}")
+    return float(value)
+
+
+HELD_SECONDS: Final = 10.0  # a process that dies between reading and writing keeps others waiting so long
+PAUSE_SECONDS: Final = 0.002
+_here = threading.Lock()  # threads of one process need not wait for each other by asking the store
+
+
+def next_number(memory: Memory, series: str, *, least: int = 0) -> int:
+    """The next number of a series, `least` or more, and never the same again on this store."""
+    store = memory.parts.store  # no verb gives numbers, and a record would be found
+    key_ids, name = memory.parts.key_ids, series.encode()
+    setting = f"number of {key_ids.mark(name)}"
+    with _here, _hold_lease(store, setting):
+        given = store.values(SETTINGS, [f"number of {mark}" for mark in key_ids.list_marks(name)])
+        number = max(least, *map(int, given.values()), 0)
+        verbs.set_settings(store, {setting: str(number + 1)})
+    return number
+
+
+@contextmanager
+def _hold_lease(store: Store, name: str) -> Iterator[None]:
+    owner, deadline = uuid.uuid4().hex, time.monotonic() + 2 * HELD_SECONDS
+    while not verbs.take_lease(store, name, owner, now=time.time(), until=time.time() + HELD_SECONDS):
+        if time.monotonic() > deadline:
+            raise Unavailable(f"another process has held the {name} for too long", retry_after=HELD_SECONDS)
+        time.sleep(PAUSE_SECONDS)
+    try:
+        yield
+    finally:
+        verbs.take_lease(store, name, owner, now=time.time(), until=0.0)

@@ -1,8 +1,7 @@
 """From one memory into another, whatever each of them lives in: lossless, resumable, verified.
 
-    endpoints.py   the two ends              versions.py     earlier versions, from the history
-    transfer.py    records, batch by batch   verify.py       counts and digests of both ends
-    deletions.py   what the source forgot    checkpoint.py   how far it came; what else a store knows
+    endpoints.py   the two ends              verify.py       counts and digests of both ends
+    transfer.py    records, batch by batch   checkpoint.py   how far it came; what else a store knows
 
     copied = copy("agent.db", "postgresql://host/agent")
     assert copied.ok, copied.differences
@@ -17,7 +16,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any
 
 from ..core.errors import BadInput, Refused
 from ..core.scope import Scope
@@ -25,21 +24,19 @@ from ..core.where import Where
 from ..memory import Memory
 from ..store import verbs
 from ..write.reembed import batches
-from .checkpoint import CopyLease, Mark, carry_settings, carry_tombstones, notes_about
-from .deletions import follow
+from .checkpoint import CopyLease, Mark, copy_settings, copy_tombstones, notes_about
 from .endpoints import Place, open_source, open_target
-from .transfer import Carrier, Fit
+from .transfer import BATCH, BatchCopier, Fit, follow
 from .verify import Compared, EndsComparison, RecordDifference
 
 __all__ = ["Compared", "Copied", "RecordDifference", "copy"]
 
-BATCH: Final = 256
 Progress = Callable[[int, int], None]  # done, of how many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """What a copy did, and whether the target now says what the source says."""
+    """The result of a copy, and whether the target now equals the source."""
 
     created: int = 0
     changed: int = 0
@@ -59,7 +56,7 @@ class Copied:
 
     @property
     def records(self) -> int:
-        """How many the source had to offer this time."""
+        """The number of records that this call read from the source."""
         return self.created + self.changed + self.same + self.entombed + self.held + self.conflicts
 
     @property
@@ -89,9 +86,7 @@ def copy(
     again, it goes on where it stopped, brings what is new, and takes away what the source has
     forgotten since. `verify` reads both ends once more and compares them record by record.
     """
-    place = None
-    if scope is not None:
-        place = Scope.of(scope)
+    place = None if scope is None else Scope.of(scope)
     with ExitStack() as ends:
         one = open_source(source, ends)
         other = open_target(target, one, embedder, language, ends)
@@ -109,7 +104,7 @@ def _check_ends(source: Memory, target: Memory) -> None:
 
 
 class _Copy:
-    """One call: the parts it works with, and how far it is."""
+    """One call of `copy`: its ends, and how far it has come."""
 
     def __init__(
         self,
@@ -126,7 +121,7 @@ class _Copy:
         self._guarding = target.trust.guarding
         self._now = target.parts.clock()
         self._fit = Fit.between(self._source, self._target)
-        self._carrier = Carrier(
+        self._copier = BatchCopier(
             self._source, self._target, self._fit, self._guarding, self._now, history, overwrite
         )
         self._where = Where(scope=scope, alive_at=self._now)
@@ -141,15 +136,13 @@ class _Copy:
         self._ends[1].admin.flush()
         since, upto = 0 if self._anew else self._mark.since(), self._source.store.head().seq
         self._total = verbs.count(self._source.store, self._where) * (1 + verify)
-        self._carry(since, upto)
-        carry_settings(self._source.store, self._target.store)
-        carry_tombstones(self._source.store, self._target.store, self._where.scope)
+        self._copy_since(since, upto)
+        copy_settings(self._source.store, self._target.store)
+        copy_tombstones(self._source.store, self._target.store, self._where.scope)
         self._target.key_ids.adopt(self._source.key_ids.secrets())  # records keep their ids, and their keys
-        forgotten = 0
-        if 0 < since < upto:
-            forgotten = follow(*self._ends, self._where.scope, self._now)
+        forgotten = follow(*self._ends, self._where.scope, self._now) if 0 < since < upto else 0
         self._mark.write(upto)
-        counts: dict[str, Any] = dict(self._carrier.counts)
+        counts: dict[str, Any] = dict(self._copier.counts)
         copied = Copied(
             **counts,
             since=since,
@@ -159,20 +152,18 @@ class _Copy:
             embedded=not self._fit.embedded,
             notes=notes_about(self._source.store, self._target.store, self._guarding.guards, self._where),
         )
-        if verify:
-            return self._compare(copied)
-        return copied
+        return self._compare(copied) if verify else copied
 
-    def _carry(self, since: int, upto: int) -> None:
+    def _copy_since(self, since: int, upto: int) -> None:
         if since:
             here = verbs.count(self._source.store, self._where), verbs.count(self._target.store, self._where)
-            self._tell(min(here))
+            self._report(min(here))
         walk = verbs.scan(self._source.store, self._where, after=since, batch=BATCH)
         for batch in batches(takewhile(lambda record: record.seq <= upto, walk), BATCH):
-            self._carrier.carry(batch)
+            self._copier.copy_batch(batch)
             self._mark.write(batch[-1].seq)
             self._turn.renew()
-            self._tell(len(batch))
+            self._report(len(batch))
 
     def _compare(self, copied: Copied) -> Copied:
         comparison = EndsComparison(self._target, self._fit, ids_only=self._guarding.guards)
@@ -180,12 +171,12 @@ class _Copy:
         for batch in batches(takewhile(lambda record: record.seq <= copied.upto, walk), BATCH):
             self._turn.renew()
             comparison.look(batch, self._target.clock())
-            self._tell(len(batch))
+            self._report(len(batch))
         return replace(
             copied, scopes=comparison.scopes(self._where), differences=tuple(comparison.differences)
         )
 
-    def _tell(self, count: int) -> None:
+    def _report(self, count: int) -> None:
         self._done += count
         if self._progress is not None and count:
             self._progress(self._done, max(self._total, self._done))

@@ -16,8 +16,8 @@ from ..open import open_store
 from ..store import Store, verbs
 from ..store.sql.inspect_file import file_of
 from ..store.traits import path_of
+from ..trust.seal import SEAL
 from ..trust.seal.keyring import read_master
-from ..trust.seal.unsealed import SEAL
 
 if TYPE_CHECKING:
     from ..trust.seal.service import Key
@@ -26,9 +26,7 @@ Place = Memory | str | Path
 
 
 def open_source(place: Place, ends: ExitStack) -> Memory:
-    if isinstance(place, Memory):
-        return place
-    return ends.enter_context(source_at(place))
+    return place if isinstance(place, Memory) else ends.enter_context(source_at(place))
 
 
 def open_target(
@@ -64,10 +62,7 @@ def target_at(
     store = open_store(place, chosen)
     origin = source.parts  # what made its vectors
     new = verbs.get_setting(store, "embedder") is None
-    if new and not store.head().seq:
-        fallback = chosen.key
-    else:
-        fallback = _own_key(store, chosen)
+    fallback = chosen.key if new and not store.head().seq else _own_key(store, chosen)
     return _open_end(
         store,
         chosen,
@@ -98,20 +93,15 @@ def _check_key(store: Store, key: Key | None, end: str) -> None:
 
 
 def _own_key(store: Store, settings: Settings) -> str | None:
-    if verbs.get_setting(store, SEAL) is not None:
-        return settings.key
-    return None
+    return None if verbs.get_setting(store, SEAL) is None else settings.key
 
 
 def _check_fits(target: Memory, embedder: object, language: str | None) -> None:
     parts = target.parts
-    if embedder is not None and embedder_of(embedder).name != parts.embedder.name:
-        raise Misconfigured(
-            f"the target is open with the embedder {parts.embedder.name!r}: to use "
-            "another, reopen the target with it"
-        )
-    if language is not None and language != parts.analyzer.language:
-        raise Misconfigured(
-            f"the target is open with the language {parts.analyzer.language!r}: to use "
-            "another, reopen the target with it"
-        )
+    asked = None if embedder is None else embedder_of(embedder).name
+    ends = (("embedder", asked, parts.embedder.name), ("language", language, parts.analyzer.language))
+    for name, wanted, there in ends:
+        if wanted not in (None, there):
+            raise Misconfigured(
+                f"the target is open with the {name} {there!r}: to use another, reopen the target with it"
+            )

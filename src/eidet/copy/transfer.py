@@ -1,24 +1,44 @@
-"""Records on their way: new ones as they are, changed ones by the versions that the target lacks."""
+"""Records on their way: new ones as they are, changed ones by the versions that the target lacks.
+
+What the source has forgotten since it was copied leaves the target, too.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from ..core.record import Record
+from ..core.event import Event
+from ..core.record import Record, kind_of, tier_of, trust_of
+from ..core.scope import Scope
+from ..core.state import State
+from ..core.validate import Json
+from ..core.where import Where
+from ..memory import Memory
 from ..parts import Parts
-from ..store import Store, verbs
+from ..store import verbs
 from ..store.rules import list_changes
+from ..store.tombstones import Marker, secret_of
 from ..trust.privacy.service import Guarding
 from ..write.ingest import Ingest
-from ..write.put import put_returning
-from .verify import is_entombed, print_of
-from .versions import Version, time_of_version, versions_of
+from ..write.reembed import batches
+from ..write.write_path import put_returning
+from .verify import find_in, is_entombed, print_of
 
-BY: Final = "eidet copy"
+BATCH: Final = 256
+_BY: Final = "eidet copy"
+_VERSIONS: Final = 100  # versions of one record that are told anew: each is a write of its own
+_MAKE: Final[dict[str, Callable[[Any], Any]]] = {
+    "kind": kind_of,
+    "tier": tier_of,
+    "trust": trust_of,
+    "place": lambda place: None if place is None else tuple(place),
+    "derived_from": tuple,
+    "state": State.from_json,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +68,7 @@ class Fit:
         return frozenset(name for name, carried in made.items() if not carried)
 
     def fit_records(self, records: Sequence[Record]) -> list[Record]:
-        """As the target keeps them. What has no vector gets none."""
+        """Converts records to the target's vectors and terms; a record without a vector gets none."""
         if self.embedded and self.analysed:
             return list(records)
         ingest = Ingest.of(self.target)
@@ -59,8 +79,8 @@ class Fit:
         return ready
 
 
-class Carrier:
-    """Brings batches into the target; `counts` tells how it went."""
+class BatchCopier:
+    """Copies batches into the target and counts the outcomes."""
 
     def __init__(
         self,
@@ -76,23 +96,20 @@ class Carrier:
         self._fit = fit
         self._guarding = guarding
         self._now = now
-        self._tells = history and not guarding.guards  # earlier versions have not passed the guard
+        self._keeps_history = history and not guarding.guards  # earlier versions have not passed the guard
         self._overwrites = overwrite
         self._waiting: list[Record] = []
         self.counts: Counter[str] = Counter()
 
-    def carry(self, batch: Sequence[Record]) -> None:
-        """In their order, so that those of one moment keep it."""
-        there = there_of(self._target.store, batch)
+    def copy_batch(self, batch: Sequence[Record]) -> None:
+        """Copies a batch in order, so that records of one moment keep theirs."""
+        there = find_in(self._target.store, batch)
         work = [record for record in batch if self._differs(record, there.get((record.scope, record.id)))]
         self.counts["same"] += len(batch) - len(work)
-        if self._guarding.guards:
-            guarded = list(self._guarding.check_loaded(work, self._now))
-        else:
-            guarded = work
+        guarded = list(self._guarding.check_loaded(work, self._now)) if self._guarding.guards else work
         for record in self._fit.fit_records(guarded):
             old = there.get((record.scope, record.id))
-            if old is None and (record.version == 1 or not self._tells):
+            if old is None and (record.version == 1 or not self._keeps_history):
                 self._waiting.append(record)
             else:
                 self._put_waiting()
@@ -118,31 +135,29 @@ class Carrier:
         if old is None:
             return self._write_versions(versions, "created")
         if self._is_form_of(record, old):
-            verbs.rewrite_form(self._target.store, [(old, record)], now=self._now, by=BY)
+            verbs.rewrite_form(self._target.store, [(old, record)], now=self._now, by=_BY)
             return "changed"
         rest = _after(versions, old)
         if rest is None and not self._overwrites:
             return "conflicts"
         if not rest:
-            verbs.delete_unchanged(self._target.store, [old], now=self._now, by=BY)
+            verbs.delete_unchanged(self._target.store, [old], now=self._now, by=_BY)
             rest = versions
         return self._write_versions(rest, "changed")
 
-    def _versions(self, record: Record) -> list[Version]:
-        if not self._tells or record.version == 1:
-            return [Version(record, self._now, BY)]
-        versions = versions_of(record, self._source.store.history(record.scope, record.id))
+    def _versions(self, record: Record) -> list[_Version]:
+        if not self._keeps_history or record.version == 1:
+            return [_Version(record, self._now, _BY)]
+        versions = _versions_of(record, self._source.store.history(record.scope, record.id))
         return list(takewhile(lambda one: not is_entombed(self._target, one.record), reversed(versions)))[
             ::-1
         ]
 
-    def _write_versions(self, versions: Sequence[Version], done: str) -> str:
+    def _write_versions(self, versions: Sequence[_Version], done: str) -> str:
         """Writes versions one after the other; `done` unless somebody forgets them at this moment."""
         for number, (record, at, by) in enumerate(versions):
-            ours = (
-                number > 0
-            )  # a version that was just written may be a held one, which the next one releases
-            if not put_returning(self._target, [record], now=at, by=by, follows=ours):
+            # A version that was just written may be a held one, which the next one releases.
+            if not put_returning(self._target, [record], now=at, by=by, follows=number > 0):
                 return "entombed"
         self.counts["histories"] += len(versions) > 1
         return done
@@ -152,18 +167,15 @@ class Carrier:
         if (old.version, old.created, old.digest) != (record.version, record.created, record.digest):
             return False
         ends = (self._source.store, self._target.store) if old.version > 1 else ()
-        made = {time_of_version(end.history(old.scope, old.id), old.version) for end in ends}
+        made = {_time_of_version(end.history(old.scope, old.id), old.version) for end in ends}
         return len(made - {None}) <= 1
 
 
-def _after(versions: Sequence[Version], old: Record) -> list[Version] | None:
+def _after(versions: Sequence[_Version], old: Record) -> list[_Version] | None:
     """The versions that follow the one in the target; none where that is not told; None if it is another."""
     if old.version >= versions[-1].record.version:
         return None
-    same = []
-    for version in versions:
-        if version.record.version == old.version:
-            same.append(version.record)
+    same = [version.record for version in versions if version.record.version == old.version]
     if same and (same[0].created != old.created or list_changes(old, same[0])):
         return None
     if same:
@@ -171,14 +183,82 @@ def _after(versions: Sequence[Version], old: Record) -> list[Version] | None:
     return []
 
 
-def there_of(store: Store, records: Sequence[Record]) -> dict[tuple[str, str], Record]:
-    """Those of the records that another store has, by scope and id."""
-    ids: dict[str, list[str]] = {}
+class _Version(NamedTuple):
+    """A record as it was, when it became so, and by whom."""
+
+    record: Record
+    at: float
+    by: str | None
+
+
+def _versions_of(record: Record, story: Sequence[Event]) -> list[_Version]:
+    """From the earliest version that can be told to the record itself, each once.
+
+    A version without a word of what changed ends the walk: told anew, it would be none. So does one that
+    says the same as the next: it changed a mark that was kept in `meta` at that time.
+    """
+    revisions = {event.version: event for event in story if event.what == "revised"}
+    found: list[_Version] = []
+    earlier = record
+    while len(found) < _VERSIONS and (event := revisions.get(earlier.version)) is not None and event.before:
+        older = _before(earlier, event.before)
+        if not list_changes(older, earlier):
+            break
+        found.append(_Version(earlier, event.at, event.by))
+        earlier = older
+    first = _Version(earlier, record.created, None)
+    return [first, *reversed(found)]
+
+
+def _before(record: Record, changes: Mapping[str, Json]) -> Record:
+    """The version before, without vectors: it is only there to be followed by the next."""
+    values = {
+        name: _MAKE[name](value) if name in _MAKE else value
+        for name, value in changes.items()
+        if name != "sealed"
+    }
+    bare = record.whole.but(original=None, vector=None, terms=b"", version=record.version - 1)
+    return bare.but(**values)
+
+
+def _time_of_version(story: Sequence[Event], version: int) -> float | None:
+    """When a version was made, if the history still tells."""
+    times = (event.at for event in story if event.what == "revised" and event.version == version)
+    return next(times, None)
+
+
+def follow(source: Memory, target: Memory, scope: Scope | None, now: float) -> int:
+    """Deletes what the source has forgotten, and counts it. Held records and the target's own stay."""
+    ours, theirs = source.parts, target.parts
+    walk = batches(verbs.scan(theirs.store, Where(scope=scope), batch=BATCH), BATCH)
+    return sum(_delete_dead(ours, target, list(_list_dead(ours, batch)), now) for batch in walk)
+
+
+def _list_dead(source: Parts, records: Sequence[Record]) -> Iterator[Record]:
+    """Yields records that the source once had and has forgotten."""
+    there = find_in(source.store, records)
     for record in records:
-        ids.setdefault(record.scope, []).append(record.id)
-    there: dict[tuple[str, str], Record] = {}
-    for scope, names in ids.items():
-        for found in store.read(scope, names):
-            if found is not None:
-                there[found.scope, found.id] = found
-    return there
+        if (record.scope, record.id) not in there and record.state.hold is None:
+            story = source.store.history(record.scope, record.id)
+            if story and story[-1].what == "forgotten" and record.created <= story[-1].at:
+                yield record
+
+
+def _delete_dead(source: Parts, target: Memory, dead: Sequence[Record], now: float) -> int:
+    for_good = [record for record in dead if _is_for_good(source, record)]
+    gone = verbs.delete_unchanged(
+        target.parts.store, [record for record in dead if record not in for_good], now=now, by=_BY
+    )
+    count = len(gone)
+    for path in {record.scope for record in for_good}:
+        ids = [record.id for record in for_good if record.scope == path]
+        count += target.forget(ids, scope=path, by=_BY, why="forgotten in the memory it was copied from")
+    return count
+
+
+def _is_for_good(source: Parts, record: Record) -> bool:
+    store = source.store
+    if verbs.get_setting(store, "secret:marks") is None:
+        return False
+    mark = Marker(secret_of(store, "marks", make=False)).of_id(record.scope, record.id)
+    return bool(verbs.tombstones_in(store, record.scope, [mark]))

@@ -1,4 +1,4 @@
-"""Both ends side by side: counts and digests of each scope, and which records differ."""
+"""Compares both ends: counts and digests of each scope, and the records that differ."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from ..core.record_table import encode_fields
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..parts import Parts
-from ..store import Watch, verbs
+from ..store import Store, Watch, verbs
 from ..store.rules import Entombed, check_entombed
-from ..store.traits import secret_keeper
 
 if TYPE_CHECKING:
     from .transfer import Fit
 
 _OF_THE_STORE: Final = ("seq", "uses", "last_used")  # uses are carried, but the target goes on counting
 _BYTES: Final = 16
-MOST: Final = 100
+_MOST: Final = 100
 
 
 class RecordDifference(NamedTuple):
@@ -55,7 +54,7 @@ class Compared:
 
 
 def print_of(record: Record, own: frozenset[str]) -> int:
-    """A number for all that a record says and is, but for what its store (`own`: and that end) makes."""
+    """A digest of a record, without the fields that its store (or, by `own`, the target) makes itself."""
     fields = encode_fields(record)
     for name in (*_OF_THE_STORE, *own):
         fields.pop(name, None)
@@ -75,9 +74,7 @@ class EndsComparison:
 
     def look(self, batch: Sequence[Record], now: float) -> None:
         """Compares a batch of the source's records, and makes up for uses counted since."""
-        from .transfer import there_of
-
-        there = there_of(self._target, batch)
+        there = find_in(self._target, batch)
         for record in batch:
             self._look(record, there.get((record.scope, record.id)), now)
         pairs = [(record, there[key]) for record in batch if (key := (record.scope, record.id)) in there]
@@ -87,14 +84,14 @@ class EndsComparison:
 
     def _look(self, record: Record, old: Record | None, now: float) -> None:
         counts = self._counts.setdefault(record.scope, Counter())
-        if old is None and (is_over(record, now) or self._is_left_out(record)):
+        if old is None and (_is_over(record, now) or self._is_left_out(record)):
             counts["left_out"] += 1
             return
         ours, theirs = self._print(record), None if old is None else self._print(old)
         counts.update(source=1, source_sum=ours)
         if theirs is not None:
             counts.update(target=1, target_sum=theirs)
-        if ours != theirs and len(self.differences) < MOST:
+        if ours != theirs and len(self.differences) < _MOST:
             self.differences.append(RecordDifference(record.scope, record.id, _why(record, old, self._own)))
 
     def _print(self, record: Record) -> int:
@@ -129,7 +126,7 @@ class EndsComparison:
 def is_entombed(parts: Parts, record: Record) -> bool:
     """Whether a memory would refuse a record that comes without being said."""
     store = parts.store
-    if verbs.get_setting(store, "secret:marks") is None and secret_keeper(store) is None:
+    if verbs.get_setting(store, "secret:marks") is None:
         return False
     watch: Watch = parts.tombstones.over_returning([record])
     try:
@@ -145,13 +142,13 @@ def is_entombed(parts: Parts, record: Record) -> bool:
     return False
 
 
-def is_over(record: Record, now: float) -> bool:
+def _is_over(record: Record, now: float) -> bool:
     """Whether its time has come since it was read: some stores let it go at once."""
     return record.expires is not None and record.expires <= now
 
 
 def _missing_uses(one: Record, other: Record) -> tuple[int, float] | None:
-    """Uses that the target has not heard of."""
+    """The uses that the target lacks."""
     if one.last_used is None or (one.uses <= other.uses and one.last_used <= (other.last_used or 0.0)):
         return None
     return max(one.uses - other.uses, 0), one.last_used
@@ -161,17 +158,20 @@ def _why(record: Record, old: Record | None, own: frozenset[str]) -> str:
     if old is None:
         return "is missing in the target"
     ours, theirs = encode_fields(record), encode_fields(old)
-    skipped = {*_OF_THE_STORE, *own}
-    names = []
-    for name in sorted({*ours, *theirs} - skipped):
-        if ours.get(name) != theirs.get(name):
-            names.append(name)
-    if old.state.hold is not None:
-        held = "; it is under a legal hold in the target"
-    else:
-        held = ""
+    compared = sorted({*ours, *theirs} - {*_OF_THE_STORE, *own})
+    names = [name for name in compared if ours.get(name) != theirs.get(name)]
+    held = "" if old.state.hold is None else "; it is under a legal hold in the target"
     return f"differs in {', '.join(names) or 'its values'}{held}"
 
 
 def _hex(total: int) -> str:
     return f"{total % 2 ** (8 * _BYTES):032x}"
+
+
+def find_in(store: Store, records: Sequence[Record]) -> dict[tuple[str, str], Record]:
+    """Reads the records that another store has too, by scope and id."""
+    ids: dict[str, list[str]] = {}
+    for record in records:
+        ids.setdefault(record.scope, []).append(record.id)
+    found = (record for scope, names in ids.items() for record in store.read(scope, names))
+    return {(record.scope, record.id): record for record in found if record is not None}

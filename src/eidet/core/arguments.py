@@ -10,8 +10,7 @@ from typing import Any
 from .actor import acts
 from .describe import describe_data
 from .dict_filters import Filter, where_of
-from .errors import BadInput
-from .items import each_item
+from .errors import BadInput, each_item
 from .limits import CONDITIONS, QUERY_CHARS, check_count, check_length
 from .scope import ALL, Scope
 from .validate import Json, clean_json, clean_text, plain_value

@@ -13,6 +13,9 @@ EidetError
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
 
 class EidetError(Exception):
     """The root of every error Eidet raises on purpose."""
@@ -60,3 +63,20 @@ class MissingExtra(Misconfigured, ImportError):
     def __init__(self, what: str, *, extra: str) -> None:
         super().__init__(f"{what} needs the {extra} extra: pip install 'eidet[{extra}]'")
         self.extra = extra
+
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+def each_item(make: Callable[[T], V], items: Sequence[T]) -> list[V]:
+    """What is made of each item; of several, an error says which one it was."""
+    made: list[V] = []
+    try:
+        for item in items:
+            made.append(make(item))
+    except BadInput as error:
+        if len(items) == 1:
+            raise
+        raise BadInput(f"item {len(made) + 1} of {len(items):,}: {error}") from error
+    return made

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from .condition import Condition, is_number
-from .errors import BadInput
-from .items import each_item
+from .errors import BadInput, each_item
 from .limits import FILTER_DEPTH, FILTER_VALUES, check_count
 from .record import Kind, Place, Record, Tier, Trust, kind_of, tier_of, trust_of
 from .scope import Scope

@@ -1,8 +1,8 @@
 """How well does a memory find what is asked for? Measured on conversations and questions with gold.
 
 datasets.py  a file → cases            locomo.py, longmemeval.py, lines.py   one format each
-runner.py    cases → answers           ranking_metrics.py, bootstrap.py      answers → numbers, how sure
-figures.py   numbers → figures         report.py, plot.py, gate.py           JSON, plot, what must be reached
+runner.py    cases → answers           ranking_metrics.py                    answers → numbers
+figures.py   numbers → figures         report.py, plot.py                    JSON, gates, plot
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from ..recall import recipe_of
 from .cases import Case, Question, check_cases, limit_questions
 from .datasets import FORMATS, read_cases
 from .figures import Comparison, Difference, Figure, Run, compare_runs, measure_run
-from .gate import Least, Missed, check_least, find_missed, least_of
 from .plot import draw
 from .ranking_metrics import KS
-from .report import Report, names_of
+from .report import Least, Missed, Report, check_least, find_missed, least_of, names_of
 from .runner import Progress, QuestionAnswer, RankedHit, Variant, ask
 
 __all__ = [

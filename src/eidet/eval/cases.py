@@ -45,15 +45,9 @@ def limit_questions(cases: Sequence[Case], count: int, seed: int = 0) -> list[Ca
     """The same records with at most `count` of the questions, drawn at random; the same for a seed."""
     if count < 1:
         raise BadInput(f"the number of questions must be at least 1, not {count}")
-    every = []
-    for at, case in enumerate(cases):
-        for question in case.questions:
-            every.append((at, question.id))
+    every = [(at, question.id) for at, case in enumerate(cases) for question in case.questions]
     kept = set(random.Random(seed).sample(every, min(count, len(every))))  # noqa: S311
-    result = []
-    for place, case in enumerate(cases):
-        result.append(_only(case, {id for at, id in kept if at == place}))
-    return result
+    return [_only(case, {id for at, id in kept if at == place}) for place, case in enumerate(cases)]
 
 
 def _only(case: Case, ids: set[str]) -> Case:

@@ -11,10 +11,9 @@ from typing import Any, Final
 from .. import BadInput
 from .cases import Case, check_cases
 from .json_fields import json_of, list_in
-from .lines import read_line_cases
+from .lines import is_world, read_line_cases, read_worlds
 from .locomo import read_locomo
 from .longmemeval import read_longmemeval
-from .worlds import is_world, read_worlds
 
 FORMATS: Final = ("locomo", "longmemeval", "jsonl", "worlds")
 
@@ -35,10 +34,7 @@ def read_cases(
     if format is not None and format not in FORMATS:
         raise BadInput(f"unknown format {format!r}; there are {', '.join(FORMATS)}")
     name, text = Path(file).name, _content(Path(file))
-    if format in ("jsonl", "worlds") or _is_lines(text):
-        whole = None
-    else:
-        whole = json_of(text, name)
+    whole = None if format in ("jsonl", "worlds") or _is_lines(text) else json_of(text, name)
     match format or _format_of(whole, text, name):
         case "locomo":
             cases = list(read_locomo(_as_list(whole, name), name))
@@ -76,13 +72,8 @@ def _is_lines(text: str) -> bool:
 
 def _format_of(whole: Any, text: str, name: str) -> str:
     if whole is None:
-        if is_world(text.partition("\n")[0]):
-            return "worlds"
-        return "jsonl"
-    if isinstance(whole, list) and whole:
-        first = whole[0]
-    else:
-        first = whole
+        return "worlds" if is_world(text.partition("\n")[0]) else "jsonl"
+    first = whole[0] if isinstance(whole, list) and whole else whole
     if isinstance(first, dict):
         if "conversation" in first:
             return "locomo"
@@ -97,6 +88,4 @@ def _format_of(whole: Any, text: str, name: str) -> str:
 
 def _as_list(whole: Any, name: str) -> list[Any]:
     """The list that a file is, or the one object as a list."""
-    if isinstance(whole, dict):
-        return [whole]
-    return list_in({"the file": whole}, "the file", name)
+    return [whole] if isinstance(whole, dict) else list_in({"the file": whole}, "the file", name)

@@ -8,13 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from .bootstrap import Values, intervals
-from .ranking_metrics import Bin, Ranks, calibration, collapse_sessions, marks
+from .ranking_metrics import Bin, Ranks, Values, calibration, collapse_sessions, marks, score_figures
 from .runner import QuestionAnswer, RankedHit, RunAnswers, Variant
-from .score_figures import score_figures
 
-Columns = Mapping[str, Values]
-SAME: Final = 1e-9  # a smaller difference is none
+_Columns = Mapping[str, Values]
+_SAME: Final = 1e-9  # a smaller difference is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +39,7 @@ class Difference:
     @property
     def sign(self) -> int:
         """1 or -1 where the whole interval is on that side of zero, else 0."""
-        return int(self.low > SAME) - int(self.high < -SAME)
+        return int(self.low > _SAME) - int(self.high < -_SAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +49,7 @@ class Run:
     name: str
     variant: Variant
     answers: tuple[QuestionAnswer, ...]
-    columns: Columns
+    columns: _Columns
     overall: Mapping[str, Figure]
     categories: Mapping[str, Mapping[str, Figure]]
     curve: tuple[Figure, ...]  # recall at 1, 2, … up to the depth
@@ -79,7 +77,7 @@ def measure_run(
     asked: RunAnswers, name: str, variant: Variant, *, depth: int, ks: Sequence[int], seed: int
 ) -> Run:
     answers = asked.answers
-    ranks = ranks_of(answers, depth)
+    ranks = _ranks_of(answers, depth)
     columns = ranks.columns(ks)
     millis = np.array([answer.millis for answer in answers])
     hits: list[RankedHit] = []
@@ -96,7 +94,7 @@ def measure_run(
         answers=answers,
         columns=columns,
         overall=figures(columns, seed) | _trust(asked),
-        categories={c: figures(part(columns, rows), seed) for c, rows in categories(answers).items()},
+        categories={c: figures(_part(columns, rows), seed) for c, rows in categories(answers).items()},
         curve=tuple(figures(ranks.curve(), seed).values()),
         calibration=tuple(calibration(scores, gold)),
         latency={f"p{p}": float(np.percentile(millis, p)) for p in (50, 95, 99)},
@@ -121,10 +119,10 @@ def _trust(asked: RunAnswers) -> dict[str, Figure]:
     return {name: Figure(value=v, low=v, high=v, questions=count) for name, v in scores.items()}
 
 
-def ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:
-    found = []
-    for a in answers:
-        found.append(marks((hit.id if hit.gold else None for hit in a.found), a.question.gold, depth))
+def _ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:
+    found = [
+        marks((hit.id if hit.gold else None for hit in a.found), a.question.gold, depth) for a in answers
+    ]
     sessions = [marks(collapse_sessions(a.sessions), a.question.sessions, depth) for a in answers]
     return Ranks(
         found=np.array(found),
@@ -143,11 +141,11 @@ def categories(answers: Sequence[QuestionAnswer]) -> dict[str, list[int]]:
     return dict(sorted(rows.items()))
 
 
-def part(columns: Columns, rows: Sequence[int]) -> Columns:
+def _part(columns: _Columns, rows: Sequence[int]) -> _Columns:
     return {name: values[list(rows)] for name, values in columns.items()}
 
 
-def figures(columns: Columns, seed: int) -> dict[str, Figure]:
+def figures(columns: _Columns, seed: int) -> dict[str, Figure]:
     """The mean of every column that has a number, with its interval."""
     result: dict[str, Figure] = {}
     for known in _alike(columns):
@@ -159,7 +157,7 @@ def figures(columns: Columns, seed: int) -> dict[str, Figure]:
     return result
 
 
-def differences(columns: Columns, base: Columns, seed: int) -> dict[str, Difference]:
+def differences(columns: _Columns, base: _Columns, seed: int) -> dict[str, Difference]:
     """Question by question: what the questions have in common falls out."""
     result: dict[str, Difference] = {}
     for known in _alike({name: columns[name] - base[name] for name in base}):
@@ -169,14 +167,14 @@ def differences(columns: Columns, base: Columns, seed: int) -> dict[str, Differe
                 value=float(values[:, at].mean()),
                 low=float(low),
                 high=float(high),
-                won=int((values[:, at] > SAME).sum()),
-                lost=int((values[:, at] < -SAME).sum()),
+                won=int((values[:, at] > _SAME).sum()),
+                lost=int((values[:, at] < -_SAME).sum()),
                 questions=len(values),
             )
     return result
 
 
-def _alike(columns: Columns) -> Iterator[Columns]:
+def _alike(columns: _Columns) -> Iterator[_Columns]:
     """Columns that have numbers in the same rows (figures of sessions may lack some), only those rows."""
     groups: dict[bytes, dict[str, Values]] = {}
     for name, values in columns.items():
@@ -193,7 +191,39 @@ def compare_runs(run: Run, base: Run, seed: int) -> Comparison:
         base=base.name,
         overall=differences(run.columns, base.columns, seed),
         categories={
-            name: differences(part(run.columns, of), part(base.columns, of), seed)
+            name: differences(_part(run.columns, of), _part(base.columns, of), seed)
             for name, of in rows.items()
         },
     )
+
+
+# How sure a mean is.
+
+
+_DRAWS: Final = 2000
+_AT_ONCE: Final = 2_000_000  # numbers
+
+
+def draw_means(values: Values, *, seed: int, draws: int = _DRAWS) -> Values:
+    """The mean of each column in each draw of as many rows, shape (draws, columns).
+
+    Rows are drawn together, so columns of one draw are of the same questions.
+    """
+    count, chance = len(values), np.random.default_rng(seed)
+    step = max(1, _AT_ONCE // count)
+    sizes = [min(step, draws - start) for start in range(0, draws, step)]
+    return np.concatenate([_times(count, size, chance) @ values / count for size in sizes])
+
+
+def _times(count: int, draws: int, chance: np.random.Generator) -> Values:
+    """How often each row came up in each draw."""
+    drawn = chance.integers(count, size=(draws, count)) + np.arange(draws)[:, None] * count
+    times = np.bincount(drawn.ravel(), minlength=draws * count).reshape(draws, count)
+    return times.astype(np.float64)  # products of floats are many times as fast as of whole numbers
+
+
+def intervals(values: Values, *, seed: int, level: float = 0.95) -> Values:
+    """Low and high of the mean of each column, shape (columns, 2)."""
+    edge = (1 - level) / 2
+    found: Values = np.quantile(draw_means(values, seed=seed), [edge, 1 - edge], axis=0).T
+    return found

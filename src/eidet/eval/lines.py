@@ -2,19 +2,32 @@
 
 {"type": "record", "id": "a", "text": "…", "scope"?, "who"?, "session"?, "occurred"?, "kind"?, …}
 {"type": "question", "question": "…", "gold": ["a"], "scope"?, "category"?, "asked"?, "id"?}
+
+Worlds have a memory and its questions on each line, some of which nothing answers:
+
+{"world": "home",
+ "records": [{"id", "text" | "role" and "content" | "data", "kind"?, "who"?, "session"?, "occurred"?}, …],
+ "questions": [{"q", "now"?, "gold": [ids], "also"?: [ids], "none"?: true, "category"?}, …]}
+
+Any record of `gold` or `also` answers a question. A question with `none` has no answer: the score of what is
+found for it tells whether scores can be trusted.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 from .. import BadInput, Draft, Kind, Scope
+from ..core.private_files import write_private
+from ..core.record import Record, iso_time
 from ..core.validate import moment
 from .cases import Case, Question, sessions_of
-from .json_fields import json_of, table_in, text_in, texts_in
+from .json_fields import json_of, list_in, table_in, text_in, texts_in
 
 _RECORD: Final = {"type", "scope", "id", "text", "who", "session", "occurred", "kind", "data", "meta"}
 _QUESTION: Final = {"type", "scope", "question", "gold", "category", "asked", "id"}
@@ -44,9 +57,7 @@ def _add(scopes: dict[str, _Gathered], fields: Mapping[str, Any], number: int, w
     kind = fields.get("type")
     if kind not in ("record", "question"):
         raise BadInput(f'{where}: type must be "record" or "question", not {kind!r}')
-    known = _QUESTION
-    if kind == "record":
-        known = _RECORD
+    known = _RECORD if kind == "record" else _QUESTION
     if unknown := sorted(fields.keys() - known):
         raise BadInput(f"{where}: a {kind} has no field {unknown[0]!r}; there are {', '.join(sorted(known))}")
     gathered = scopes.setdefault(_scope(fields, where), _Gathered())
@@ -68,10 +79,10 @@ def _add_record(gathered: _Gathered, fields: Mapping[str, Any], number: int, whe
     gathered.records[id] = Draft(
         id=id,
         text=_short(fields, "text", where),
-        who=maybe_text(fields, "who", where),
-        session=maybe_text(fields, "session", where),
-        occurred=maybe_time(fields, "occurred", where),
-        kind=maybe_kind(fields, where),
+        who=_maybe_text(fields, "who", where),
+        session=_maybe_text(fields, "session", where),
+        occurred=_maybe_time(fields, "occurred", where),
+        kind=_maybe_kind(fields, where),
         data=fields.get("data"),
         meta=table_in(fields.get("meta") or {}, f"{where}: meta") or None,
     )
@@ -80,11 +91,11 @@ def _add_record(gathered: _Gathered, fields: Mapping[str, Any], number: int, whe
 
 def _question(fields: Mapping[str, Any], number: int, where: str) -> Question:
     return Question(
-        id=maybe_text(fields, "id", where) or f"line {number}",
+        id=_maybe_text(fields, "id", where) or f"line {number}",
         text=text_in(fields, "question", where),
         gold=tuple(dict.fromkeys(texts_in(fields, "gold", where))),
-        category=maybe_text(fields, "category", where),
-        asked=maybe_time(fields, "asked", where),
+        category=_maybe_text(fields, "category", where),
+        asked=_maybe_time(fields, "asked", where),
     )
 
 
@@ -117,23 +128,166 @@ def _short(fields: Mapping[str, Any], name: str, where: str) -> str:
     return text
 
 
-def maybe_text(fields: Mapping[str, Any], name: str, where: str) -> str | None:
-    if fields.get(name) is None:
-        return None
-    return _short(fields, name, where)
+def _maybe_text(fields: Mapping[str, Any], name: str, where: str) -> str | None:
+    return None if fields.get(name) is None else _short(fields, name, where)
 
 
-def maybe_time(fields: Mapping[str, Any], name: str, where: str) -> float | None:
+def _maybe_time(fields: Mapping[str, Any], name: str, where: str) -> float | None:
     try:
-        if fields.get(name) is None:
-            return None
-        return moment(fields[name], name)
+        return None if fields.get(name) is None else moment(fields[name], name)
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
 
 
-def maybe_kind(fields: Mapping[str, Any], where: str) -> str | None:
-    kind = maybe_text(fields, "kind", where)
+def _maybe_kind(fields: Mapping[str, Any], where: str) -> str | None:
+    kind = _maybe_text(fields, "kind", where)
     if kind is not None and kind not in set(Kind):
         raise BadInput(f"{where}: unknown kind {kind!r}; there are {', '.join(Kind)}")
     return kind
+
+
+# Questions that somebody judged, saved with the records of their scope.
+
+
+def save_question(file: Path, scope: str, records: Iterable[Record], question: Question) -> int:
+    """Adds a question to the file, with the scope's records as they are now; how many the scope has.
+
+    The same question saved again replaces its earlier gold. The file is replaced as a whole, so that a
+    reader never sees half of it. Only its owner may read it.
+    """
+    kept, questions = _other_lines(file, scope, question.text)
+    lines = [*kept]
+    known = set()
+    for record in records:
+        known.add(record.id)
+        lines.append(_record_line(record, scope))
+    missing = [id for id in question.gold if id not in known]
+    if missing or not question.gold:
+        raise BadInput(f"the right answer must be a record of scope {scope}, not {missing or 'nothing'}")
+    for line in questions:
+        if known.issuperset(line["gold"]):
+            lines.append(line)
+    lines.append(_question_line(question, scope))
+    write_private(file, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
+    return sum(line["type"] == "question" and line["scope"] == scope for line in lines)
+
+
+def _other_lines(file: Path, scope: str, text: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What the file says of other scopes, and the other questions of this one."""
+    kept: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
+    if not file.exists():
+        return kept, questions
+    for raw in file.read_text(encoding="utf-8").split("\n"):
+        if not raw:
+            continue
+        line = json.loads(raw)
+        if line.get("scope") != scope:
+            kept.append(line)
+        elif line["type"] == "question" and line["question"] != text:
+            questions.append(line)
+    return kept, questions
+
+
+def _record_line(record: Record, scope: str) -> dict[str, Any]:
+    line = {
+        "type": "record",
+        "scope": scope,
+        "id": record.id,
+        "text": record.text,
+        "kind": record.kind,
+        "occurred": iso_time(record.occurred),
+    }
+    for name in ("who", "session", "data"):
+        value = getattr(record, name)
+        if value is not None:
+            line[name] = value
+    return line
+
+
+def _question_line(question: Question, scope: str) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "type": "question",
+        "scope": scope,
+        "id": question.id,
+        "question": question.text,
+        "gold": list(question.gold),
+    }
+    if question.asked is not None:
+        line["asked"] = iso_time(question.asked)
+    return line
+
+
+# Worlds.
+
+
+_FIRST_FIELDS: Final = ("world", "records", "questions")
+
+
+def is_world(first_line: str) -> bool:
+    return all(f'"{name}"' in first_line for name in _FIRST_FIELDS)
+
+
+def read_worlds(text: str, file: str) -> Iterator[Case]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            where = f"{file}, line {number}"
+            yield _read_world(table_in(json_of(line, where), where), where)
+
+
+def _read_world(fields: Mapping[str, Any], where: str) -> Case:
+    records: dict[str, Draft] = {}
+    for at, record in enumerate(list_in(fields, "records", where), 1):
+        draft = _read_record(table_in(record, f"{where}, record {at}"), f"{where}, record {at}")
+        records[str(draft.id)] = draft
+    answered: list[Question] = []
+    unanswerable: list[Question] = []
+    for at, question in enumerate(list_in(fields, "questions", where), 1):
+        place = f"{where}, question {at}"
+        asked = table_in(question, place)
+        read = _read_question(asked, at, records, place)
+        if asked.get("none"):
+            unanswerable.append(read)
+        else:
+            answered.append(read)
+    return Case(
+        scope=text_in(fields, "world", where),
+        records=tuple(records.values()),
+        questions=tuple(answered),
+        unanswerable=tuple(unanswerable),
+    )
+
+
+def _read_record(fields: Mapping[str, Any], where: str) -> Draft:
+    text, who, kind = (
+        _maybe_text(fields, "text", where),
+        _maybe_text(fields, "who", where),
+        _maybe_kind(fields, where),
+    )
+    if "content" in fields:
+        text, who = text_in(fields, "content", where), who or _maybe_text(fields, "role", where)
+        kind = kind or Kind.MESSAGE
+    return Draft(
+        id=text_in(fields, "id", where),
+        text=text,
+        data=fields.get("data"),
+        who=who,
+        kind=kind,
+        session=_maybe_text(fields, "session", where),
+        occurred=_maybe_time(fields, "occurred", where),
+    )
+
+
+def _read_question(fields: Mapping[str, Any], at: int, records: Mapping[str, Draft], where: str) -> Question:
+    gold: list[str] = []
+    for name in ("gold", "also"):
+        if name in fields:
+            gold += texts_in(fields, name, where)
+    return Question(
+        id=f"question {at}",
+        text=text_in(fields, "q", where),
+        gold=tuple(dict.fromkeys(gold)),
+        sessions=sessions_of([id for id in gold if id in records], records),
+        category=_maybe_text(fields, "category", where),
+        asked=_maybe_time(fields, "now", where),
+    )

@@ -11,7 +11,7 @@ from .. import BadInput, Draft, Scope
 from .cases import Case, Question, sessions_of
 from .json_fields import list_in, table_in, text_in, texts_in, time_of
 
-CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+_CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _SESSION: Final = re.compile(r"session_(\d+)")
 _EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
 
@@ -48,10 +48,7 @@ def _turns(conversation: Mapping[str, Any], where: str) -> Iterator[Draft]:
 def _turn(turn: Any, session: str, occurred: float, where: str) -> Iterator[Draft]:
     fields = table_in(turn, where)
     text, seen = text_in(fields, "text", where, blank=True), fields.get("blip_caption")
-    if seen:
-        whole = f"{text} [shares an image: {seen}]".lstrip()
-    else:
-        whole = text
+    whole = f"{text} [shares an image: {seen}]".lstrip() if seen else text
     if whole.strip():
         yield Draft(
             id=text_in(fields, "dia_id", where),
@@ -71,10 +68,7 @@ def _questions(
         place = f"{where}, question {at}"
         fields = table_in(given, place)
         category = _category(fields.get("category"), place)
-        gold = []
-        for id in _evidence(texts_in(fields, "evidence", place)):
-            if id in records:
-                gold.append(id)
+        gold = [id for id in _evidence(texts_in(fields, "evidence", place)) if id in records]
         if category == "adversarial" or not gold:
             left_out["adversarial" if category == "adversarial" else "without gold"] += 1
             continue
@@ -95,6 +89,6 @@ def _evidence(marks: list[str]) -> list[str]:
 
 
 def _category(number: Any, where: str) -> str:
-    if isinstance(number, bool) or number not in CATEGORIES:
+    if isinstance(number, bool) or number not in _CATEGORIES:
         raise BadInput(f"{where}: category must be a number from 1 to 5, not {number!r}")
-    return CATEGORIES[number]
+    return _CATEGORIES[number]

@@ -14,32 +14,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 Found = NDArray[np.bool_]
-Counts = NDArray[np.int64]
+_Counts = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 KS: Final = (1, 3, 5, 10, 20)
 
 
-def recall_at(found: Found, gold: Counts, k: int) -> Values:
+def recall_at(found: Found, gold: _Counts, k: int) -> Values:
     """The share of the gold among the first k."""
-    among: Counts = found[:, :k].sum(axis=1)
+    among: _Counts = found[:, :k].sum(axis=1)
     return among / gold
 
 
-def hit_at(found: Found, gold: Counts, k: int) -> Values:  # noqa: ARG001
+def hit_at(found: Found, gold: _Counts, k: int) -> Values:  # noqa: ARG001
     """Whether any gold is among the first k."""
-    among: Counts = found[:, :k].sum(axis=1)
+    among: _Counts = found[:, :k].sum(axis=1)
     return (among > 0).astype(np.float64)
 
 
-def all_at(found: Found, gold: Counts, k: int) -> Values:
+def all_at(found: Found, gold: _Counts, k: int) -> Values:
     """Whether all the gold is among the first k."""
-    among: Counts = found[:, :k].sum(axis=1)
+    among: _Counts = found[:, :k].sum(axis=1)
     whole: Values = (among == gold).astype(np.float64)
     return whole
 
 
-def ndcg_at(found: Found, gold: Counts, k: int) -> Values:
+def ndcg_at(found: Found, gold: _Counts, k: int) -> Values:
     """Gold counts 1/log2(1 + rank); divided by what the best ranking of as much gold would have."""
     gains = 1 / np.log2(np.arange(2, k + 2))
     best = np.cumsum(gains)[np.minimum(gold, k) - 1]
@@ -54,7 +54,7 @@ def mrr(found: Found) -> Values:
     return np.where(found.any(axis=1), 1 / (found.argmax(axis=1) + 1), 0.0)
 
 
-BY_RANK: Final[Mapping[str, Callable[[Found, Counts, int], Values]]] = {
+_BY_RANK: Final[Mapping[str, Callable[[Found, _Counts, int], Values]]] = {
     "R": recall_at,
     "nDCG": ndcg_at,
     "hit": hit_at,
@@ -82,16 +82,13 @@ class Ranks:
     """Where the gold of all questions stands, by records and by sessions."""
 
     found: Found
-    gold: Counts
+    gold: _Counts
     session_found: Found
-    session_gold: Counts  # 0: the gold is of no session
+    session_gold: _Counts  # 0: the gold is of no session
 
     def columns(self, ks: Sequence[int]) -> dict[str, Values]:
         """Every figure by its name, one number per question; NaN where a question has none."""
-        named = {}
-        for name, of in BY_RANK.items():
-            for k in ks:
-                named[f"{name}@{k}"] = of(self.found, self.gold, k)
+        named = {f"{name}@{k}": of(self.found, self.gold, k) for name, of in _BY_RANK.items() for k in ks}
         named["MRR"] = mrr(self.found)
         return named | (self._by_session(ks) if self.session_gold.any() else {})
 
@@ -103,13 +100,11 @@ class Ranks:
     def _by_session(self, ks: Sequence[int]) -> dict[str, Values]:
         has = self.session_gold > 0
         gold = np.maximum(self.session_gold, 1)
-        result = {}
-        for name in ("hit", "all"):
-            for k in ks:
-                result[f"session-{name}@{k}"] = np.where(
-                    has, BY_RANK[name](self.session_found, gold, k), np.nan
-                )
-        return result
+        return {
+            f"session-{name}@{k}": np.where(has, _BY_RANK[name](self.session_found, gold, k), np.nan)
+            for name in ("hit", "all")
+            for k in ks
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,3 +125,47 @@ def calibration(scores: Values, gold: Found, bins: int = 10) -> list[Bin]:
         Bin(low=n / bins, high=(n + 1) / bins, hits=int(hits[n]), gold=float(right[n] / hits[n]))
         for n in np.flatnonzero(hits).tolist()
     ]
+
+
+# Whether scores can be trusted: the best score of each question against whether it was right.
+#
+# AUROC         how often a question with an answer has a higher best score than one without
+# right-AUROC   how often a right first hit has a higher score than a wrong one, or than one of no answer
+# calibration   1 less the mean gap between score and share of right first hits, over ten bins
+
+
+_BINS: Final = 10
+
+
+def score_figures(
+    best: Sequence[float], right: Sequence[bool], unanswerable: Sequence[float]
+) -> dict[str, float]:
+    """The figures by name, of the best scores and whether they were right; those that can be told."""
+    scores = np.array([*best, *unanswerable])
+    truth = np.array([*right, *[False] * len(unanswerable)], np.bool_)
+    scored: dict[str, float] = {}
+    if unanswerable and best:
+        scored["AUROC"] = measure_auroc(np.array(best), np.array(unanswerable))
+    if truth.any() and not truth.all():
+        scored["right-AUROC"] = measure_auroc(scores[truth], scores[~truth])
+    if len(scores):
+        scored["calibration"] = 1.0 - measure_calibration_error(scores, truth)
+    return scored
+
+
+def measure_auroc(above: Values, below: Values) -> float:
+    """The share of pairs in which the one of `above` is larger; equal ones count half."""
+    everything = np.sort(np.concatenate((above, below)))
+    ranks = (
+        np.searchsorted(everything, above, side="left") + np.searchsorted(everything, above, side="right") + 1
+    ) / 2
+    least = len(above) * (len(above) + 1) / 2
+    return float((ranks.sum() - least) / (len(above) * len(below)))
+
+
+def measure_calibration_error(scores: Values, right: NDArray[np.bool_]) -> float:
+    at = np.clip((scores * _BINS).astype(np.int64), 0, _BINS - 1)
+    gaps = np.abs(
+        np.bincount(at, weights=scores, minlength=_BINS) - np.bincount(at, weights=right, minlength=_BINS)
+    )
+    return float(gaps.sum() / len(scores))

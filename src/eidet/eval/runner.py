@@ -14,9 +14,9 @@ from ..models.adapt import Named
 from ..recall import recipe_of
 from .cases import Case, Question
 
-IN_RAM: Final = ":memory:"
-TOLD: Final = 10  # hits of each question that keep their reasons
-CONTEXTS: Final = 50  # questions whose context is measured
+_IN_RAM: Final = ":memory:"
+_TOLD: Final = 10  # hits of each question that keep their reasons
+_CONTEXTS: Final = 50  # questions whose context is measured
 
 Progress = Callable[[int, int], None]  # done, of how many
 
@@ -27,7 +27,7 @@ class Variant:
 
     embedder: object = "wordllama"
     recipe: str | Recipe = "auto"
-    place: str | Path = IN_RAM
+    place: str | Path = _IN_RAM
     language: str | None = None
 
     def describe(self) -> dict[str, str]:
@@ -47,10 +47,7 @@ class Variant:
         return "Recipe(" + ", ".join(f"{name}={getattr(self.recipe, name)!r}" for name in changed) + ")"
 
     def open_memory(self) -> Memory:
-        if self.place == IN_RAM:
-            place = None
-        else:
-            place = self.place
+        place = None if self.place == _IN_RAM else self.place
         return Memory(place, embedder=self.embedder, language=self.language)
 
 
@@ -126,7 +123,7 @@ def ask(
             if budget:
                 packed = tuple(_contexts(memory, answers, recipe, budget, seed))
         finally:
-            if variant.place != IN_RAM:
+            if variant.place != _IN_RAM:
                 _empty_scopes(memory, cases)
     count = sum(len(case.records) for case in cases)
     return RunAnswers(
@@ -150,11 +147,8 @@ def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, dept
     hits = memory.recall(question.text, scope=scope, limit=depth, recipe=recipe, now=question.asked)
     millis = (time.perf_counter() - began) * 1000
     gold = frozenset(question.gold)
-    found = tuple(rank_hit(hit, scope, gold, told=at < TOLD) for at, hit in enumerate(hits))
-    if question.sessions:
-        sessions = _sessions(memory, scope, question, recipe, depth)
-    else:
-        sessions = ()
+    found = tuple(rank_hit(hit, scope, gold, told=at < _TOLD) for at, hit in enumerate(hits))
+    sessions = _sessions(memory, scope, question, recipe, depth) if question.sessions else ()
     return QuestionAnswer(question=question, scope=scope, found=found, sessions=sessions, millis=millis)
 
 
@@ -191,15 +185,12 @@ def _contexts(
     memory: Memory, answers: Sequence[QuestionAnswer], recipe: Recipe, budget: int, seed: int
 ) -> Iterator[Packed]:
     """Of some questions, drawn at random: a context costs more than a recall."""
-    for answer in random.Random(seed).sample(answers, min(CONTEXTS, len(answers))):  # noqa: S311
+    for answer in random.Random(seed).sample(answers, min(_CONTEXTS, len(answers))):  # noqa: S311
         question = answer.question
         context = memory.context(
             question.text, scope=answer.scope, budget=budget, recipe=recipe, now=question.asked
         )
-        held = set()
-        for record in context.records:
-            if record.scope == answer.scope:
-                held.add(record.id)
+        held = {record.id for record in context.records if record.scope == answer.scope}
         gold = answer.question.gold
         yield Packed(tokens=context.tokens, gold=len(held.intersection(gold)) / len(gold))
 

@@ -1,9 +1,9 @@
 """Memories of other programs, in and out.
 
     importing.py     the import: scopes, check, compare, store   record_exports.py  the export
-    source_items.py  what a reader yields, and its notes         to_pam.py          records as a document
-    from_*.py        one reader a format                         table_files.py     records as rows of a table
-    table_rows.py    rows of a table as drafts
+    source_items.py  what a reader yields, and its notes         table_files.py     records as rows of a table
+    source_files.py  files of other programs                     pam.py             a format both ways
+    from_*.py        readers of formats
 
     done = import_memories(memory, "mem0", "/tmp/qdrant")
     print(done.created, done.skipped, done.dropped)
@@ -21,17 +21,14 @@ from ..core.arguments import one_or_all
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from ..memory import Memory
-from ..trust.audit.reads import Auditing
-from .from_chatgpt import read_chatgpt
-from .from_chroma import read_chroma
-from .from_claude import read_claude
-from .from_langgraph import read_langgraph
-from .from_letta import read_letta
+from ..trust.audit import Auditing
+from .from_chats import read_chatgpt, read_claude
 from .from_mcp import read_mcp
 from .from_mem0 import read_mem0
-from .from_pam import read_pam
+from .from_stores import read_chroma, read_langgraph, read_letta
 from .from_tables import read_csv, read_jsonl, read_parquet
 from .importing import Imported, Importer, ImportOptions
+from .pam import read_pam
 from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain, write_beside
 from .source_items import LeftOut, Notes, ReadOptions, SourceFormat, SourceItem
 
@@ -149,4 +146,4 @@ def export_memories(
     records = RecordsLeaving(memory, place, progress)
     with Auditing(memory.audit).doing("export", place, file=str(path)) as done, write_beside(file) as sink:
         count = done(write(memory, records, sink, place, vectors))
-    return Exported(format=format, file=str(path), count=count, left_out=records.left_out)
+    return Exported(format=format, file=str(path), count=count, left_out=dict(records.left_out))

@@ -1,107 +1,104 @@
-"""Plain tables: JSON lines, CSV and Parquet, written by anybody or by `eidet export`."""
+"""Plain tables: JSON lines, CSV and Parquet, written by anybody or by `eidet export`.
+
+A column that names a field of a memory says that field; the other columns become metadata.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from ..core.draft import Draft
 from ..core.errors import BadInput
-from .json_source import find_source, open_text
-from .parquet_files import read_parquet_rows
-from .source_items import Notes, ReadOptions, SourceItem
-from .table_rows import RowMapping
+from ..core.validate import dump_json
+from ..write.shape import drafts_of
+from .source_files import find_source, open_text
+from .source_items import (
+    Notes,
+    ReadOptions,
+    SourceItem,
+    has_text,
+    identify,
+    make_labels,
+    parse_time,
+    plain_json,
+)
+from .table_files import read_parquet_rows
 
-CELL_CHARS: Final = 16_000_000
+_CELL_CHARS: Final = 16_000_000
+_OWN: Final = "eidet"  # the column in which an export says what only the memory itself can know
+_VECTORS: Final = ("vector", "vectors", "embedding")
+_PLACES: Final = ("scope", "user")  # fields that name a scope
+_FIELDS: Final = frozenset(field.name for field in fields(Draft)) - {"vector"} | frozenset(_PLACES)
+_TIMES: Final = ("occurred", "expires")
+_NAMES: Final = ("who", "agent", "session", "source", "id", "key", "user")  # fields that may be numbers
+# Names that other programs use, taken where the table has no column of the field's own name.
+_ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
+    "text": ("content", "memory", "document"),
+    "occurred": ("timestamp", "created_at", "date", "time"),
+    "meta": ("metadata",),
+    "session": ("session_id", "conversation_id", "thread_id"),
+    "agent": ("agent_id",),
+    "user": ("user_id",),
+    "who": ("speaker", "author"),
+}
 
 
 def read_jsonl(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
     """One memory a line: an object, or a text."""
     path = find_source(source)
-    mapping = RowMapping("jsonl", path.name, options.columns, notes)
+    table = _Table("jsonl", path, options, notes)
     with open_text(path) as file:
         for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            where = f"{path.name}, line {number:,}"
-            try:
-                row = _parse_line(line, where, number)
-            except BadLine as error:
-                _refuse(where, str(error), options, notes)
-                continue
-            item = _make_item(mapping, row, where, options, notes)
-            if item is not None:
-                yield item
+            if line.strip():
+                yield from table.make_items(_parse_line(line, number), f"line {number:,}")
 
 
-class BadLine(Exception):  # read_jsonl makes a BadInput or a note of it
-    """A line that is no row of a table."""
-
-
-def _refuse(where: str, why: str, options: ReadOptions, notes: Notes) -> None:
-    """Notes a line that cannot be read, if that is asked for."""
-    if not options.skip_bad:
-        raise BadInput(f"{where} {why}; nothing was imported. --skip-bad leaves such lines out") from None
-    notes.skip(where, why)
-
-
-def _make_item(
-    mapping: RowMapping, row: dict[str, Any], where: str, options: ReadOptions, notes: Notes
-) -> SourceItem | None:
-    """The memory of a row; None where the row holds none, or is bad and such rows are left out."""
-    try:
-        return mapping.make_item(row, where)
-    except BadInput as error:
-        if not options.skip_bad:
-            raise
-        notes.skip(where, str(error).removeprefix(where).lstrip(" :,"))
-        return None
-
-
-def _parse_line(line: str, where: str, number: int) -> dict[str, Any]:
+def _parse_line(line: str, number: int) -> dict[str, Any] | str:
+    """The row of a line, or what is wrong with it."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
-        raise BadLine("is not JSON") from None
+        return "is not JSON"
     if isinstance(row, str):
         return {"text": row}
     if not isinstance(row, dict):
-        raise BadLine("is neither a JSON object nor a text")
+        return "is neither a JSON object nor a text"
     if number == 1 and row.get("eidet") == "export":
-        raise BadInput(f"{where}: this is a lossless export of Eidet; `eidet load` reads it")
+        raise BadInput("this is a lossless export of Eidet; `eidet load` reads it")
     return row
 
 
 def read_csv(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
     """One memory a row; the first row names the columns."""
     path = find_source(source)
-    mapping = RowMapping("csv", path.name, options.columns, notes, in_text=True)
+    table = _Table("csv", path, options, notes)
     if len(options.delimiter) != 1:
         raise BadInput(f"a delimiter is one character, not {options.delimiter!r}")
     with open_text(path) as file:
-        for number, row in _read_cells(file, path, options.delimiter, mapping):
-            where = f"{path.name}, line {number:,}"
-            if None in row or None in row.values():
-                _refuse(where, "has not as many cells as the first row has names", options, notes)
-                continue
-            item = _make_item(mapping, row, where, options, notes)
-            if item is not None:
-                yield item
+        for number, row in _read_cells(file, path, options.delimiter, table):
+            bad = None in row or None in row.values()
+            found = "has not as many cells as the first row has names" if bad else row
+            yield from table.make_items(found, f"line {number:,}")
 
 
 def _read_cells(
-    file: TextIO, path: Path, delimiter: str, mapping: RowMapping
+    file: TextIO, path: Path, delimiter: str, table: _Table
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    before = csv.field_size_limit(CELL_CHARS)
+    before = csv.field_size_limit(_CELL_CHARS)
     try:
         reader = csv.DictReader(file, delimiter=delimiter, strict=True)
         if not reader.fieldnames:
             raise BadInput(f"{path} is empty: its first row should name the columns")
         if len(set(reader.fieldnames)) < len(reader.fieldnames):
             raise BadInput(f"{path} names a column twice")
-        mapping.check_columns(reader.fieldnames)
+        table.check_columns(reader.fieldnames)
         for row in reader:
             yield reader.line_num, row
     except csv.Error as error:
@@ -113,11 +110,160 @@ def _read_cells(
 def read_parquet(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
     """One memory a row; columns `data` and `meta` may be JSON texts."""
     path = find_source(source)
-    mapping = RowMapping("parquet", path.name, options.columns, notes, in_text=True)
+    table = _Table("parquet", path, options, notes)
     for number, row in enumerate(read_parquet_rows(path), 1):
         if number == 1:
-            mapping.check_columns(row)
-        where = f"{path.name}, row {number:,}"
-        item = _make_item(mapping, row, where, options, notes)
-        if item is not None:
-            yield item
+            table.check_columns(row)
+        yield from table.make_items(row, f"row {number:,}")
+
+
+def _parse_lenient(text: str) -> Any:
+    """JSON, or the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+_FLAGS: Final = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
+_FROM_TEXT: Final[Mapping[str, Callable[[str], Any]]] = {
+    "data": _parse_lenient,
+    "meta": json.loads,
+    "derived_from": json.loads,
+    "place": lambda text: [float(part) for part in text.strip("[] ").split(",")],
+    "importance": float,
+    "ttl": float,
+    "step": int,
+    "pinned": lambda text: _FLAGS[text.strip().casefold()],
+}
+
+
+class _Table:
+    """Turns rows of one table into items."""
+
+    def __init__(self, format: str, path: Path, options: ReadOptions, notes: Notes) -> None:
+        self._columns, self._skips_bad = options.columns, options.skip_bad
+        if unknown := sorted(self._columns.keys() - _FIELDS):
+            raise BadInput(f"a memory has no field {unknown[0]!r}; it has {', '.join(sorted(_FIELDS))}")
+        self._format, self._name, self._notes = format, path.name, notes
+        self._in_text = format != "jsonl"  # cells may be texts of what they mean
+        self._seen: Counter[bytes] = Counter()
+
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Raises `BadInput` if the caller named a column that the table lacks."""
+        known = set(names)
+        for field, column in self._columns.items():
+            if column not in known:
+                raise BadInput(f"{self._name} has no column {column!r} for {field}; it has {sorted(known)}")
+
+    def make_items(self, row: Mapping[str, Any] | str, place: str) -> Iterator[SourceItem]:
+        """The item of a row; none where it holds no text, or is bad and such rows are left out.
+
+        In place of a row comes what is wrong with it.
+        """
+        where = f"{self._name}, {place}"
+        if isinstance(row, str):
+            if not self._skips_bad:
+                raise BadInput(f"{where} {row}; nothing was imported. --skip-bad leaves such lines out")
+            self._notes.skip(where, row)
+            return
+        try:
+            item = self._make_item(row, where)
+        except BadInput as error:
+            if not self._skips_bad:
+                raise
+            self._notes.skip(where, str(error).removeprefix(where).lstrip(" :,"))
+        else:
+            yield from () if item is None else (item,)
+
+    def _make_item(self, row: Mapping[str, Any], where: str) -> SourceItem | None:
+        columns = {field: name for field in _FIELDS if (name := self._find_column(field, row)) is not None}
+        taken = set(columns.values())
+        empty = (None, "") if self._in_text else ()
+        others = {name: row[name] for name in row if name not in taken and row[name] not in empty}
+        self._drop_unsayable(others)
+        values = {
+            field: self._convert(field, row[name], where)
+            for field, name in columns.items()
+            if row[name] not in (None, "") or field in ("text", "data")
+        }
+        draft = _draft_of(row, values, others, where)
+        if draft.data is None and (draft.text is None or draft.text == "" or _is_blank(draft.text)):
+            self._notes.skip(where, "has no text")
+            return None
+        if draft.id is None and draft.key is None:
+            draft = replace(draft, key=self._make_key(row))
+        return SourceItem(draft=draft, where=where, labels=_list_labels(values))
+
+    def _find_column(self, field: str, row: Mapping[str, Any]) -> str | None:
+        chosen = self._columns.get(field)
+        if chosen is not None:
+            return chosen if chosen in row else None
+        free = (name for name in (field, *_ALIASES.get(field, ())) if name not in self._columns.values())
+        return next((name for name in free if name in row), None)
+
+    def _drop_unsayable(self, others: dict[str, Any]) -> None:
+        """Takes out what no memory can be told."""
+        if isinstance(others.get(_OWN), dict | str):
+            del others[_OWN]
+            self._notes.drop(_OWN, "is what the other memory knew of the record: its versions and uses")
+        for name in _VECTORS:
+            if isinstance(others.get(name), list):
+                del others[name]
+                self._notes.drop_vector(name)
+
+    def _convert(self, field: str, value: Any, where: str) -> Any:
+        if field in _TIMES:
+            return parse_time(value, f"{where}: {field}")
+        if field in _NAMES and isinstance(value, int | float) and not isinstance(value, bool):
+            return str(value)
+        if self._in_text and isinstance(value, str) and field in _FROM_TEXT:
+            try:
+                return _FROM_TEXT[field](value)
+            except (ValueError, KeyError):
+                raise BadInput(f"{where}: {field} cannot be read: {value!r:.80}") from None
+        return value
+
+    def _make_key(self, row: Mapping[str, Any]) -> str:
+        """A key that stays the same while the file keeps its name, wherever the row moves in it."""
+        content = dump_json(plain_json(row), sort_keys=True).encode()
+        digest = blake2b(content, digest_size=12).digest()
+        self._seen[digest] += 1
+        return f"{self._format} {self._name} {digest.hex()} {self._seen[digest]}"
+
+
+def _is_blank(text: Any) -> bool:
+    return isinstance(text, str) and not has_text(text)
+
+
+def _draft_of(
+    row: Mapping[str, Any], values: Mapping[str, Any], others: Mapping[str, Any], where: str
+) -> Draft:
+    message = _draft_message(row, others)
+    skipped = _PLACES if message is None else (*_PLACES, "text")
+    changes = {field: value for field, value in values.items() if field not in skipped}
+    if isinstance(changes.get("id"), str):
+        changes |= identify(changes.pop("id"), "id")
+    rest = plain_json({name: others[name] for name in others if message is None or name != "role"})
+    meta = changes.get("meta", {})
+    if not isinstance(meta, dict):
+        raise BadInput(f"{where}: meta is not a JSON object")
+    return replace(message or Draft(), **changes | {"meta": {**rest, **meta} or None})
+
+
+def _draft_message(row: Mapping[str, Any], others: Mapping[str, Any]) -> Draft | None:
+    """A row with a role and a content is a message, as agent frameworks write it."""
+    if "role" not in others or "content" not in row or not isinstance(row["role"], str):
+        return None
+    names = ("role", "content", "name", "tool_calls", "tool_call_id")
+    (draft,), _ = drafts_of({name: row[name] for name in names if name in row}, {})
+    return draft
+
+
+def _list_labels(values: Mapping[str, Any]) -> dict[str, str]:
+    labels = make_labels(user=values.get("user"), agent=values.get("agent"), session=values.get("session"))
+    if isinstance(values.get("scope"), str):
+        labels["scope"] = values["scope"]  # a path already
+    elif "user" in labels:
+        labels["scope"] = labels["user"]
+    return labels

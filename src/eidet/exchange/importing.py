@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any, Final
 
 from ..copy.verify import is_entombed
@@ -21,6 +20,7 @@ from ..core.scope import Scope, check_scope
 from ..core.settings import Settings
 from ..core.validate import EARLIEST, moment
 from ..memory import Memory
+from ..write.reembed import batches
 from ..write.shape import shape_record
 from .source_items import EXAMPLES, LeftOut, Notes, ReadOptions, SourceFormat
 
@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]  # done, of how many
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """How items are stored. Without a `scope` template, the format's own is taken."""
+    """Options of storing. Without a `scope` template, the format's own is used."""
 
     scope: str | None = None
     trust: str | None = None  # where the texts come from, of those that do not say so
@@ -47,7 +47,7 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What an import did, or would do (`dry_run`), and what had no place."""
+    """The result of an import, or of a `dry_run`, and what was left out."""
 
     format: str
     source: str
@@ -71,7 +71,7 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadyItem:
+class _ReadyItem:
     """An item that can be stored: its scope and the record it becomes."""
 
     draft: Draft
@@ -81,25 +81,27 @@ class ReadyItem:
 
 
 class Importer:
-    """One source on its way into a memory."""
+    """Imports one source into a memory."""
 
     def __init__(self, name: str, form: SourceFormat, source: str, options: ImportOptions) -> None:
         self._name, self._form, self._source, self._options = name, form, source, options
         self._template = form.scope if options.scope is None else options.scope
-        check_template(self._template)
+        for gap in _GAP.findall(self._template):
+            if gap not in GAPS:
+                known = ", ".join(f"{{{name}}}" for name in GAPS)
+                raise BadInput(f"scope {self._template!r}: there is no {{{gap}}}; there are {known}")
+        check_scope(_GAP.sub("x", self._template))
 
     def check(self, settings: Settings, now: float) -> Imported:
         """Reads the whole source; `BadInput` names the first thing that cannot be stored."""
-        notes, scopes, found = Notes(), Counter[str](), 0
-        for item in self._read(settings, now, notes):
-            scopes[item.scope] += 1
-            found += 1
+        notes = Notes()
+        scopes = Counter(item.scope for item in self._read(settings, now, notes))
         return Imported(
             format=self._name,
             source=self._source,
             dry_run=True,
-            found=found,
-            created=found,
+            found=scopes.total(),
+            created=scopes.total(),
             scopes=dict(sorted(scopes.items())),
             skipped=dict(notes.skipped),
             dropped=dict(notes.dropped),
@@ -108,24 +110,25 @@ class Importer:
 
     def run(self, memory: Memory, checked: Imported, *, dry_run: bool, progress: Progress | None) -> Imported:
         """Stores what was checked; with `dry_run`, only compares it with what is there."""
-        carrier = _Carrier(memory, self._options.overwrite, dry_run)
+        writer = _BatchWriter(memory, self._options.overwrite, dry_run)
         parts, done = memory.parts, 0
         items = self._read(parts.settings, parts.clock(), Notes())
-        for batch in _batches(items):
-            carrier.carry(batch)
+        for batch in batches(items, BATCH):
+            writer.write(batch)
             done += len(batch)
             if progress is not None:
                 progress(done, max(done, checked.found))
-        examples = (*checked.examples, *carrier.examples)[:EXAMPLES]
-        counts: dict[str, Any] = {"created": 0, **carrier.counts}
+        examples = (*checked.examples, *writer.examples)[:EXAMPLES]
+        counts: dict[str, Any] = {"created": 0, **writer.counts}
         return replace(checked, dry_run=dry_run, examples=examples, **counts)
 
-    def _read(self, settings: Settings, now: float, notes: Notes) -> Iterator[ReadyItem]:
+    def _read(self, settings: Settings, now: float, notes: Notes) -> Iterator[_ReadyItem]:
         seen: dict[tuple[str, str], str] = {}
         how = replace(self._options.read, skip_bad=self._options.skip_bad)
         for item in self._form.read(self._source, how, notes):
-            scope = fill_scope(self._template, item.labels)
-            if _has_expired(item.draft, now):
+            scope = _fill_scope(self._template, item.labels)
+            expires = item.draft.expires
+            if isinstance(expires, int | float) and moment(expires, "expires") <= now:
                 notes.skip(item.where, "has expired")
                 continue
             try:
@@ -141,19 +144,15 @@ class Importer:
             raise BadInput(f"{where}: {error}; nothing was imported") from error
         notes.skip(where, str(error))
 
-    def _make_ready(self, draft: Draft, scope: str, where: str, settings: Settings, now: float) -> ReadyItem:
+    def _make_ready(self, draft: Draft, scope: str, where: str, settings: Settings, now: float) -> _ReadyItem:
         Scope.exactly(scope)
         if draft.trust is None and self._options.trust is not None:
             draft = replace(draft, trust=self._options.trust)
         record = shape_record(draft, scope=scope, now=now, text_chars=settings.text_chars)
-        return ReadyItem(draft=draft, scope=scope, record=record, where=where)
+        return _ReadyItem(draft=draft, scope=scope, record=record, where=where)
 
 
-def _has_expired(draft: Draft, now: float) -> bool:
-    return isinstance(draft.expires, int | float) and moment(draft.expires, "expires") <= now
-
-
-def _check_new(item: ReadyItem, seen: dict[tuple[str, str], str]) -> None:
+def _check_new(item: _ReadyItem, seen: dict[tuple[str, str], str]) -> None:
     """Two items may not have one id: the second would replace the first."""
     place = (item.scope, item.record.id)
     if place in seen:
@@ -161,20 +160,15 @@ def _check_new(item: ReadyItem, seen: dict[tuple[str, str], str]) -> None:
     seen[place] = item.where
 
 
-def _batches(items: Iterator[ReadyItem]) -> Iterator[list[ReadyItem]]:
-    while batch := list(islice(items, BATCH)):
-        yield batch
-
-
-def _as_it_was(item: ReadyItem) -> Record:
+def _as_it_was(item: _ReadyItem) -> Record:
     """The record as old as the source says: what a memory had forgotten by then does not return."""
     if item.draft.occurred is None:
         return item.record.but(created=EARLIEST)
     return item.record.but(created=item.record.occurred)
 
 
-class _Carrier:
-    """Brings batches into a memory; `counts` says how it went."""
+class _BatchWriter:
+    """Stores batches in a memory and counts the outcomes."""
 
     def __init__(self, memory: Memory, overwrites: bool, dry_run: bool) -> None:
         self._memory, self._overwrites, self._dry_run = memory, overwrites, dry_run
@@ -182,31 +176,23 @@ class _Carrier:
         self.counts: Counter[str] = Counter()
         self.examples: list[LeftOut] = []
 
-    def carry(self, batch: Iterable[ReadyItem]) -> None:
-        by_scope: dict[str, list[ReadyItem]] = {}
+    def write(self, batch: Iterable[_ReadyItem]) -> None:
+        by_scope: dict[str, list[_ReadyItem]] = {}
         for item in batch:
             by_scope.setdefault(item.scope, []).append(item)
         for scope, items in by_scope.items():
-            self._carry_scope(scope, items)
+            self._write_scope(scope, items)
 
-    def _carry_scope(self, scope: str, items: Sequence[ReadyItem]) -> None:
-        wanted: list[ReadyItem] = []
-        kinds: list[str] = []
+    def _write_scope(self, scope: str, items: Sequence[_ReadyItem]) -> None:
         there = self._memory.parts.key_ids.read(scope, [item.record.id for item in items])
-        for item, old in zip(items, there, strict=True):
-            kind = self._compare(item, old)
-            if kind in ("created", "changed"):
-                wanted.append(item)
-                kinds.append(kind)
-            else:
-                self.counts[kind] += 1
-        if wanted and not self._dry_run:
-            self._store(scope, wanted, kinds)
-        else:
-            self.counts.update(kinds)
+        decided = [(item, self._compare(item, old)) for item, old in zip(items, there, strict=True)]
+        writes = () if self._dry_run else ("created", "changed")
+        self.counts.update(kind for _, kind in decided if kind not in writes)
+        if wanted := [one for one in decided if one[1] in writes]:
+            self._store(scope, wanted)
 
-    def _compare(self, item: ReadyItem, old: Record | None) -> str:
-        """What is to be done with an item, and as what it counts."""
+    def _compare(self, item: _ReadyItem, old: Record | None) -> str:
+        """Decides how an item counts; "created" and "changed" are written."""
         if old is None and self._is_entombed(_as_it_was(item)):
             self._note(item, ENTOMBED)
             return "entombed"
@@ -226,45 +212,23 @@ class _Carrier:
         ids = self._memory.parts.key_ids.list_ids(record.id)
         return any(is_entombed(self._memory.parts, record.but(id=id)) for id in ids)
 
-    def _store(self, scope: str, items: Sequence[ReadyItem], kinds: Sequence[str]) -> None:
-        drafts = [item.draft for item in items]
+    def _store(self, scope: str, wanted: Sequence[tuple[_ReadyItem, str]]) -> None:
+        drafts = [item.draft for item, _ in wanted]
         remembered = self._memory.remember(drafts, scope=scope, keep_duplicates=True)
         rejected = {one.index for one in remembered.rejected}
-        for number, (item, kind) in enumerate(zip(items, kinds, strict=True)):
+        for number, (item, kind) in enumerate(wanted):
             if number in rejected:
                 self._note(item, ENTOMBED)
                 self.counts["entombed"] += 1
             else:
                 self.counts[kind] += 1
 
-    def _note(self, item: ReadyItem, why: str) -> None:
+    def _note(self, item: _ReadyItem, why: str) -> None:
         if len(self.examples) < EXAMPLES:
             self.examples.append(LeftOut(where=item.where, why=why))
 
 
-# Names of scopes with gaps: `acme/{user}` puts what each user said into a scope of its own.
-
-
-def check_template(template: str) -> None:
-    """`BadInput` for a gap that nothing can fill, or a name that no scope can have."""
-    for gap in _GAP.findall(template):
-        if gap not in GAPS:
-            known = ", ".join(f"{{{name}}}" for name in GAPS)
-            raise BadInput(f"scope {template!r}: there is no {{{gap}}}; there are {known}")
-    check_scope(_GAP.sub("x", template))
-
-
-def fill_scope(template: str, labels: Mapping[str, str]) -> str:
-    """The scope of one item; a label that stays empty falls away."""
-    parts: list[str] = []
-    for part in template.split("/"):
-        filled = _fill_part(part, labels)
-        if filled:
-            parts.append(filled)
-    return "/".join(parts) or Scope().path
-
-
-def _fill_part(part: str, labels: Mapping[str, str]) -> str:
-    for gap in _GAP.findall(part):
-        part = part.replace(f"{{{gap}}}", labels.get(gap, ""))
-    return part
+def _fill_scope(template: str, labels: Mapping[str, str]) -> str:
+    """The scope of one item: `acme/{user}` with its labels; a part that stays empty falls away."""
+    filled = (_GAP.sub(lambda gap: labels.get(gap[1], ""), part) for part in template.split("/"))
+    return "/".join(filter(None, filled)) or Scope().path

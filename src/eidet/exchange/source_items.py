@@ -1,50 +1,54 @@
-"""What a reader of foreign memories yields, and what it notes about things that have no place."""
+"""The items and notes of readers of foreign memories, and conversions of foreign values."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeGuard
+from uuid import UUID
 
 from ..core.draft import Draft
+from ..core.errors import BadInput
 from ..integrations.extras import quote_label
 
-EXAMPLES: Final = 100  # things of which a report names the place
-ID_CHARS: Final = 200
+EXAMPLES: Final = 100  # left-out items whose place a report names
+_ID_CHARS: Final = 200
+_TOOLS: Final = ("tool", "function")  # roles whose messages are less trusted than a user's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceItem:
-    """One memory of a source: a draft with an id or a key, and what its scope may be named for."""
+    """One memory of a source: a draft with an id or a key, and the labels that may name its scope."""
 
     draft: Draft
     where: str  # its place in the source, for errors and reports
-    labels: Mapping[str, str] = field(default_factory=dict)  # as they may stand in the name of a scope
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """How a source is to be read; what a format does not know, it leaves."""
+    """Options of reading; a format ignores those that it does not know."""
 
     columns: Mapping[str, str] = field(default_factory=dict)  # a field of a memory -> its column
     delimiter: str = ","
-    history: Path | None = None  # where mem0 keeps what it changed
+    history: Path | None = None  # mem0's history file
     everything: bool = False  # also what is superseded, hidden, or on another branch
     skip_bad: bool = False  # note a line that cannot be read, and go on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A thing of a source that was not stored: where it stands, and why."""
+    """An item of a source that was not stored: where it stands, and why."""
 
     where: str
     why: str
 
 
 class Notes:
-    """What had no place: fields that were dropped, and things that were skipped, with the reasons."""
+    """Counts the fields that were dropped and the items that were skipped, with the reasons."""
 
     def __init__(self) -> None:
         self.dropped: Counter[str] = Counter()
@@ -52,17 +56,20 @@ class Notes:
         self.examples: list[LeftOut] = []
 
     def drop(self, name: str, why: str, count: int = 1) -> None:
-        """A field, or a part of the source, that no memory can hold."""
+        """Counts a field, or a part of the source, that no memory can hold."""
         self.dropped[f"{name}: {why}"] += count
 
+    def drop_vector(self, name: str = "vector", count: int = 1) -> None:
+        self.drop(name, "Eidet embeds the text itself", count)
+
     def skip(self, where: str, why: str) -> None:
-        """A thing that is not stored."""
+        """Counts an item that is not stored."""
         self.skipped[why] += 1
         if len(self.examples) < EXAMPLES:
             self.examples.append(LeftOut(where=where, why=why))
 
 
-class SourceReader(Protocol):
+class _SourceReader(Protocol):
     """Reads a source from its beginning, lazily and always in the same order.
 
     Each item has an id or a key that is the same whenever the source is read. `BadInput` where the source
@@ -74,33 +81,100 @@ class SourceReader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFormat:
-    """A format that can be read."""
+    """A format that can be imported."""
 
     about: str
-    read: SourceReader
+    read: _SourceReader
     scope: str  # the template of the scopes, unless the caller names another
 
 
 def identify(id: str, kind: str) -> dict[str, Any]:
-    """The id of a thing as the id of its record, or as a key where it cannot be one."""
-    if 1 <= len(id) <= ID_CHARS and id.isprintable():
+    """The id of a foreign item as the id of its record, or as a key where no record may have it."""
+    if 1 <= len(id) <= _ID_CHARS and id.isprintable():
         return {"id": id}
     return {"key": f"{kind} {id}"}
 
 
 def make_labels(**values: object) -> dict[str, str]:
-    """Values as labels of scopes; what is missing or empty is left out."""
-    labels: dict[str, str] = {}
-    for name, value in values.items():
-        if isinstance(value, str) and value.strip():
-            labels[name] = quote_label(value)
-    return labels
+    """Labels of scopes, without the values that are missing or empty."""
+    return {
+        name: quote_label(value) for name, value in values.items() if isinstance(value, str) and value.strip()
+    }
 
 
 def keep_present(**values: Any) -> dict[str, Any]:
-    """Without what is None."""
-    kept: dict[str, Any] = {}
-    for name, value in values.items():
-        if value is not None:
-            kept[name] = value
-    return kept
+    """The values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def has_text(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def parse_time(value: Any, what: str) -> float | None:
+    """Seconds since 1970, from ISO text, a datetime or a number; without a zone, UTC is meant."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            raise BadInput(f"{what} is not an ISO 8601 date or time: {value!r:.80}") from None
+    if not isinstance(value, date):
+        raise BadInput(f"{what} is not a time: {value!r:.80}")
+    moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def plain_json(value: Any) -> Any:
+    """Converts a value to JSON: times become ISO text, keys become text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain_json(item) for item in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID) else value
+
+
+def with_origin(meta: Mapping[str, Any], name: str, own: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The metadata of a source, and under a free name what else the source said; None if empty."""
+    while own and name in meta:
+        name += "_"
+    return {**meta, **({name: dict(own)} if own else {})} or None
+
+
+def make_message(
+    where: str,
+    key: str,
+    text: str,
+    *,
+    role: str,
+    session: str,
+    occurred: float | None,
+    source: str,
+    name: str | None = None,
+    agent: str | None = None,
+    calls: list[Any] | None = None,
+    call_id: str | None = None,
+    origin: Mapping[str, Any] | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> SourceItem:
+    """The item of a message; `origin` is what else its program says of it."""
+    more = keep_present(name=name, tool_calls=plain_json(calls) or None, tool_call_id=call_id)
+    draft = Draft(
+        key=key,
+        kind="message",
+        text=text or None,
+        data={"role": role, **more},
+        who=name or role,
+        agent=agent,
+        session=session,
+        trust="tool" if role in _TOOLS else None,
+        source=source,
+        occurred=occurred,
+        meta=with_origin({}, key.partition(" ")[0], origin or {}),
+    )
+    return SourceItem(where=where, labels=labels or {}, draft=draft)

@@ -2,12 +2,13 @@
 
 fact.py            what it answers with
 triple_data.py     facts and decisions that somebody states directly
-assertion.py  stored_statements.py  statements_index.py   statements as it keeps them
-names.py  name_book.py  identities.py  entity_names.py  antecedents.py   who is who
+assertion.py  statements_index.py   statements as it keeps them
+names.py  identities.py  antecedents.py   who is who
 validity.py        what held when: closing, reopening, contradictions
 scope_graph.py     one scope, without store and clock
-updates.py  shared_pages.py   how changes of the store reach it
-inference.py  joins.py  routes.py  asking.py  explaining.py  quotations.py  wording.py   questions and answers
+updates.py         how changes of the store reach it
+inference.py  joins.py  routes.py  asking.py  explaining.py   questions and answers
+graph_formats.py  mcp_memory.py   facts for others
 """
 
 from __future__ import annotations
@@ -23,10 +24,9 @@ from ..core.errors import EidetError
 from ..core.lazy_names import lazy_names
 from ..core.record import Record
 from ..core.scope import Scope
-from ..store import Changes, Head, Store, verbs
+from ..store import Head, Store, verbs
 from .names import name_key
 from .scope_graph import ScopeGraph, View
-from .shared_pages import SharedPages
 from .updates import GraphUpdate
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ class Graphs:
     def __init__(self, store: Store, *, memory_mb: int = 256) -> None:
         self._store = store
         self._most = memory_mb * 2**20
-        self.pages = SharedPages()
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
         self._nbytes = 0  # of all slots
         self._lock = threading.Lock()
@@ -88,10 +87,12 @@ class Graphs:
     def ask_each(self, scope: Scope, question: Callable[[ScopeGraph], T]) -> list[T]:
         """The answers of all scopes that are meant, as of one head. No fact crosses a scope."""
         head = self._store.head()
-        answers: list[T] = []
-        for path in self._list_paths(scope):
-            answers.append(self.ask(path, question, head))
-        return answers
+        paths = verbs.count_scopes(self._store, scope) if scope.below else [scope.path]
+        return [self.ask(path, question, head) for path in paths]
+
+    def gather(self, scope: Scope, question: Callable[[ScopeGraph], Iterable[T]]) -> list[T]:
+        """As `ask_each`, all answers in one list."""
+        return [one for answer in self.ask_each(scope, question) for one in answer]
 
     def name_sources(self, graph: ScopeGraph, seqs: Iterable[int]) -> dict[int, str]:
         """The ids of records by seq; asked of the store once. Call it from within a question."""
@@ -99,11 +100,7 @@ class Graphs:
         missing = [seq for seq in wanted if seq not in graph.ids]
         for record in self.read(graph.scope, missing):
             graph.ids[record.seq] = record.id
-        found: dict[int, str] = {}
-        for seq in wanted:
-            if seq in graph.ids:
-                found[seq] = graph.ids[seq]
-        return found
+        return {seq: graph.ids[seq] for seq in wanted if seq in graph.ids}
 
     def read(self, scope: str, keys: list[int] | list[str]) -> list[Record]:
         """The records that are there, of those asked for."""
@@ -113,11 +110,6 @@ class Graphs:
 
     def follow(self, scope: str) -> None:
         """Learns what changed in a scope, if its graph is in RAM: what is forgotten leaves it at once."""
-        self.pages.drop(scope)
-        self.keep_up(scope)
-
-    def keep_up(self, scope: str) -> None:
-        """As `follow`, from pages that an index has just read where there are some."""
         with self._lock:
             slot = self._slots.get(scope)
         if slot is None:
@@ -130,12 +122,10 @@ class Graphs:
 
     def drop(self, scope: str) -> None:
         """Lets a graph go; it is made anew when it is asked for."""
-        self.pages.drop(scope)
         with self._lock:
             self._let_go(scope)
 
     def close(self) -> None:
-        self.pages.clear()
         with self._lock:
             self._slots.clear()
             self._nbytes = 0
@@ -143,11 +133,6 @@ class Graphs:
     @property
     def nbytes(self) -> int:
         return self._nbytes
-
-    def _list_paths(self, scope: Scope) -> list[str]:
-        if scope.below:
-            return list(verbs.count_scopes(self._store, scope))
-        return [scope.path]
 
     def _find_slot(self, scope: str) -> _Slot:
         with self._lock:
@@ -162,7 +147,7 @@ class Graphs:
         if graph.head.seq >= head.seq and graph.head.epoch >= head.epoch:
             return
         away = graph.head.seq
-        with pause_collector(head.seq - away > BATCH):
+        with _pause_collector(head.seq - away > BATCH):
             graph = self._read_on(graph, head, away)
         self._apply_splits(graph)
         slot.graph = graph
@@ -184,7 +169,7 @@ class Graphs:
     def _read_on(self, graph: ScopeGraph, head: Head, away: int) -> ScopeGraph:
         update = GraphUpdate(graph, self.read)
         while graph.head.seq < head.seq or graph.head.epoch < head.epoch:
-            changes = self._read_changes(graph)
+            changes = verbs.changes_telling(self._store, graph.scope, graph.head.seq, BATCH)
             stale = changes.head.epoch != graph.head.epoch and graph.head.seq > 0
             if stale or 0 < away < changes.pruned:  # of another epoch, or away for longer than is told
                 graph = ScopeGraph(graph.scope)
@@ -194,13 +179,6 @@ class Graphs:
             away = 0
         update.finish()
         return graph
-
-    def _read_changes(self, graph: ScopeGraph) -> Changes:
-        """The next page: as an index has read it, or from the store."""
-        shared = self.pages.take(graph.scope, graph.head)
-        if shared is not None:
-            return shared
-        return verbs.changes_telling(self._store, graph.scope, graph.head.seq, BATCH)
 
     def _apply_splits(self, graph: ScopeGraph) -> None:
         """Records may have been written anew since a split named them: their seqs are looked up again."""
@@ -221,7 +199,7 @@ class Graphs:
 
 
 @contextmanager
-def pause_collector(is_worth_it: bool) -> Iterator[None]:
+def _pause_collector(is_worth_it: bool) -> Iterator[None]:
     """Lets no garbage collection run while many objects are made that stay: it takes a third of the time."""
     if not is_worth_it or not gc.isenabled():
         yield

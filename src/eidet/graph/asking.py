@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice, product
 
+from ..core.record import Record
 from ..core.scope import Scope
 from ..text.facts.statement import Nature
 from . import Graphs
 from .assertion import Assertion, SourceRow
-from .entity_names import Node
-from .fact import Contradiction, Entity, Fact, Neighbour
+from .fact import Contradiction, Entity, Fact, Neighbour, Quotation
 from .inference import Inferred
 from .joins import FactMatch, PatternJoin, TriplePattern
-from .quotations import quote
-from .routes import Leg, list_legs, list_paths
+from .name_book import Node
+from .routes import list_legs, list_paths
 from .scope_graph import Moments, ScopeGraph, View
 from .validity import Interval
 
@@ -25,18 +25,13 @@ class Asking:
     def __init__(self, graphs: Graphs) -> None:
         self.graphs = graphs
 
-    def list_facts(
-        self, scope: Scope, choose: Callable[[ScopeGraph], Iterable[Interval]], *, limit: int | None = None
-    ) -> list[Fact]:
+    def list_facts(self, scope: Scope, choose: Callable[[ScopeGraph], Iterable[Interval]]) -> list[Fact]:
         """The facts that a question chooses in each scope."""
-        found: list[Fact] = []
-        for facts in self.graphs.ask_each(scope, lambda graph: self.make_facts(graph, choose(graph))):
-            found += facts
-        return found[:limit]
+        return self.graphs.gather(scope, lambda graph: self.make_facts(graph, choose(graph)))
 
     def about(self, scope: Scope, entity: str, moments: Moments) -> list[Fact]:
         """What held of an entity: what is said of it, then what names it."""
-        return self.list_facts(scope, lambda graph: list_about(graph, entity, moments))
+        return self.list_facts(scope, lambda graph: _list_about(graph, entity, moments))
 
     def timeline(self, scope: Scope, entity: str, view: View) -> list[Fact]:
         """All that ever held of an entity, the earliest first."""
@@ -49,19 +44,13 @@ class Asking:
 
     def list_entities(self, scope: Scope, kind: str | None = None) -> list[Entity]:
         """Everybody and everything that is spoken of, the most often named first."""
-        found: list[Entity] = []
-        for entities in self.graphs.ask_each(scope, _list_entities):
-            found += entities
-        if kind is not None:
-            found = [entity for entity in found if entity.kind == kind]
-        return sorted(found, key=lambda entity: (-entity.facts, entity.name))
+        found = self.graphs.gather(scope, _list_entities)
+        chosen = [entity for entity in found if kind is None or entity.kind == kind]
+        return sorted(chosen, key=lambda entity: (-entity.facts, entity.name))
 
     def find_entities(self, scope: Scope, name: str) -> list[Entity]:
         """Those that a name (or an id) may mean."""
-        found: list[Entity] = []
-        for entities in self.graphs.ask_each(scope, lambda graph: describe_all(graph, name)):
-            found += entities
-        return found
+        return self.graphs.gather(scope, lambda graph: _describe_all(graph, name))
 
     def instructions(self, scope: Scope, moments: Moments, natures: Sequence[Nature]) -> list[Fact]:
         """Standing instructions and preferences that hold."""
@@ -70,10 +59,7 @@ class Asking:
 
     def contradictions(self, scope: Scope, view: View) -> list[Contradiction]:
         """What cannot hold together and is not decided."""
-        found: list[Contradiction] = []
-        for group in self.graphs.ask_each(scope, lambda graph: self._list_contradictions(graph, view)):
-            found += group
-        return found
+        return self.graphs.gather(scope, lambda graph: self._list_contradictions(graph, view))
 
     def _list_contradictions(self, graph: ScopeGraph, view: View) -> list[Contradiction]:
         found: list[Contradiction] = []
@@ -82,7 +68,7 @@ class Asking:
             if rivals:
                 name = graph.identities.names.name_of(subject)
                 facts = tuple(self.make_facts(graph, rivals))
-                quoted = tuple(quote(self.graphs, graph, rival.said) for rival in rivals)
+                quoted = tuple(self.quote(graph, rival.said) for rival in rivals)
                 found.append(Contradiction(subject=name, relation=relation, facts=facts, quotations=quoted))
         return found
 
@@ -90,80 +76,81 @@ class Asking:
         self, scope: Scope, patterns: Sequence[TriplePattern], moments: Moments, *, infer: bool, limit: int
     ) -> list[FactMatch]:
         """The ways in which all patterns hold, at most `limit` of them in each scope."""
-        found: list[FactMatch] = []
-        for matches in self.graphs.ask_each(
-            scope, lambda graph: self._match(graph, PatternJoin(graph, moments, infer=infer), patterns, limit)
-        ):
-            found += matches
-        return found[:limit]
 
-    def _match(
-        self, graph: ScopeGraph, matcher: PatternJoin, patterns: Sequence[TriplePattern], limit: int
-    ) -> list[FactMatch]:
-        solutions = list(islice(matcher.solve(patterns), limit))
-        intervals: list[Interval] = []
-        for solution in solutions:
-            intervals += solution.intervals
-        facts = iter(self.make_facts(graph, intervals))
-        found: list[FactMatch] = []
-        for solution in solutions:
-            names = {name: _name_bound(graph, node) for name, node in solution.bindings.items()}
-            chosen = tuple(islice(facts, len(solution.intervals)))
-            found.append(FactMatch(bindings=names, facts=chosen))
-        return found
+        def match(graph: ScopeGraph) -> list[FactMatch]:
+            join = PatternJoin(graph, moments, infer=infer)
+            solutions = list(islice(join.solve(patterns), limit))
+            facts = iter(self.make_facts(graph, chain.from_iterable(one.intervals for one in solutions)))
+            return [
+                FactMatch(
+                    bindings={name: _name_bound(graph, node) for name, node in solution.bindings.items()},
+                    facts=tuple(islice(facts, len(solution.intervals))),
+                )
+                for solution in solutions
+            ]
+
+        return self.graphs.gather(scope, match)[:limit]
 
     def neighbours(self, scope: Scope, entity: str, moments: Moments) -> list[Neighbour]:
         """Who and what is one fact away, the nearest by confidence first."""
-        found: list[Neighbour] = []
-        for group in self.graphs.ask_each(scope, lambda graph: self._list_neighbours(graph, entity, moments)):
-            found += group
-        return sorted(found, key=lambda one: (-one.fact.confidence, one.entity.name, one.fact.relation))
 
-    def _list_neighbours(self, graph: ScopeGraph, entity: str, moments: Moments) -> list[Neighbour]:
-        legs: list[Leg] = []
-        for root in graph.identities.find(entity):
-            legs += list_legs(graph, root, moments)
-        facts = self.make_facts(graph, [leg.interval for leg in legs])
-        found: list[Neighbour] = []
-        for leg, fact in zip(legs, facts, strict=True):
-            found.append(Neighbour(entity=describe_entity(graph, leg.to), fact=fact))
-        return found
+        def find(graph: ScopeGraph) -> list[Neighbour]:
+            legs = [leg for root in graph.identities.find(entity) for leg in list_legs(graph, root, moments)]
+            facts = self.make_facts(graph, [leg.interval for leg in legs])
+            return [
+                Neighbour(entity=_describe_entity(graph, leg.to), fact=fact)
+                for leg, fact in zip(legs, facts, strict=True)
+            ]
+
+        found = self.graphs.gather(scope, find)
+        return sorted(found, key=lambda one: (-one.fact.confidence, one.entity.name, one.fact.relation))
 
     def paths(
         self, scope: Scope, start: str, goal: str, moments: Moments, hops: int
     ) -> list[tuple[Fact, ...]]:
         """The shortest ways between two entities, as the facts along them."""
-        found: list[tuple[Fact, ...]] = []
-        for ways in self.graphs.ask_each(
-            scope, lambda graph: self._list_paths(graph, (start, goal), moments, hops)
-        ):
-            found += ways
-        return sorted(found, key=len)
 
-    def _list_paths(
-        self, graph: ScopeGraph, ends: tuple[str, str], moments: Moments, hops: int
-    ) -> list[tuple[Fact, ...]]:
-        ways: list[tuple[Interval, ...]] = []
-        for start in graph.identities.find(ends[0]):
-            for goal in graph.identities.find(ends[1]):
-                ways += list_paths(graph, start, goal, moments, hops)
-        return [tuple(self.make_facts(graph, way)) for way in ways]
+        def find(graph: ScopeGraph) -> list[tuple[Fact, ...]]:
+            ends = product(graph.identities.find(start), graph.identities.find(goal))
+            ways = chain.from_iterable(list_paths(graph, *pair, moments, hops) for pair in ends)
+            return [tuple(self.make_facts(graph, way)) for way in ways]
+
+        return sorted(self.graphs.gather(scope, find), key=len)
+
+    def quote(self, graph: ScopeGraph, said: Iterable[Assertion]) -> tuple[Quotation, ...]:
+        """The sentences of statements, each once. Call it from within a question."""
+        wanted = list(said)
+        seqs = list(dict.fromkeys(assertion.source.seq for assertion in wanted))
+        records = {record.seq: record for record in self.graphs.read(graph.scope, seqs)}
+        there = (one for one in wanted if one.source.seq in records)
+        return tuple(dict.fromkeys(_quote_one(records[one.source.seq], one) for one in there))
 
     def make_facts(self, graph: ScopeGraph, intervals: Iterable[Interval]) -> list[Fact]:
         """Facts with the ids of their sources. Call it from within a question."""
         chosen = list(intervals)
-        seqs: list[int] = []
-        for interval in chosen:
-            seqs += [assertion.source.seq for assertion in interval.said]
-            if interval.successor is not None:
-                seqs.append(interval.successor.first.source.seq)
+        seqs = [assertion.source.seq for interval in chosen for assertion in interval.said]
+        seqs += [one.successor.first.source.seq for one in chosen if one.successor is not None]
         ids = self.graphs.name_sources(graph, seqs)
-        return [make_fact(graph, interval, ids) for interval in chosen]
+        return [_make_fact(graph, interval, ids) for interval in chosen]
 
 
-def list_about(graph: ScopeGraph, entity: str, moments: Moments) -> list[Interval]:
+def _quote_one(record: Record, assertion: Assertion) -> Quotation:
+    text = record.whole.text
+    if not assertion.source.is_told and assertion.end > assertion.start:
+        text = text[assertion.start : assertion.end]
+    return Quotation(
+        id=record.id,
+        text=text.strip(),
+        occurred=record.occurred,
+        who=record.who,
+        trust=record.trust,
+        source=record.source,
+    )
+
+
+def _list_about(graph: ScopeGraph, entity: str, moments: Moments) -> list[Interval]:
     found: list[Interval] = []
-    for root in find_entity(graph, entity):
+    for root in _find_entity(graph, entity):
         found += graph.list_intervals(root, moments.view)
         for interval in graph.list_intervals_naming(root, moments.view):
             if interval.subject != root:
@@ -172,19 +159,14 @@ def list_about(graph: ScopeGraph, entity: str, moments: Moments) -> list[Interva
 
 
 def _list_admitted(graph: ScopeGraph, moments: Moments) -> list[Interval]:
-    found: list[Interval] = []
-    for subject, relation in sorted(graph.list_groups()):
-        for interval in graph.trace(subject, relation, moments.view):
-            if moments.admits(interval):
-                found.append(interval)
-    return found
+    groups = sorted(graph.list_groups())
+    traced = (one for subject, relation in groups for one in graph.trace(subject, relation, moments.view))
+    return [interval for interval in traced if moments.admits(interval)]
 
 
-def make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fact:
+def _make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fact:
     identities, first = graph.identities, interval.first
-    successor, superseded = interval.successor, None
-    if successor is not None:
-        superseded = statement_id(successor.first, ids)
+    superseded = statement_id(interval.successor.first, ids) if interval.successor is not None else None
     rule, id = "", statement_id(first, ids)
     if isinstance(interval, Inferred):
         rule, id = interval.rule, f"~{interval.subject}~{interval.relation}~{interval.object}"
@@ -194,7 +176,7 @@ def make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fac
         scope=graph.scope,
         subject=identities.names.name_of(interval.subject),
         relation=interval.relation,
-        object=name_object(graph, interval),
+        object=_name_object(graph, interval),
         negated=interval.negated,
         valid_from=interval.start,
         valid_to=interval.end,
@@ -222,12 +204,10 @@ def _list_seqs(interval: Interval) -> tuple[int, ...]:
 def statement_id(assertion: Assertion, ids: dict[int, str]) -> str:
     """The id of a statement: that of its record, if the record is nothing else."""
     source = ids.get(assertion.source.seq, str(assertion.source.seq))
-    if assertion.source.is_told:
-        return source
-    return f"{source}#{assertion.position}"
+    return source if assertion.source.is_told else f"{source}#{assertion.position}"
 
 
-def name_object(graph: ScopeGraph, interval: Interval) -> str:
+def _name_object(graph: ScopeGraph, interval: Interval) -> str:
     """A value is told as it was written."""
     if interval.object.startswith("value:"):
         return interval.first.object_mention.name
@@ -236,20 +216,14 @@ def name_object(graph: ScopeGraph, interval: Interval) -> str:
 
 def _name_bound(graph: ScopeGraph, node: Node) -> str:
     """What a variable stands for: an entity, a value or a relation."""
-    if ":" not in node:
-        return node
-    return graph.identities.names.name_of(node)
+    return node if ":" not in node else graph.identities.names.name_of(node)
 
 
 def _most_trusted(interval: Interval) -> SourceRow:
-    best = interval.first.source
-    for assertion in interval.said:
-        if assertion.source.rank > best.rank:
-            best = assertion.source
-    return best
+    return max((assertion.source for assertion in interval.said), key=lambda source: source.rank)
 
 
-def describe_entity(graph: ScopeGraph, root: Node) -> Entity:
+def _describe_entity(graph: ScopeGraph, root: Node) -> Entity:
     identities = graph.identities
     return Entity(
         id=root,
@@ -261,7 +235,7 @@ def describe_entity(graph: ScopeGraph, root: Node) -> Entity:
     )
 
 
-def find_entity(graph: ScopeGraph, name: str) -> list[Node]:
+def _find_entity(graph: ScopeGraph, name: str) -> list[Node]:
     """Whom or what a name may mean. "Ann" as a value ("my name is Ann") counts only if there is no other."""
     roots = graph.identities.find(name)
     if not roots and "'s " in name:  # "Ann's wife", who has no name of her own
@@ -272,22 +246,19 @@ def find_entity(graph: ScopeGraph, name: str) -> list[Node]:
     return entities or roots
 
 
-def describe_all(graph: ScopeGraph, name: str) -> list[Entity]:
-    return [describe_entity(graph, root) for root in find_entity(graph, name)]
+def _describe_all(graph: ScopeGraph, name: str) -> list[Entity]:
+    return [_describe_entity(graph, root) for root in _find_entity(graph, name)]
 
 
 def _list_entities(graph: ScopeGraph) -> list[Entity]:
-    return [describe_entity(graph, root) for root in graph.identities.list_roots()]
+    return [_describe_entity(graph, root) for root in graph.identities.list_roots()]
 
 
 def list_special(graph: ScopeGraph, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
     """The preferences and instructions that hold."""
-    found: list[Interval] = []
-    for subject, relation in graph.list_special():
-        for interval in graph.trace(subject, relation, moments.view):
-            if interval.first.nature in natures and moments.admits(interval):
-                found.append(interval)
-    return found
+    groups = graph.list_special()
+    traced = (one for subject, relation in groups for one in graph.trace(subject, relation, moments.view))
+    return [one for one in traced if one.first.nature in natures and moments.admits(one)]
 
 
 def _start(fact: Fact) -> tuple[float, float]:

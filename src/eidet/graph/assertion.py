@@ -33,18 +33,8 @@ class SourceRow:
     """The record that statements come from: when it was said and stored, by whom, how far it is trusted."""
 
     __slots__ = (
-        "assertions",
-        "created",
-        "expires",
-        "is_told",
-        "occurred",
-        "rank",
-        "seq",
-        "session",
-        "speaker",
-        "step",
-        "trust",
-        "who",
+        *("assertions", "created", "expires", "is_told", "occurred", "rank"),
+        *("seq", "session", "speaker", "step", "trust", "who"),
     )
 
     def __init__(self, entry: Entry, *, is_told: bool = False) -> None:
@@ -82,22 +72,8 @@ class Assertion:
     """One statement of a record, with the numbers of the signatures that it names."""
 
     __slots__ = (
-        "confidence",
-        "end",
-        "ended",
-        "leans",
-        "nature",
-        "negated",
-        "object",
-        "position",
-        "relation",
-        "since",
-        "source",
-        "start",
-        "subject",
-        "until",
-        "what",
-        "who",
+        *("confidence", "end", "ended", "leans", "nature", "negated", "object", "position"),
+        *("relation", "since", "source", "start", "subject", "until", "what", "who"),
     )
 
     def __init__(

@@ -8,7 +8,7 @@ import time
 from typing import Final
 
 from ..core.errors import BadInput, Unavailable
-from ..core.giving_up import is_given_up
+from ..core.foreground import is_given_up
 
 CHECKED: Final = 256  # steps between two looks at the clock
 

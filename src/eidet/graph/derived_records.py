@@ -50,12 +50,8 @@ class DerivedRecords:
         """Those that match a filter that names their scope."""
         if where.scope is None:
             return []
-        found: list[Record] = []
-        for records in self._graphs.ask_each(where.scope, lambda graph: list(self._derive_all(graph))):
-            for record in records:
-                if where.matches(record):
-                    found.append(record)
-        return found
+        found = self._graphs.gather(where.scope, lambda graph: list(self._derive_all(graph)))
+        return [record for record in found if where.matches(record)]
 
     def get(self, scope: str, id: str) -> Record | None:
         """The one with an id such as `…#0`, or None."""
@@ -64,11 +60,9 @@ class DerivedRecords:
             return None
 
         def find(graph: ScopeGraph) -> Record | None:
-            for record in self._graphs.read(scope, [source]):
-                for derived in _derive(graph, record):
-                    if derived.id == id:
-                        return derived
-            return None
+            records = self._graphs.read(scope, [source])
+            made = (derived for record in records for derived in _derive(graph, record))
+            return next((derived for derived in made if derived.id == id), None)
 
         return self._graphs.ask(scope, find)
 
@@ -84,10 +78,10 @@ def _derive(graph: ScopeGraph, record: Record) -> Iterator[Record]:
     if source is None or source.is_told:
         return
     for assertion in source.assertions:
-        yield derive_record(graph, record, assertion)
+        yield _derive_record(graph, record, assertion)
 
 
-def derive_record(graph: ScopeGraph, source: Record, assertion: Assertion) -> Record:
+def _derive_record(graph: ScopeGraph, source: Record, assertion: Assertion) -> Record:
     """One statement of a record as a record: all else is as in its source."""
     names = graph.identities.names
     subject = names.name_of(graph.identities.root_of(assertion.subject))
@@ -113,15 +107,14 @@ def derive_record(graph: ScopeGraph, source: Record, assertion: Assertion) -> Re
 
 def _tell_rest(assertion: Assertion) -> dict[str, Any]:
     """What a statement says beside its three parts."""
-    fields: dict[str, Any] = {}
-    for name in ("since", "until"):
-        if getattr(assertion, name) is not None:
-            fields[name] = getattr(assertion, name)
-    for name in ("ended", "negated"):
-        if getattr(assertion, name):
-            fields[name] = True
-    if assertion.confidence < 1:
-        fields["confidence"] = assertion.confidence
-    if assertion.nature is not Nature.FACT:
-        fields["nature"] = assertion.nature.value
-    return fields
+    plain: dict[str, Any] = {
+        "since": None,
+        "until": None,
+        "ended": False,
+        "negated": False,
+        "confidence": 1.0,
+    }
+    fields: dict[str, Any] = {name: getattr(assertion, name) for name in plain}
+    fields["nature"] = assertion.nature.value
+    plain["nature"] = Nature.FACT.value
+    return {name: value for name, value in fields.items() if value != plain[name]}

@@ -1,6 +1,9 @@
-"""Where a fact comes from: the sentences behind it, its rivals, and decisions about it."""
+"""Where a fact comes from: the sentences behind it, its rivals, and decisions about it; facts in words."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from ..core.condition import Condition
 from ..core.record import Kind, Record
@@ -10,7 +13,6 @@ from ..store import Store
 from .asking import Asking, statement_id
 from .fact import Explanation, Fact
 from .inference import Inferred, Reasoner
-from .quotations import quote
 from .scope_graph import ScopeGraph, View
 from .validity import Interval
 
@@ -20,9 +22,7 @@ def find_fact(asking: Asking, scope: Scope, id: str, view: View) -> Fact | None:
 
     def find(graph: ScopeGraph) -> Fact | None:
         interval = _find_interval(asking, graph, id, view)
-        if interval is None:
-            return None
-        return asking.make_facts(graph, [interval])[0]
+        return None if interval is None else asking.make_facts(graph, [interval])[0]
 
     return asking.graphs.ask(scope.path, find)
 
@@ -41,10 +41,8 @@ def _find_interval(asking: Asking, graph: ScopeGraph, id: str, view: View) -> In
 
 def _find_inferred(graph: ScopeGraph, id: str, view: View) -> Interval | None:
     _, subject, relation, value = id.split("~", 3)
-    for interval in Reasoner(graph, view).list_from(subject, relation):
-        if interval.object == value and isinstance(interval, Inferred):
-            return interval
-    return None
+    found = Reasoner(graph, view).list_from(subject, relation)
+    return next((one for one in found if one.object == value and isinstance(one, Inferred)), None)
 
 
 def list_rivals(asking: Asking, fact: Fact, view: View) -> list[Fact]:
@@ -52,9 +50,7 @@ def list_rivals(asking: Asking, fact: Fact, view: View) -> list[Fact]:
 
     def find(graph: ScopeGraph) -> list[Fact]:
         interval = _find_interval(asking, graph, fact.id, view)
-        if interval is None:
-            return []
-        return asking.make_facts(graph, interval.rivals)
+        return [] if interval is None else asking.make_facts(graph, interval.rivals)
 
     return asking.graphs.ask(fact.scope, find)
 
@@ -72,8 +68,8 @@ def explain_fact(asking: Asking, fact: Fact, view: View) -> Explanation:
         ended = [] if interval.closer is None else [interval.closer]
         return Explanation(
             fact=fact,
-            quotations=quote(asking.graphs, graph, interval.said),
-            ended_by=quote(asking.graphs, graph, ended),
+            quotations=asking.quote(graph, interval.said),
+            ended_by=asking.quote(graph, ended),
             rule=rule,
             premises=tuple(premises),
         )
@@ -85,3 +81,36 @@ def list_decisions(store: Store, scope: Scope, now: float) -> list[Record]:
     """What was decided in a scope, the oldest first."""
     decided = Condition("data.decision", "exists", True)
     return store.find(Where(scope=scope, kinds=Kind.TRIPLE, conditions=(decided,), alive_at=now))
+
+
+def _phrase_fact(fact: Fact) -> str:
+    """A fact with its times, as one line."""
+    sentence = fact.text
+    if fact.confidence < 0.5:
+        sentence = f"perhaps: {sentence}"
+    when = _phrase_span(fact)
+    return f"{sentence} ({when})" if when else sentence
+
+
+def _phrase_span(fact: Fact) -> str:
+    """From when to when, by days."""
+    if fact.valid_to is None:
+        return "" if fact.valid_from is None else f"since {_day_of(fact.valid_from)}"
+    if fact.valid_from is None:
+        return f"until {_day_of(fact.valid_to)}"
+    return f"{_day_of(fact.valid_from)} to {_day_of(fact.valid_to)}"
+
+
+def _day_of(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).date().isoformat()
+
+
+def phrase_profile(name: str, aliases: Iterable[str], now: Iterable[Fact], later: Iterable[Fact]) -> str:
+    """A short text of what holds, and of what is to come."""
+    lines = [name]
+    others = [alias for alias in aliases if alias != name]
+    if others:
+        lines[0] = f"{name} (also {', '.join(others)})"
+    lines += [f"- {_phrase_fact(fact)}" for fact in now]
+    lines += [f"- from {_day_of(fact.valid_from or 0.0)}: {fact.text}" for fact in later]
+    return "\n".join(lines)

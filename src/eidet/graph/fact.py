@@ -61,12 +61,9 @@ class Fact:
     @property
     def text(self) -> str:
         """The fact as a short sentence."""
-        sentence = phrase_relation(self.relation, self.object).format(
-            subject=self.subject, object=self.object
-        )
-        if self.negated:
-            return f"not: {sentence}"
-        return sentence
+        phrase = phrase_relation(self.relation, self.object)
+        sentence = phrase.format(subject=self.subject, object=self.object)
+        return f"not: {sentence}" if self.negated else sentence
 
     @property
     def says_own_name(self) -> bool:
@@ -80,9 +77,7 @@ class Fact:
 
     def to_dict(self) -> dict[str, Any]:
         """The fact as plain values for JSON: times are ISO 8601 in UTC."""
-        fields: dict[str, Any] = {"text": self.text}
-        for name in Fact.__slots__:
-            fields[name] = getattr(self, name)
+        fields: dict[str, Any] = {"text": self.text} | {name: getattr(self, name) for name in Fact.__slots__}
         for name in ("valid_from", "valid_to", "known_from", "known_to"):
             fields[name] = iso_time(fields[name])
         fields["sources"], fields["seqs"] = list(self.sources), list(self.seqs)
@@ -166,19 +161,15 @@ class Explanation:
         lines = [self.fact.text]
         if self.rule:
             lines.append(f"  by the rule: {self.rule}")
-        for premise in self.premises:
-            lines.append(f"  because {premise.text}")
-        for quotation in self.quotations:
-            lines.append(f"  {_day(quotation.occurred)} {quotation.who or 'user'}: {quotation.text}")
-        for quotation in self.ended_by:
-            lines.append(f"  ended {_day(quotation.occurred)} {quotation.who or 'user'}: {quotation.text}")
+        lines += [f"  because {premise.text}" for premise in self.premises]
+        said = [("  ", one) for one in self.quotations] + [("  ended ", one) for one in self.ended_by]
+        lines += [f"{how}{_day(one.occurred)} {one.who or 'user'}: {one.text}" for how, one in said]
         return "\n".join(lines)
 
 
 def _describe_side(fact: Fact, quotations: tuple[Quotation, ...]) -> str:
-    if quotations:
-        return f"{fact.text} ({'; '.join(one.origin for one in quotations)})"
-    return fact.text
+    origins = "; ".join(one.origin for one in quotations)
+    return f"{fact.text} ({origins})" if origins else fact.text
 
 
 def _day(at: float) -> str:

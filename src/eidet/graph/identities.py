@@ -1,6 +1,6 @@
 """Who is who in a scope: which signatures mean the same person or thing.
 
-Namesakes stay apart where surnames or roles tell them apart; a bare name means the only one there is, or the
+_Namesakes stay apart where surnames or roles tell them apart; a bare name means the only one there is, or the
 one that its session spoke of last. All of it follows from the signatures that are there, in whatever order
 they came: nothing is decided once and kept.
 """
@@ -12,15 +12,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..text.facts.statement import VALUE
-from .entity_names import EntityNames, Node
-from .name_book import NameBook, Role
-from .names import PERSON, SPEAKERS, THING, USER, Signature, first_word, name_key, role_shelf
+from .name_book import EntityNames, NameBook, Node, Role
+from .names import PERSON, SPEAKERS, THING, USER, VAGUE, Signature, first_word, name_key, role_shelf
 
 USER_NODE: Node = f"{PERSON}:{USER}"
 
 
 @dataclass(frozen=True, slots=True)
-class Namesakes:
+class _Namesakes:
     """Those who share a first name and are told apart."""
 
     fulls: tuple[str, ...] = ()  # by full names
@@ -63,7 +62,7 @@ class Identities:
         self._nodes: dict[Signature, Node] = {}
         self._roots: dict[int, Node] = {}
         self._members: dict[Node, tuple[int, ...]] = {}
-        self._namesakes: dict[str, Namesakes] = {}
+        self._namesakes: dict[str, _Namesakes] = {}
         self._parents: dict[Node, Node] | None = None
         self._groups: dict[Node, list[Node]] = {}
 
@@ -91,12 +90,9 @@ class Identities:
         return members
 
     def _list_members(self, root: Node) -> Iterator[int]:
-        shelves: dict[str, None] = {}
         self._root_of_node(root)
-        for node in self._groups.get(root, [root]):
-            for shelf in self._list_shelves(node):
-                shelves[shelf] = None
-        for shelf in shelves:
+        nodes = self._groups.get(root, [root])
+        for shelf in dict.fromkeys(shelf for node in nodes for shelf in self._list_shelves(node)):
             for number in self.book.list_living(shelf):
                 if self.root_of(number) == root:
                     yield number
@@ -116,11 +112,12 @@ class Identities:
 
     def list_roots(self) -> list[Node]:
         """All entities that somebody or something mentions; values are none."""
-        roots: dict[Node, None] = {}
-        for number, signature in enumerate(self.signatures):
-            if self.book.uses[number] and signature.sort != VALUE:
-                roots[self.root_of(number)] = None
-        return list(roots)
+        living = (
+            number
+            for number, signature in enumerate(self.signatures)
+            if self.book.uses[number] and signature.sort != VALUE
+        )
+        return list(dict.fromkeys(map(self.root_of, living)))
 
     def find(self, name: str) -> list[Node]:
         """The entities that a name (or the id of one) may mean."""
@@ -147,7 +144,9 @@ class Identities:
         return node
 
     def _decide_node(self, signature: Signature) -> Node:
-        name, sort = signature.name, signature.sort or self._guess_sort(signature)
+        name, sort = signature.name, signature.sort
+        if sort in ("", VAGUE):
+            sort = self._guess_sort(signature)
         if signature.label:
             return f"{sort}:{name}/~{signature.label}"
         if sort != PERSON or " " in name:
@@ -159,9 +158,7 @@ class Identities:
             return _node_of_role(signature, namesakes)
         if len(namesakes) < 2:
             return f"{PERSON}:{(*namesakes.fulls, name)[0]}"
-        if signature.hint is not None:
-            return self._node_of(signature.hint)
-        return f"{PERSON}:{name}"
+        return self._node_of(signature.hint) if signature.hint is not None else f"{PERSON}:{name}"
 
     def _decide_nameless(self, signature: Signature) -> Node:
         """ "My brother": the one whose name was told, if there is only one."""
@@ -177,20 +174,16 @@ class Identities:
         for number in self.book.list_living(signature.name):
             counts[self.signatures[number].sort] += self.book.uses[number]
         people = counts[PERSON] + len(self.book.list_fulls(signature.name))
-        if people and people >= counts[THING]:
-            return PERSON
-        return THING
+        return PERSON if people and people >= counts[THING] else THING
 
-    def _list_namesakes(self, word: str) -> Namesakes:
+    def _list_namesakes(self, word: str) -> _Namesakes:
         known = self._namesakes.get(word)
         if known is None:
             known = self._namesakes[word] = self._tell_apart(word)
         return known
 
-    def _tell_apart(self, word: str) -> Namesakes:
-        roles_of: dict[str, set[Role]] = {}
-        for full in self.book.list_fulls(word):
-            roles_of[full] = self.book.list_roles(full)
+    def _tell_apart(self, word: str) -> _Namesakes:
+        roles_of = {full: self.book.list_roles(full) for full in self.book.list_fulls(word)}
         attached: dict[Role, str] = {}
         for full, roles in roles_of.items():
             for role in roles:
@@ -199,7 +192,7 @@ class Identities:
         free = [full for full, roles in roles_of.items() if not roles]
         if len(loose) == 1 and len(free) == 1 == len(roles_of):
             attached[loose.pop()] = free[0]
-        return Namesakes(tuple(roles_of), attached, tuple(loose))
+        return _Namesakes(tuple(roles_of), attached, tuple(loose))
 
     # aliases
 
@@ -232,7 +225,7 @@ class Identities:
         return list(found) if len(found) == 1 else []
 
 
-def _node_of_role(signature: Signature, namesakes: Namesakes) -> Node:
+def _node_of_role(signature: Signature, namesakes: _Namesakes) -> Node:
     full = namesakes.attached.get((signature.role, signature.owner))
     if full is not None:
         return f"{PERSON}:{full}"
@@ -255,6 +248,4 @@ def _join(groups: dict[Node, set[Node]], one: Node, other: Node) -> None:
 def _choose_root(group: Iterable[Node]) -> Node:
     """The user of the scope, else the first by name: the same whatever came first."""
     nodes = sorted(group)
-    if USER_NODE in nodes:
-        return USER_NODE
-    return nodes[0]
+    return USER_NODE if USER_NODE in nodes else nodes[0]

@@ -8,10 +8,11 @@ composed    Ann's grandchild is Mia, because Ann's child is Leo, and Leo's child
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
-from .entity_names import Node
+from .name_book import Node
 from .scope_graph import ScopeGraph, View, find_relation
 from .validity import Interval
 
@@ -40,18 +41,13 @@ class Inferred(Interval):
         self.subject: Node = subject
         self.relation: str = relation
         self.end: float | None = _earliest(premises)
-        self.said = []
-        for premise in premises:
-            self.said += premise.said
+        self.said = [assertion for premise in premises for assertion in premise.said]
         self.rule: str = rule
         self.premises: tuple[Interval, ...] = premises
 
     @property
     def confidence(self) -> float:
-        product = 1.0
-        for premise in self.premises:
-            product *= premise.confidence
-        return product
+        return math.prod(premise.confidence for premise in self.premises)
 
 
 def _latest(premises: tuple[Interval, ...]) -> float | None:
@@ -97,13 +93,9 @@ class Reasoner:
         """What is stated and follows with this object."""
         stated = list(self._graph.list_intervals_naming(value, self._view, relation))
         known = {interval.subject for interval in stated}
-        new: list[Interval] = []
-        for subject in self._list_possible(value, relation):
-            if subject not in known and subject != value:
-                for interval in self.list_from(subject, relation):
-                    if interval.object == value:
-                        new.append(interval)
-        return stated + new
+        possible = [one for one in self._list_possible(value, relation) if one not in known and one != value]
+        found = (interval for subject in possible for interval in self.list_from(subject, relation))
+        return stated + [interval for interval in found if interval.object == value]
 
     def list_subjects(self, relation: str, depth: int = 2) -> Iterator[Node]:
         """Those of whom a relation is stated or may follow; each at least once."""
@@ -118,32 +110,24 @@ class Reasoner:
 
     def _list_possible(self, value: Node, relation: str) -> list[Node]:
         """Subjects of which the relation may follow, by reading the rules backwards."""
-        kind, possible = find_relation(relation), dict[Node, None]()
-        turned = relation if kind.symmetric else kind.inverse
-        if turned:
-            for interval in self._graph.trace(value, turned, self._view):
-                possible[interval.object] = None
-        for first, second in self._list_chains(relation):
-            for middle in self._list_before(value, second):
-                for subject in self._list_before(middle, first):
-                    possible[subject] = None
-        return list(possible)
-
-    def _list_before(self, value: Node, relation: str) -> list[Node]:
-        kind, before = find_relation(relation), dict[Node, None]()
-        for interval in self._graph.list_intervals_naming(value, self._view, relation):
-            before[interval.subject] = None
-        turned = relation if kind.symmetric else kind.inverse
-        if turned:
-            for interval in self._graph.trace(value, turned, self._view):
-                before[interval.object] = None
-        return list(before)
-
-    def _list_chains(self, relation: str) -> list[tuple[str, str]]:
+        possible = dict.fromkeys(self._list_turned(value, relation))
         chains = list(COMPOSED.get(relation, ()))
         if find_relation(relation).transitive:
             chains.append((relation, relation))
-        return chains
+        for first, second in chains:
+            for middle in self._list_before(value, second):
+                possible |= dict.fromkeys(self._list_before(middle, first))
+        return list(possible)
+
+    def _list_before(self, value: Node, relation: str) -> list[Node]:
+        stated = self._graph.list_intervals_naming(value, self._view, relation)
+        return list(dict.fromkeys([*(one.subject for one in stated), *self._list_turned(value, relation)]))
+
+    def _list_turned(self, value: Node, relation: str) -> list[Node]:
+        """Those of whom the relation is stated the other way round."""
+        kind = find_relation(relation)
+        turned = relation if kind.symmetric else kind.inverse
+        return [one.object for one in self._graph.trace(value, turned, self._view)] if turned else []
 
     def _turn_round(self, subject: Node, relation: str) -> Iterator[Interval]:
         kind = find_relation(relation)
@@ -166,11 +150,12 @@ class Reasoner:
 
     def _list_step(self, subject: Node, step: str, relation: str, depth: int) -> list[Interval]:
         """A rule that needs the relation it makes looks only at what is stated."""
-        steps: list[Interval]
-        if step == relation:
-            steps = self._graph.trace(subject, step, self._view)
-        else:
-            steps = self.list_from(subject, step, depth - 1)
+        is_own = step == relation
+        steps = (
+            self._graph.trace(subject, step, self._view)
+            if is_own
+            else self.list_from(subject, step, depth - 1)
+        )
         return [interval for interval in steps if not interval.negated]
 
     def _carry_on(self, subject: Node, relation: str, begun: list[Interval]) -> Iterator[Interval]:

@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 from ..core.errors import BadInput
 from .assertion import Assertion
-from .entity_names import Node
 from .fact import Fact
 from .inference import Reasoner
+from .name_book import Node
 from .scope_graph import Moments, ScopeGraph
 from .validity import Interval
 
@@ -38,7 +38,7 @@ class FactMatch:
         return self.bindings[VARIABLE + variable.removeprefix(VARIABLE)]
 
 
-class Solution(NamedTuple):
+class _Solution(NamedTuple):
     """A solution inside a graph: nodes by variable, and an interval per pattern."""
 
     bindings: dict[str, Node]
@@ -68,7 +68,7 @@ class PatternJoin:
         self._reasoner = Reasoner(graph, moments.view)
         self._meanings: dict[str, list[Node]] = {}
 
-    def solve(self, patterns: Sequence[TriplePattern]) -> Iterator[Solution]:
+    def solve(self, patterns: Sequence[TriplePattern]) -> Iterator[_Solution]:
         """In no order; each solution once."""
         seen: set[tuple[object, ...]] = set()
         for bindings, chosen in self._join(dict(enumerate(patterns)), {}, {}):
@@ -76,7 +76,7 @@ class PatternJoin:
             mark = (*sorted(bindings.items()), *map(id, intervals))
             if mark not in seen:
                 seen.add(mark)
-                yield Solution(bindings, intervals)
+                yield _Solution(bindings, intervals)
 
     def _join(
         self, left: dict[int, TriplePattern], bindings: dict[str, Node], chosen: dict[int, Interval]
@@ -123,9 +123,7 @@ class PatternJoin:
         if part is None:
             return None
         if part.startswith(VARIABLE):
-            if part in bindings:
-                return [bindings[part]]
-            return None
+            return [bindings[part]] if part in bindings else None
         if part not in self._meanings:
             self._meanings[part] = self._graph.identities.find(part)
         return self._meanings[part]
@@ -166,7 +164,7 @@ class PatternJoin:
         if self._infer:
             subjects = self._reasoner.list_subjects(relation)
         seen: set[Node] = set()
-        for subject in subjects:
+        for subject in subjects:  # one by one: who asks for few need not see all
             if subject not in seen:
                 seen.add(subject)
                 yield subject, relation

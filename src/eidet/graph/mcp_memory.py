@@ -1,13 +1,13 @@
-"""The file of the MCP reference server `@modelcontextprotocol/server-memory`: JSON lines.
+"""The graph of the MCP reference server `@modelcontextprotocol/server-memory`, as facts.
 
-An entity has a name, a type and observations, which are sentences. Observations become facts of the relation
-`observation`; what rules read in them is read when they are stored as texts, not here.
+An entity has a name, a type and observations, which are sentences. Its type is a fact of the relation `type`,
+each observation one of `observation`, each of its relations a fact as any other.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,31 +15,81 @@ from typing import Any, Final
 from ..core.arguments import check_path
 from ..core.draft import Draft
 from ..core.errors import BadInput, Misconfigured
-from ..core.record import Kind
+from ..core.record import Kind, Record
 from ..core.validate import dump_json
 from ..text.facts import relation_of
-from ..text.facts.statement import Statement
+from ..text.facts.statement import VALUE, Statement
 from .fact import Entity, Fact
 from .triple_data import mention_of, triple_data
 
 OBSERVATION: Final = "observation"
-KINDS: Final = frozenset(("person", "place", "organisation", "thing", "event"))
-SPELLINGS: Final = {"organization": "organisation", "company": "organisation", "location": "place"}
+TYPE: Final = "type"
+_RAW: Final = "relationType"  # the label with a relation as the server spells it, where ours differs
+_KINDS: Final = frozenset(("person", "place", "organisation", "thing", "event"))
+_SPELLINGS: Final = {"organization": "organisation", "company": "organisation", "location": "place"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McpRelation:
-    """One line of the file: a relation between two entities, or an observation about one."""
+@dataclass(frozen=True, slots=True)
+class McpFact:
+    """What the server knows of an entity: its type, an observation, or a relation to another one."""
 
     subject: str
-    relation: str
+    relation: str  # as the server spells it
     object: str
-    subject_kind: str = ""
-    object_kind: str = ""
+
+    @property
+    def key(self) -> str:
+        """Two agents who store the same store it once."""
+        return f"mcp {dump_json([self.subject, self.relation, self.object])}"
 
 
-def read_mcp_file(path: str | Path) -> list[McpRelation]:
-    """As `read_mcp_lines`; `Misconfigured` for a file that cannot be read."""
+def make_drafts(facts: Sequence[McpFact]) -> list[Draft]:
+    """Facts to be stored. What kind an entity is follows from its type, if that is among them."""
+    kinds = {fact.subject: _kind_of(fact.object) for fact in facts if fact.relation == TYPE}
+    return [_make_draft(fact, kinds) for fact in facts]
+
+
+def _make_draft(fact: McpFact, kinds: Mapping[str, str]) -> Draft:
+    relation = "_".join(fact.relation.casefold().split())
+    object_kind = VALUE if fact.relation in (TYPE, OBSERVATION) else kinds.get(fact.object, "")
+    statement = Statement(
+        subject=mention_of(fact.subject, kinds.get(fact.subject, "")),
+        relation=relation,
+        object=mention_of(fact.object, object_kind),
+    )
+    return Draft(
+        text=relation_of(relation).phrase.format(subject=fact.subject, object=fact.object),
+        data=triple_data(statement),
+        kind=Kind.TRIPLE,
+        key=fact.key,
+        meta=None if relation == fact.relation else {_RAW: fact.relation},
+    )
+
+
+def _kind_of(type: str) -> str:
+    """Our word for theirs; what we have no word for is a thing."""
+    folded = _SPELLINGS.get(type.casefold(), type.casefold())
+    return folded if folded in _KINDS else "thing"
+
+
+def read_mcp_fact(record: Record) -> McpFact | None:
+    """What a record of kind `triple` states; None for one that says something else."""
+    data = record.whole.data
+    if record.kind is not Kind.TRIPLE or not isinstance(data, Mapping):
+        return None
+    subject, relation, value = _name(data.get("subject")), data.get("relation"), _name(data.get("object"))
+    if subject is None or value is None or not isinstance(relation, str):
+        return None
+    return McpFact(subject, str(record.meta.get(_RAW, relation)), value)
+
+
+def _name(mention: Any) -> str | None:
+    name = mention.get("name") if isinstance(mention, Mapping) else mention
+    return name if isinstance(name, str) and name else None
+
+
+def read_mcp_file(path: str | Path) -> list[McpFact]:
+    """As `parse_mcp_lines`; `Misconfigured` for a file that cannot be read."""
     file = check_path(path, "path")
     try:
         text = file.read_text(encoding="utf-8")
@@ -47,98 +97,51 @@ def read_mcp_file(path: str | Path) -> list[McpRelation]:
         raise Misconfigured(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise BadInput(f"{file} is not UTF-8 text: {error}") from None
-    return read_mcp_lines(text)
+    return parse_mcp_lines(text)
 
 
-def read_mcp_lines(text: str) -> list[McpRelation]:
-    """`BadInput` for a line that is neither an entity nor a relation, with its number."""
-    kinds: dict[str, str] = {}
-    found: list[McpRelation] = []
+def parse_mcp_lines(text: str) -> list[McpFact]:
+    """The facts of the server's file, JSON lines. `BadInput` with the number of a line that is damaged."""
+    found: list[McpFact] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            found += _read_line(json.loads(line), kinds)
+            found += _parse_row(json.loads(line))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInput(f"line {number} is no entity or relation of an MCP memory: {error!r}") from error
-    return [_with_kinds(one, kinds) for one in found]
+    return found
 
 
-def _read_line(row: Any, kinds: dict[str, str]) -> list[McpRelation]:
+def _parse_row(row: Any) -> list[McpFact]:
     if row["type"] == "entity":
         name = str(row["name"])
-        kinds[name] = str(row["entityType"])
-        rows = [McpRelation(subject=name, relation="type", object=kinds[name], object_kind="value")]
-        for observation in row["observations"]:
-            text = str(observation)
-            rows.append(McpRelation(subject=name, relation=OBSERVATION, object=text, object_kind="value"))
-        return rows
+        observed = [McpFact(name, OBSERVATION, str(text)) for text in row["observations"]]
+        return [McpFact(name, TYPE, str(row["entityType"])), *observed]
     if row["type"] != "relation":
         raise ValueError(f"type {row['type']!r}")
-    relation = "_".join(str(row["relationType"]).casefold().split())
-    return [McpRelation(subject=str(row["from"]), relation=relation, object=str(row["to"]))]
-
-
-def _with_kinds(one: McpRelation, kinds: dict[str, str]) -> McpRelation:
-    return McpRelation(
-        subject=one.subject,
-        relation=one.relation,
-        object=one.object,
-        subject_kind=_kind_of(kinds.get(one.subject, "")),
-        object_kind=one.object_kind or _kind_of(kinds.get(one.object, "")),
-    )
-
-
-def draft_of(row: McpRelation) -> Draft:
-    """A fact to be stored."""
-    statement = Statement(
-        subject=mention_of(row.subject, row.subject_kind),
-        relation=row.relation,
-        object=mention_of(row.object, row.object_kind),
-    )
-    text = relation_of(row.relation).phrase.format(subject=row.subject, object=row.object)
-    return Draft(text=text, data=triple_data(statement), kind=Kind.TRIPLE)
-
-
-def _kind_of(kind: str) -> str:
-    """Our word for theirs; what we have no word for is a thing."""
-    folded = kind.casefold()
-    folded = SPELLINGS.get(folded, folded)
-    if folded in KINDS:
-        return folded
-    if folded:
-        return "thing"
-    return ""
+    return [McpFact(str(row["from"]), str(row["relationType"]), str(row["to"]))]
 
 
 def write_mcp_lines(entities: Sequence[Entity], facts: Sequence[Fact]) -> str:
     """As the server writes it: entities first, then relations. Values become observations."""
-    observations: dict[str, list[str]] = {}
-    types: dict[str, str] = {}
-    names: dict[str, str] = {entity.id: entity.name for entity in entities}
-    relations: list[dict[str, str]] = []
+    rows = {
+        entity.id: {
+            "type": "entity",
+            "name": entity.name,
+            "entityType": entity.kind or "thing",
+            "observations": list[str](),
+        }
+        for entity in entities
+    }
+    relations: list[dict[str, Any]] = []
     for fact in facts:
-        if fact.relation == "type":
-            types[fact.subject_id] = fact.object
+        row: dict[str, Any] = rows.get(fact.subject_id, {"observations": []})
+        if fact.relation == TYPE:
+            row["entityType"] = fact.object
         elif fact.object_id.startswith("value:") or fact.negated:
-            text = fact.object if fact.relation == OBSERVATION else fact.text
-            observations.setdefault(fact.subject_id, []).append(text)
+            row["observations"].append(fact.object if fact.relation == OBSERVATION else fact.text)
         else:
             ends = {"from": fact.subject, "to": fact.object}
             relations.append({"type": "relation", **ends, "relationType": fact.relation})
-    lines = list(_list_entities(entities, types, observations, names))
-    lines += [dump_json(relation) for relation in relations]
-    return "\n".join(lines)
-
-
-def _list_entities(
-    entities: Sequence[Entity],
-    types: dict[str, str],
-    observations: dict[str, list[str]],
-    names: dict[str, str],
-) -> Iterable[str]:
-    for entity in entities:
-        row: dict[str, Any] = {"type": "entity", "name": names[entity.id]}
-        row["entityType"] = types.get(entity.id) or entity.kind or "thing"
-        row["observations"] = observations.get(entity.id, [])
-        yield dump_json(row)
+    return "\n".join(map(dump_json, [*rows.values(), *relations]))

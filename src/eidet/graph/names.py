@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ..text.facts import RELATIONS, Relation
 from ..text.facts.statement import VALUE, Mention, Reference
 
 USER: Final = "user"  # whoever speaks in a scope, where a record does not say who
 SPEAKERS: Final = frozenset(("", "user", "human", "me", "i", "myself", "we"))
-MACHINES: Final = frozenset(("assistant", "ai", "bot", "model", "system", "tool", "agent"))  # never the user
 PERSON: Final = "person"
+VAGUE: Final = "vague"  # a name that a text calls a thing for want of a better word: others may know more
 THING: Final = "thing"  # a place, an organisation, an event: whatever is no person and no value
-ARTICLES: Final = ("the ", "a ", "an ", "der ", "die ", "das ")
+ARTICLES: Final = ("the ", "a ", "an ")
 
 
 class Signature(NamedTuple):
@@ -24,7 +26,7 @@ class Signature(NamedTuple):
     """
 
     name: str
-    sort: str = ""  # PERSON, THING, VALUE, or "" where the text does not tell
+    sort: str = ""  # PERSON, THING, VAGUE, VALUE, or "" where the text does not tell
     role: str = ""
     owner: str = ""
     label: str = ""
@@ -33,9 +35,7 @@ class Signature(NamedTuple):
     @property
     def shelf(self) -> str:
         """Where signatures are looked up: by name, or by role if there is no name."""
-        if self.name:
-            return self.name
-        return role_shelf(self.role, self.owner)
+        return self.name or role_shelf(self.role, self.owner)
 
     @property
     def is_distinct(self) -> bool:
@@ -62,9 +62,7 @@ def name_key(name: str) -> str:
 def speaker_key(who: str | None) -> str:
     """Who "I" is: the one who speaks, or the user of the scope."""
     key = name_key(who or "")
-    if key in SPEAKERS:
-        return USER
-    return key
+    return USER if key in SPEAKERS else key
 
 
 def first_word(name: str) -> str:
@@ -78,9 +76,7 @@ def sign_mention(mention: Mention, speaker: str) -> Signature:
         return Signature(speaker, PERSON)
     if mention.kind == VALUE:
         return Signature(name_key(mention.name) or mention.name, VALUE)
-    owner = ""
-    if mention.role:
-        owner = name_key(mention.owner) or speaker
+    owner = (name_key(mention.owner) or speaker) if mention.role else ""
     if owner in SPEAKERS and mention.role:
         owner = USER
     return Signature(name_key(mention.name), _sort_of(mention), name_key(mention.role), owner)
@@ -103,6 +99,29 @@ def leans_on_context(mention: Mention) -> bool:
 def _sort_of(mention: Mention) -> str:
     if mention.kind == PERSON or mention.role:
         return PERSON
-    if mention.kind:
-        return THING
-    return ""
+    if mention.kind == THING and mention.name[:1].isupper():
+        return VAGUE
+    return THING if mention.kind else ""
+
+
+def name_person(mention: Mention, relation: str) -> Mention:
+    """The subject of a personal relation is a person, unless its text says what else it is."""
+    if mention.kind or mention.reference is not Reference.NAME or relation not in _PERSONAL:
+        return mention
+    return _as_person(mention)
+
+
+@lru_cache(maxsize=65_536)
+def _as_person(mention: Mention) -> Mention:
+    return replace(mention, kind=PERSON)
+
+
+def _is_personal(relation: Relation) -> bool:
+    """Whether only people have a relation, by the catalogue."""
+    inverse = RELATIONS.get(relation.inverse)
+    if relation.personal or (relation.symmetric and relation.object == PERSON):
+        return True
+    return inverse is not None and inverse.object == PERSON
+
+
+_PERSONAL: Final = frozenset(name for name, relation in RELATIONS.items() if _is_personal(relation))

@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .entity_names import Node
+from .name_book import Node
 from .scope_graph import Moments, ScopeGraph
 from .validity import Interval
 
+_Ways = dict[Node, list[tuple[Interval, ...]]]  # the shortest ways to each node, as the facts along them
 
-class Leg(NamedTuple):
+
+class _Leg(NamedTuple):
     """One step of a way: a fact, and where it leads."""
 
     interval: Interval
     to: Node
 
 
-def list_legs(graph: ScopeGraph, node: Node, moments: Moments) -> Iterator[Leg]:
+def list_legs(graph: ScopeGraph, node: Node, moments: Moments) -> Iterator[_Leg]:
     """The steps from an entity, along facts that hold, in either direction. Values lead nowhere."""
     for interval in graph.list_intervals(node, moments.view):
         if _is_passable(interval, moments):
-            yield Leg(interval, interval.object)
+            yield _Leg(interval, interval.object)
     for interval in graph.list_intervals_naming(node, moments.view):
         if _is_passable(interval, moments):
-            yield Leg(interval, interval.subject)
+            yield _Leg(interval, interval.subject)
 
 
 def _is_passable(interval: Interval, moments: Moments) -> bool:
@@ -36,67 +38,37 @@ def _is_passable(interval: Interval, moments: Moments) -> bool:
 def list_paths(
     graph: ScopeGraph, start: Node, goal: Node, moments: Moments, hops: int
 ) -> list[tuple[Interval, ...]]:
-    """All shortest ways of at most `hops` facts, searched from both ends."""
+    """All shortest ways of at most `hops` facts. The search goes on from the end that reached less."""
     if start == goal:
         return []
-    near, far = _Reach(graph, start, moments), _Reach(graph, goal, moments)
+    ends: dict[Node, _Ways] = {start: {start: [()]}, goal: {goal: [()]}}
+    fronts = dict(ends)
     for _ in range(hops):
-        if len(near.front) <= len(far.front):
-            near.widen()
-        else:
-            far.widen()
-        meeting = near.ways.keys() & far.ways.keys()
-        if meeting:
-            return _join_ways(near, far, sorted(meeting), moments)
-        if not near.front or not far.front:
+        end = min(fronts, key=lambda one: len(fronts[one]))
+        fronts[end] = _widen(graph, fronts[end], ends[end], moments)
+        ends[end] |= fronts[end]
+        if not fronts[end]:
             return []
+        if meeting := ends[start].keys() & ends[goal].keys():
+            return _join_ways(ends[start], ends[goal], sorted(meeting), moments)
     return []
 
 
-class _Reach:
-    """What is reached from one end, and by which steps."""
-
-    def __init__(self, graph: ScopeGraph, start: Node, moments: Moments) -> None:
-        self._graph, self._moments = graph, moments
-        self.start = start
-        self.front = [start]
-        self.depths = {start: 0}
-        self.ways: dict[Node, list[tuple[Node, Interval]]] = {start: []}
-
-    def widen(self) -> None:
-        """One step further."""
-        new: dict[Node, None] = {}
-        for node in self.front:
-            for leg in list_legs(self._graph, node, self._moments):
-                depth = self.depths.setdefault(leg.to, self.depths[node] + 1)
-                if depth == self.depths[node] + 1:
-                    self.ways.setdefault(leg.to, []).append((node, leg.interval))
-                    new[leg.to] = None
-        self.front = list(new)
-
-    def trace_back(self, node: Node) -> list[tuple[Interval, ...]]:
-        """The ways from the start to a node."""
-        if node == self.start:
-            return [()]
-        found: list[tuple[Interval, ...]] = []
-        for before, interval in self.ways[node]:
-            for way in self.trace_back(before):
-                self._moments.view.spend(1)
-                found.append((*way, interval))
-        return found
+def _widen(graph: ScopeGraph, front: _Ways, known: _Ways, moments: Moments) -> _Ways:
+    """What is one step further than a front, with all ways to it."""
+    further: _Ways = {}
+    for node, ways in front.items():
+        for leg in list_legs(graph, node, moments):
+            if leg.to not in known:
+                moments.view.spend(len(ways))
+                further.setdefault(leg.to, []).extend((*way, leg.interval) for way in ways)
+    return further
 
 
-def _join_ways(
-    near: _Reach, far: _Reach, meeting: list[Node], moments: Moments
-) -> list[tuple[Interval, ...]]:
-    least = min(near.depths[node] + far.depths[node] for node in meeting)
+def _join_ways(near: _Ways, far: _Ways, meeting: list[Node], moments: Moments) -> list[tuple[Interval, ...]]:
     found: list[tuple[Interval, ...]] = []
     for node in meeting:
-        if near.depths[node] + far.depths[node] > least:
-            continue
-        ways_on = far.trace_back(node)
-        for way in near.trace_back(node):
-            moments.view.spend(len(ways_on))
-            for rest in ways_on:
-                found.append((*way, *reversed(rest)))
-    return found
+        moments.view.spend(len(near[node]) * len(far[node]))
+        found += [(*way, *reversed(rest)) for way in near[node] for rest in far[node]]
+    least = min(map(len, found))
+    return [way for way in found if len(way) == least]

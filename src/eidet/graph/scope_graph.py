@@ -12,8 +12,8 @@ from ..text.facts import Relation, relation_of
 from ..text.facts.statement import Statement
 from .assertion import Assertion, Stated
 from .budget import Budget
-from .entity_names import Node
 from .identities import Identities
+from .name_book import Node
 from .statements_index import StatementsIndex
 from .triple_data import Decision, DecisionKind, StoredDecision
 from .validity import Interval, list_effects, trace_validity
@@ -21,14 +21,9 @@ from .validity import Interval, list_effects, trace_validity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """From where facts are seen: what is known by `known_at` (None: all), what has not expired at `now`.
-
-    With `quarantined`, records that wait for a review count, too. What is looked at is paid from `budget`.
-    """
+    """When a question is asked: what has expired by `now` does not count. It is paid from `budget`."""
 
     now: float
-    known_at: float | None = None
-    quarantined: bool = False
     budget: Budget | None = field(default=None, compare=False, repr=False)
 
     def spend(self, steps: int) -> None:
@@ -36,18 +31,11 @@ class View:
             self.budget.spend(steps)
 
     def sees(self, assertion: Assertion) -> bool:
-        source = assertion.source
-        if source.rank < 0 and not self.quarantined:
-            return False
-        return self.knows(source.created, source.expires)
+        """What waits for a review states nothing."""
+        return assertion.source.rank >= 0 and self.is_alive(assertion.source.expires)
 
-    def knows(self, created: float, expires: float | None) -> bool:
-        at = self.now
-        if self.known_at is not None:
-            if created > self.known_at:
-                return False
-            at = self.known_at
-        return expires is None or expires > at
+    def is_alive(self, expires: float | None) -> bool:
+        return expires is None or expires > self.now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +49,7 @@ class Moments:
         return self.at is None or interval.holds_at(self.at)
 
 
-class Traced(list[Interval]):
+class _Traced(list[Interval]):
     """The intervals of one subject and one relation, which can be found by what is said."""
 
     _found: dict[Hashable, list[Interval]] | None = None
@@ -91,7 +79,7 @@ class ScopeGraph:
         self.identities: Identities = self.index.identities
         self.decisions: dict[int, StoredDecision] = {}
         self._expiring = 0  # sources that will expire: with them, answers depend on the time
-        self._answers: dict[tuple[Node, str], Traced] = {}
+        self._answers: dict[tuple[Node, str], _Traced] = {}
         self._ends: dict[tuple[str, bool], list[Node]] = {}  # by relation; of subjects, or of objects
         self._rejected: dict[tuple[Node, str], list[StoredDecision]] | None = None
         self._special: list[tuple[Node, str]] | None = None
@@ -151,22 +139,18 @@ class ScopeGraph:
 
     def list_splits(self) -> list[Decision]:
         """The splits that somebody decided, the oldest first."""
-        splits: list[Decision] = []
-        for seq in sorted(self.decisions):
-            decision = self.decisions[seq].decision
-            if decision.action is DecisionKind.SPLIT:
-                splits.append(decision)
-        return splits
+        decided = [self.decisions[seq].decision for seq in sorted(self.decisions)]
+        return [decision for decision in decided if decision.action is DecisionKind.SPLIT]
 
     # what held when
 
-    def trace(self, subject: Node, relation: str, view: View) -> Traced:
+    def trace(self, subject: Node, relation: str, view: View) -> _Traced:
         """The intervals of one subject and one relation, the earliest first."""
-        plain = view.known_at is None and not view.quarantined and not self._expiring
-        known = self._answers.get((subject, relation)) if plain else None
+        is_plain = not self._expiring
+        known = self._answers.get((subject, relation)) if is_plain else None
         if known is None:
-            known = Traced(self._trace(subject, relation, view))
-            if plain:
+            known = _Traced(self._trace(subject, relation, view))
+            if is_plain:
                 self._answers[subject, relation] = known
         view.spend(1 + len(known))
         return known
@@ -193,9 +177,7 @@ class ScopeGraph:
                 for assertion in self.index.list_naming(number):
                     if assertion.relation == name and view.sees(assertion):
                         pairs.append((root_of(assertion.subject), assertion))
-        if self._find_rejected():
-            return self._drop_rejected(subject, name, pairs, view)
-        return pairs
+        return self._drop_rejected(subject, name, pairs, view) if self._find_rejected() else pairs
 
     def _agree(
         self, subject: Node, relation: Relation, intervals: list[Interval], view: View
@@ -229,12 +211,8 @@ class ScopeGraph:
         self, subject: Node, relation: str, pairs: list[tuple[Node, Assertion]], view: View
     ) -> list[tuple[Node, Assertion]]:
         decided = self._find_rejected().get((subject, relation), ())
-        seen = [stored for stored in decided if view.knows(stored.created, stored.expires)]
-        kept: list[tuple[Node, Assertion]] = []
-        for value, assertion in pairs:
-            if not any(self._rejects(stored, value, assertion) for stored in seen):
-                kept.append((value, assertion))
-        return kept
+        seen = [stored for stored in decided if view.is_alive(stored.expires)]
+        return [pair for pair in pairs if not any(self._rejects(stored, *pair) for stored in seen)]
 
     def _rejects(self, stored: StoredDecision, value: Node, assertion: Assertion) -> bool:
         """What is said again after the decision counts again."""
@@ -252,11 +230,8 @@ class ScopeGraph:
 
     def list_relations(self, subject: Node) -> list[str]:
         """The relations in which an entity is the subject."""
-        relations: dict[str, None] = {}
-        for number in self.identities.members_of(subject):
-            for assertion in self.index.list_said_of(number):
-                relations[assertion.relation] = None
-        return sorted(relations)
+        members = self.identities.members_of(subject)
+        return sorted({one.relation for number in members for one in self.index.list_said_of(number)})
 
     def list_intervals(self, subject: Node, view: View) -> Iterator[Interval]:
         """All that was ever said of an entity."""
@@ -290,20 +265,18 @@ class ScopeGraph:
         """Kept until something changes: each question asks who instructs."""
         known = self._ends.get((relation, of_subject))
         if known is None:
-            ends: dict[Node, None] = {}
-            for assertion in self.index.by_relation.get(relation, ()):
-                number = assertion.subject if of_subject else assertion.object
-                ends[self.identities.root_of(number)] = None
-            known = self._ends[relation, of_subject] = list(ends)
+            stated = self.index.by_relation.get(relation, ())
+            numbers = (one.subject if of_subject else one.object for one in stated)
+            known = list(dict.fromkeys(map(self.identities.root_of, numbers)))
+            self._ends[relation, of_subject] = known
         return known
 
     def list_special(self) -> list[tuple[Node, str]]:
         """The subjects and relations of preferences and instructions, each once."""
         if self._special is None:
-            groups: dict[tuple[Node, str], None] = {}
-            for assertion in self.index.special:
-                groups[self.identities.root_of(assertion.subject), assertion.relation] = None
-            self._special = list(groups)
+            root_of = self.identities.root_of
+            groups = ((root_of(one.subject), one.relation) for one in self.index.special)
+            self._special = list(dict.fromkeys(groups))
         return self._special
 
     def list_groups(self) -> Iterator[tuple[Node, str]]:

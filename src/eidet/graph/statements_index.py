@@ -10,8 +10,7 @@ from ..text.facts.statement import VALUE, Mention, Nature, Reference
 from .antecedents import Discourse, Resolver
 from .assertion import Assertion, KnownMention, SourceRow, Stated
 from .identities import Identities
-from .names import Signature, name_key
-from .subjects import name_person
+from .names import Signature, name_key, name_person
 
 ALIASES: Final = frozenset(("name", "nickname"))  # relations whose object is another name of the subject
 FEW: Final = 64  # so many statements of a session are put in their places one by one

@@ -10,7 +10,15 @@ from typing import Any, Final
 from ..core.errors import BadInput
 from ..core.record import Record
 from ..core.validate import Json
-from ..text.facts.statement import Mention, Nature, Reference, Statement
+from ..text.facts.statement import (
+    VALUE,
+    Mention,
+    Reference,
+    Statement,
+    mention_data,
+    parse_statement,
+    statement_data,
+)
 
 
 class DecisionKind(StrEnum):
@@ -53,23 +61,17 @@ class StoredDecision:
     expires: float | None = None
 
 
-_STATEMENT: Final = ("since", "until", "ended", "negated", "confidence", "nature")
+_OF_TEXT: Final = ("start", "end")  # where a sentence stands: a fact that is told has none
 _TUPLES: Final = ("entities", "objects", "sources")
 
 
 def triple_data(statement: Statement) -> dict[str, Json]:
-    """A statement as JSON; what has its default is left out."""
-    fields_by_name: dict[str, Json] = {
-        "subject": _mention_data(statement.subject),
-        "relation": statement.relation,
-        "object": _mention_data(statement.object),
-    }
-    plain = Statement(subject=Mention(), relation="", object=Mention())
-    for name in _STATEMENT:
-        value = getattr(statement, name)
-        if value != getattr(plain, name):
-            fields_by_name[name] = value
-    return fields_by_name
+    """A statement as JSON; what has its default is left out. A mention with but a name is that name."""
+    data = statement_data(statement)
+    for part in ("subject", "object"):
+        if data[part].keys() == {"name"}:
+            data[part] = data[part]["name"]
+    return {name: value for name, value in data.items() if name not in _OF_TEXT}
 
 
 def read_triple(record: Record) -> Statement | Decision | None:
@@ -78,9 +80,7 @@ def read_triple(record: Record) -> Statement | Decision | None:
     if not isinstance(data, Mapping):
         return None
     try:
-        if "decision" in data:
-            return _read_decision(data)
-        return _read_statement(data)
+        return _parse_decision(data) if "decision" in data else _parse_statement(data)
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -105,52 +105,25 @@ def mention_of(value: str | Mention, kind: str = "") -> Mention:
     return Mention(name=value.strip(), kind=kind)
 
 
-def _mention_data(mention: Mention) -> Json:
-    """A plain name where that is all there is."""
-    plain = Mention()
-    values: dict[str, Json] = {}
-    for part in fields(Mention):
-        value = getattr(mention, part.name)
-        if value != getattr(plain, part.name):
-            values[part.name] = str(value)
-    if values.keys() == {"name"}:
-        return mention.name
-    return values
-
-
-def _read_statement(data: Mapping[str, Json]) -> Statement:
-    values: dict[str, Any] = {}
-    for name in _STATEMENT:
-        if name in data:
-            values[name] = data[name]
-    if "nature" in values:
-        values["nature"] = Nature(values["nature"])
+def _parse_statement(data: Mapping[str, Json]) -> Statement:
+    known = {part.name for part in fields(Statement)} - set(_OF_TEXT)
+    values: dict[str, Any] = {name: value for name, value in data.items() if name in known}
     for name in ("since", "until"):
         if values.get(name) is not None:
             values[name] = float(values[name])
-    return Statement(
-        subject=_read_mention(data["subject"]),
-        relation=str(data["relation"]),
-        object=_read_mention(data["object"]),
-        **values,
-    )
+    for name in ("subject", "object"):
+        mention = values[name]
+        if isinstance(mention, str):
+            mention = mention_data(mention_of(mention))
+        values[name] = (
+            dict(mention) if isinstance(mention, Mapping) else {"name": str(mention), "kind": VALUE}
+        )
+    values["relation"] = str(values["relation"])
+    return parse_statement(values, {})
 
 
-def _read_mention(data: Json) -> Mention:
-    if isinstance(data, str):
-        return mention_of(data)
-    if not isinstance(data, Mapping):
-        return Mention(name=str(data), kind="value")
-    values: dict[str, Any] = dict(data)
-    if "reference" in values:
-        values["reference"] = Reference(values["reference"])
-    return Mention(**values)
-
-
-def _read_decision(data: Mapping[str, Json]) -> Decision:
+def _parse_decision(data: Mapping[str, Json]) -> Decision:
     values: dict[str, Any] = {"action": DecisionKind(data["decision"])}
-    for part in fields(Decision):
-        if part.name in data and part.name != "action":
-            value = data[part.name]
-            values[part.name] = tuple(value) if part.name in _TUPLES else value
+    known = {part.name for part in fields(Decision)} & data.keys() - {"action"}
+    values |= {name: tuple(data[name]) if name in _TUPLES else data[name] for name in known}
     return Decision(**values)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from ..core.errors import Corrupt
 from ..core.record import Kind, Record, Trust
 from ..store import Changes, Entry
-from ..text.facts.statement import KnownMentions
+from ..text.analysis import facts_in, has_statements, read_analysis
+from ..text.facts.statement import KnownMentions, Statement, read_all_statements
 from .assertion import Stated
 from .scope_graph import ScopeGraph
-from .stored_statements import list_stated, statements_of
 from .triple_data import Decision, StoredDecision, read_triple
 
 DECIDING: Final = frozenset((Trust.TRUSTED.value, Trust.USER.value))  # whose decisions count
@@ -33,14 +34,9 @@ class GraphUpdate:
         for seq in changes.gone:
             self._stated.pop(seq, None)
             self.graph.remove(seq)
-        triples: dict[int, Entry] = {}
-        others: list[Entry] = []
-        for entry in changes.entries:
-            if entry.kind == Kind.TRIPLE:
-                triples[entry.seq] = entry
-            else:
-                others.append(entry)
-        for stated in list_stated(others, self._mentions):
+        triples = {entry.seq: entry for entry in changes.entries if entry.kind == Kind.TRIPLE}
+        others = [entry for entry in changes.entries if entry.kind != Kind.TRIPLE]
+        for stated in _list_stated(others, self._mentions):
             self._stated[stated.entry.seq] = stated
         if triples:
             for record in self._read(self.graph.scope, list(triples)):
@@ -63,3 +59,19 @@ class GraphUpdate:
         if self._stated:
             self.graph.add_all(list(self._stated.values()))
         self._stated = {}
+
+
+def statements_of(terms: bytes) -> tuple[Statement, ...]:
+    """Those in a record's analysis; none if that is damaged, which whoever reads the record is told."""
+    try:
+        return read_analysis(terms).statements
+    except Corrupt:
+        return ()
+
+
+def _list_stated(entries: Sequence[Entry], known: KnownMentions) -> list[Stated]:
+    """The entries whose texts state something, each with what it states. Their bytes are read in one pass."""
+    stating = [(entry, facts_in(entry.terms)) for entry in entries if has_statements(entry.terms)]
+    stating = [(entry, blob) for entry, blob in stating if blob]
+    found = read_all_statements([blob for _, blob in stating], known)
+    return [Stated(entry, statements) for (entry, _), statements in zip(stating, found, strict=True)]

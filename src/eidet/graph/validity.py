@@ -7,12 +7,13 @@ decided stays open, and both sides are rivals. Nothing of this is stored.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
 from .assertion import Assertion, weigh_assertion
-from .entity_names import Node
+from .name_book import Node
 
 FIRM: Final = 0.65  # a guess or hearsay ("maybe", "I heard") is less sure: it closes nothing
 
@@ -21,19 +22,8 @@ class Interval:
     """A time in which a value held, with all that says so."""
 
     __slots__ = (
-        "_members",
-        "closer",
-        "end",
-        "firmness",
-        "negated",
-        "object",
-        "opponents",
-        "rank",
-        "relation",
-        "said",
-        "start",
-        "subject",
-        "successor",
+        *("_members", "closer", "end", "firmness", "negated", "object", "opponents"),
+        *("rank", "relation", "said", "start", "subject", "successor"),
     )
 
     def __init__(self, value: Node, start: float | None, first: Assertion, *, negated: bool = False) -> None:
@@ -72,27 +62,20 @@ class Interval:
     def confidence(self) -> float:
         """Rises with each source that says the same."""
         if len(self.said) == 1:  # as nearly all
-            return 1.0 - (1.0 - weigh_assertion(self.said[0]))
+            return weigh_assertion(self.said[0])
         best: dict[int, float] = {}
         for assertion in self.said:
             seq = assertion.source.seq
             best[seq] = max(best.get(seq, 0.0), weigh_assertion(assertion))
-        doubt = 1.0
-        for weight in best.values():
-            doubt *= 1.0 - weight
-        return 1.0 - doubt
+        return 1.0 - math.prod(1.0 - weight for weight in best.values())
 
     @property
     def known_from(self) -> float:
-        if len(self.said) == 1:
-            return self.said[0].source.created
         return min(assertion.source.created for assertion in self.said)
 
     @property
     def known_to(self) -> float | None:
-        if self.closer is None:
-            return None
-        return max(self.closer.source.created, self.known_from)
+        return None if self.closer is None else max(self.closer.source.created, self.known_from)
 
     def holds_at(self, at: float) -> bool:
         return (self.start is None or self.start <= at) and (self.end is None or at < self.end)
@@ -112,7 +95,7 @@ class Interval:
             self.firmness = max(self.firmness, assertion.confidence)
 
 
-class EffectKind(IntEnum):
+class _EffectKind(IntEnum):
     """What a statement does, in the order in which acts of one moment count."""
 
     END = 0
@@ -120,9 +103,9 @@ class EffectKind(IntEnum):
     ASSERT = 2
 
 
-class Effect(NamedTuple):
+class _Effect(NamedTuple):
     at: float
-    act: EffectKind
+    act: _EffectKind
     value: Node
     assertion: Assertion
 
@@ -130,58 +113,48 @@ class Effect(NamedTuple):
     def order(self) -> tuple[float, int, float, int, str, float]:
         """Does not depend on which record came first."""
         assertion = self.assertion
-        return (
-            self.at,
-            self.act,
-            assertion.source.occurred,
-            assertion.position,
-            self.value,
-            assertion.confidence,
-        )
+        said = (assertion.source.occurred, assertion.position, self.value, assertion.confidence)
+        return self.at, self.act, *said
 
 
-def list_effects(value: Node, assertion: Assertion) -> list[Effect]:
+def list_effects(value: Node, assertion: Assertion) -> list[_Effect]:
     """What a statement does when."""
     start, end = assertion.since, assertion.until
     if assertion.ended and end is None:
         end = assertion.source.occurred
     if end is not None and end <= assertion.source.occurred and start is None:
-        return [Effect(end, EffectKind.END, value, assertion)]
+        return [_Effect(end, _EffectKind.END, value, assertion)]
     if start is None:
         start = assertion.source.occurred
     if end is not None and end <= start:
         end = None
-    effects = [Effect(start, EffectKind.DENY if assertion.negated else EffectKind.ASSERT, value, assertion)]
+    effects = [
+        _Effect(start, _EffectKind.DENY if assertion.negated else _EffectKind.ASSERT, value, assertion)
+    ]
     if end is not None:
-        effects.append(Effect(end, EffectKind.END, value, assertion))
+        effects.append(_Effect(end, _EffectKind.END, value, assertion))
     return effects
 
 
 def trace_validity(pairs: Iterable[tuple[Node, Assertion]], *, is_single: bool) -> list[Interval]:
     """The intervals of one subject and one relation, the earliest first. `said` has the object of each."""
-    effects: list[Effect] = []
-    for value, assertion in pairs:
-        effects += list_effects(value, assertion)
+    effects = [effect for value, assertion in pairs for effect in list_effects(value, assertion)]
     if len(effects) == 1:
         return _trace_one(effects[0])
-    effects.sort(key=_order)
+    effects.sort(key=lambda effect: effect.order)
     course = _Course(is_single=is_single)
     for effect in effects:
         course.take(effect)
     return course.finish()
 
 
-def _trace_one(effect: Effect) -> list[Interval]:
+def _trace_one(effect: _Effect) -> list[Interval]:
     """Most relations of most subjects are stated once."""
-    if effect.act is EffectKind.END:
+    if effect.act is _EffectKind.END:
         only = Interval(effect.value, None, effect.assertion)
         only.close(effect.at, effect.assertion)
         return [only]
-    return [Interval(effect.value, effect.at, effect.assertion, negated=effect.act is EffectKind.DENY)]
-
-
-def _order(effect: Effect) -> tuple[float, int, float, int, str, float]:
-    return effect.order
+    return [Interval(effect.value, effect.at, effect.assertion, negated=effect.act is _EffectKind.DENY)]
 
 
 _Sources = dict[int, dict[Node, Interval]]  # by the seq of the record that first said it, and by value
@@ -241,7 +214,7 @@ class _OpenValues:
             return True
         return is_single and not interval.negated and self._firm > 1
 
-    def list_decided(self, effect: Effect) -> list[Interval]:
+    def list_decided(self, effect: _Effect) -> list[Interval]:
         """What is asserted of other values, and ended by a firm effect."""
         rank, at, seq = effect.assertion.source.rank, effect.at, effect.assertion.source.seq
         found: list[Interval] = []
@@ -293,13 +266,13 @@ class _Course:
         self._unbegun: list[Interval] = []
         self.intervals: list[Interval] = []
 
-    def take(self, effect: Effect) -> None:
-        if effect.act is EffectKind.END:
+    def take(self, effect: _Effect) -> None:
+        if effect.act is _EffectKind.END:
             self._end(effect)
         else:
-            self._begin(effect, negated=effect.act is EffectKind.DENY)
+            self._begin(effect, negated=effect.act is _EffectKind.DENY)
 
-    def _begin(self, effect: Effect, *, negated: bool) -> None:
+    def _begin(self, effect: _Effect, *, negated: bool) -> None:
         there = self._open.get(effect.value, negated=negated)
         if there is not None:
             self._say_again(effect, there)
@@ -311,14 +284,14 @@ class _Course:
         if not negated:
             self._last[effect.value] = new
 
-    def _say_again(self, effect: Effect, there: Interval) -> None:
+    def _say_again(self, effect: _Effect, there: Interval) -> None:
         """What was a guess, or disputed, may be said for sure now."""
         was_firm, is_disputed = there.is_firm, self._open.has_rivals(there, is_single=self._is_single)
         self._open.add(there, effect.assertion)
         if is_disputed or (there.is_firm and not was_firm):
             self._displace(effect, there)
 
-    def _displace(self, effect: Effect, new: Interval) -> None:
+    def _displace(self, effect: _Effect, new: Interval) -> None:
         """Closes what cannot hold beside a new interval, as far as that is decided."""
         if effect.assertion.confidence < FIRM:
             return
@@ -330,7 +303,7 @@ class _Course:
             there.close(effect.at, effect.assertion, new)
             self._open.remove(there)
 
-    def _end(self, effect: Effect) -> None:
+    def _end(self, effect: _Effect) -> None:
         assertion = effect.assertion
         there = self._open.get(effect.value, negated=assertion.negated)
         if there is not None:
@@ -345,7 +318,7 @@ class _Course:
             return
         self._end_unbegun(effect)
 
-    def _end_unbegun(self, effect: Effect) -> None:
+    def _end_unbegun(self, effect: _Effect) -> None:
         """That something is over which nobody had said before."""
         new = Interval(effect.value, None, effect.assertion)
         new.close(effect.at, effect.assertion)
@@ -360,7 +333,7 @@ class _Course:
         return self._unbegun + self.intervals
 
 
-def _is_decided(effect: Effect, there: Interval) -> bool:
+def _is_decided(effect: _Effect, there: Interval) -> bool:
     """A later statement decides, unless it is trusted less; of one text, the later sentence."""
     if there.start == effect.at and there.first.source is not effect.assertion.source:
         return not there.is_firm

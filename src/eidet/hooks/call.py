@@ -14,26 +14,20 @@ from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from ..core.validate import Json
-from .captured import Captured
+from .captured import Captured, NotPlain, number, open_name, part, plain, state_of, whole_number
 from .keep import KnownAgent, Plan, agents, quiet
-from .plain import NotPlain, number, open_name, part, plain, state_of, whole_number
 
 PLAN: Final = "__eidet_hooks__"  # the attribute of a class that holds its plan
-Key = tuple[int, str, int, int]
+_Key = tuple[int, str, int, int]
 T = TypeVar("T")
-_running: Final[ContextVar[frozenset[Key]]] = ContextVar("eidet_hooks", default=frozenset())
+_running: Final[ContextVar[frozenset[_Key]]] = ContextVar("eidet_hooks", default=frozenset())
 
 
-def plan_of(agent: Any) -> Plan | None:
+def _plan_of(agent: Any) -> Plan | None:
     """That of the agent itself, or of its class."""
     known = agents.find(agent)
-    if known is None:
-        own = None
-    else:
-        own = known.plan
-    if own is not None:
-        return own
-    return getattr(type(agent), PLAN, None)
+    own = None if known is None else known.plan
+    return own if own is not None else getattr(type(agent), PLAN, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +48,7 @@ class Call:
     def inside(self) -> Iterator[None]:
         """While the method itself runs: what it calls of the same name on the same agent is part of it."""
         before = _running.get()
-        token = _running.set(before | {key_of(self.agent, self.method)})
+        token = _running.set(before | {_key_of(self.agent, self.method)})
         try:
             yield
         finally:
@@ -124,8 +118,8 @@ def begin_call(
 def _begin(
     agent: Any, method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Call | None:
-    plan, name = plan_of(agent), method.__name__
-    if plan is None or name not in plan.methods or key_of(agent, name) in _running.get():
+    plan, name = _plan_of(agent), method.__name__
+    if plan is None or name not in plan.methods or _key_of(agent, name) in _running.get():
         return None
     known = agents.of(agent)
     before = _safely(f"state before of {type(agent).__name__}.{name}", lambda: state_of(agent))
@@ -143,7 +137,7 @@ def _begin(
     )
 
 
-def key_of(agent: Any, method: str) -> Key:
+def _key_of(agent: Any, method: str) -> _Key:
     """A call in one thread and one task: what another task does is another call."""
     return id(agent), method, threading.get_ident(), _task()
 
@@ -200,14 +194,10 @@ def _name_of(agent: Any, plan: Plan, known: KnownAgent, state: Mapping[str, Json
     """What was said when it was hooked, else what its state or itself says, else a name made up for it."""
     own = (getattr(agent, name, None) for name in ("agent_id", "name"))
     stated = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
-    if isinstance(stated, str | int | UUID):
-        return str(stated)
-    return known.name_agent(type(agent))
+    return str(stated) if isinstance(stated, str | int | UUID) else known.name_agent(type(agent))
 
 
 def _step_of(agent: Any, state: Mapping[str, Json] | None) -> int | None:
     """The step that the state tells, or else the agent."""
     step = whole_number(part(state or {}, "step_number"))
-    if step is not None:
-        return step
-    return whole_number(getattr(agent, "step_number", None))
+    return step if step is not None else whole_number(getattr(agent, "step_number", None))

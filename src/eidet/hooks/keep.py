@@ -21,8 +21,8 @@ from ..store.ram import RamStore
 from .captured import Captured
 
 log: Final = logging.getLogger("eidet")
-EVERY_SECONDS: Final = 60.0
-STRONG_MOST: Final = 1_024
+_EVERY_SECONDS: Final = 60.0
+_STRONG_MOST: Final = 1_024
 
 Store = Callable[[Captured], None]
 Source = Memory | AsyncMemory | Callable[[Any], Memory | AsyncMemory | None] | None
@@ -53,10 +53,7 @@ class Plan:
 
     def waits(self, agent: Any) -> bool:
         """Whether keeping a capture may wait for a disk or a server."""
-        if self.store is not None:
-            memory = None
-        else:
-            memory = self._memory(agent)
+        memory = None if self.store is not None else self._memory(agent)
         if is_remote(memory):
             return True
         return memory is not None and not isinstance(memory.parts.store, RamStore)
@@ -110,7 +107,7 @@ class KnownAgent:
 class Agents:
     """What is known of each agent while it lives. Agents need not be hashable, nor change for it.
 
-    Those that cannot be referred to weakly are kept alive by it, at most `STRONG_MOST` of them.
+    Those that cannot be referred to weakly are kept alive by it, at most `_STRONG_MOST` of them.
     """
 
     def __init__(self) -> None:
@@ -121,9 +118,7 @@ class Agents:
     def of(self, agent: Any) -> KnownAgent:
         with self._lock:
             found = self.find(agent)
-            if found is not None:
-                return found
-            return self._begin(agent)
+            return found if found is not None else self._begin(agent)
 
     def find(self, agent: Any) -> KnownAgent | None:
         at = id(agent)
@@ -131,9 +126,7 @@ class Agents:
             if (weak := self._known.get(at)) is not None and weak[0]() is agent:
                 return weak[1]
             strong = self._strong.get(at)
-            if strong is not None and strong[0] is agent:
-                return strong[1]
-            return None
+            return strong[1] if strong is not None and strong[0] is agent else None
 
     def _begin(self, agent: Any) -> KnownAgent:
         at, known = id(agent), KnownAgent()
@@ -141,7 +134,7 @@ class Agents:
             self._known[at] = (weakref.ref(agent, lambda gone: self._end(at, gone)), known)
         except TypeError:
             self._strong[at] = (agent, known)
-            while len(self._strong) > STRONG_MOST:
+            while len(self._strong) > _STRONG_MOST:
                 self._strong.popitem(last=False)
         return known
 
@@ -163,7 +156,7 @@ class Quiet:
         now = self._clock()
         with self._lock:
             last = self._told.get(place)
-            if last is not None and now - last < EVERY_SECONDS:
+            if last is not None and now - last < _EVERY_SECONDS:
                 return
             self._told[place] = now
         log.warning("hooks: %s: %s: %s", place, type(error).__name__, error, exc_info=error)

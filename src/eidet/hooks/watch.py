@@ -11,7 +11,7 @@ from typing import Any, Final, TypeGuard
 
 from .call import Call, begin_call
 
-Method = Callable[..., Any]
+_Method = Callable[..., Any]
 MARK: Final = "__eidet_hooked__"
 
 
@@ -20,10 +20,10 @@ def hookable(method: object) -> TypeGuard[FunctionType]:
     return isinstance(method, FunctionType) and not getattr(method, MARK, False)
 
 
-def hook_method(method: FunctionType) -> Method:
+def hook_method(method: FunctionType) -> _Method:
     """The method with a capture around it, of the same kind: plain, coroutine or generator of either sort."""
     if inspect.isasyncgenfunction(method):
-        wrapper: Method = _async_generator(method)
+        wrapper: _Method = _async_generator(method)
     elif inspect.iscoroutinefunction(method):
         wrapper = _coroutine(method)
     elif inspect.isgeneratorfunction(method):
@@ -34,7 +34,7 @@ def hook_method(method: FunctionType) -> Method:
     return wrapper
 
 
-def _plain(method: Method) -> Method:
+def _plain(method: _Method) -> _Method:
     @wraps(method)
     def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if (call := begin_call(self, method, args, kwargs)) is None:
@@ -62,7 +62,7 @@ def _later(call: Call, result: Any) -> Any:
     return result
 
 
-def _coroutine(method: Method) -> Method:
+def _coroutine(method: _Method) -> _Method:
     @wraps(method)
     async def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if (call := begin_call(self, method, args, kwargs)) is None:
@@ -83,7 +83,7 @@ async def _await_call(call: Call, running: Any) -> Any:
     return result
 
 
-def _generator(method: Method) -> Method:
+def _generator(method: _Method) -> _Method:
     @wraps(method)
     def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         if (call := begin_call(self, method, args, kwargs)) is None:
@@ -124,7 +124,7 @@ def _steps(call: Call, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, A
             step = partial(inner.send, sent)
 
 
-def _async_generator(method: Method, begin: Callable[..., Call | None] = begin_call) -> Method:
+def _async_generator(method: _Method, begin: Callable[..., Call | None] = begin_call) -> _Method:
     @wraps(method)
     async def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         call, inner = begin(self, method, args, kwargs), method(self, *args, **kwargs)

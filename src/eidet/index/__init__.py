@@ -7,7 +7,7 @@ Whoever brings a vector database writes `index.vectordb.Database`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from ..core.record import Place
 from ..core.scope import Scope
 from ..core.where import Where
-from ..store import Changes, Head
+from ..store import Head
 from .turn_line import TurnLine
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.intp]
 Seqs = NDArray[np.int64]
-ChangeListener = Callable[[str, int, Changes], None]  # a scope, since which seq, what changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,11 +250,3 @@ class Index(Protocol):
 
     def close(self) -> None:
         """Keeps what is worth keeping and releases the rest; closing twice is fine."""
-
-
-@runtime_checkable
-class SharesChanges(Protocol):
-    """An index that shows what it reads of a store to a listener that would otherwise read the same again."""
-
-    def share_changes(self, listener: ChangeListener) -> None:
-        """The listener gets each page of changes before the index takes it in. One listener at a time."""

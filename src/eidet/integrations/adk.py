@@ -90,10 +90,9 @@ class EidetMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Stores what was said in some events, all or none; events without words are passed over."""
-        drafts = []
-        for event in events:
-            if _text_of(event.content):
-                drafts.append(_draft_of_event(event, session_id, custom_metadata))
+        drafts = [
+            _draft_of_event(event, session_id, custom_metadata) for event in events if _text_of(event.content)
+        ]
         await finish(partial(self._add, drafts, self._scope(app_name, user_id)))
 
     async def add_memory(
@@ -105,15 +104,13 @@ class EidetMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Stores memories as facts, all or none; one with an id that exists takes its place."""
-        drafts = []
-        for entry in memories:
-            drafts.append(_draft_of_entry(entry, custom_metadata))
+        drafts = [_draft_of_entry(entry, custom_metadata) for entry in memories]
         if drafts:
             write = partial(self.memory.remember, drafts, scope=self._scope(app_name, user_id))
             await finish(write)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """What matters for a query, best first."""
+        """Finds memories for a query, best first."""
         if not query.strip():
             return SearchMemoryResponse()
         ask = partial(self.memory.recall, scope=self._scope(app_name, user_id), limit=self.limit)
@@ -131,8 +128,7 @@ class EidetMemoryService(BaseMemoryService):
     def _add(self, drafts: Sequence[Draft], scope: str) -> None:
         with self._lock:
             fresh = drop_known(self.memory, drafts, scope)
-            if fresh:
-                self.memory.remember(fresh, scope=scope)
+            self.memory.remember(fresh, scope=scope)
 
 
 class EidetSessionService(BaseSessionService):
@@ -184,7 +180,7 @@ class EidetSessionService(BaseSessionService):
         await finish(partial(self._delete, app_name, user_id, session_id.strip()))
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
-        """What all sessions of a user share, without the prefix `user:`."""
+        """The state that all sessions of a user share, without the prefix `user:`."""
         scope = self._scope(app_name, user_id)
         return _state_of(await asyncio.to_thread(self._read, _USER_STATE, scope))
 
@@ -224,8 +220,7 @@ class EidetSessionService(BaseSessionService):
     def _write(self, session: Session, at: float, delta: Mapping[str, Any], events: Iterable[Draft]) -> None:
         """The app's state first: if the rest fails, the caller tries again, and that says the same."""
         shared, own = _split_state(delta, session.id)
-        if shared:
-            self.memory.remember(shared, scope=self._app_scope(session.app_name), again=True)
+        self.memory.remember(shared, scope=self._app_scope(session.app_name), again=True)
         drafts = [_draft_session(session, at), *own, *events]
         self.memory.remember(drafts, scope=self._scope(session.app_name, session.user_id), again=True)
 
@@ -259,11 +254,12 @@ class EidetSessionService(BaseSessionService):
         config = config or GetSessionConfig()
         if config.num_recent_events == 0:
             return []
-        events = []
-        for record in read_all(
-            self.memory, Where(source=_EVENT), scope, session=id, newest=config.num_recent_events
-        ):
-            events.append(Event.model_validate_json(dump_json(record.data)))
+        events = [
+            Event.model_validate_json(dump_json(record.data))
+            for record in read_all(
+                self.memory, Where(source=_EVENT), scope, session=id, newest=config.num_recent_events
+            )
+        ]
         return _keep_after(events, config.after_timestamp)
 
     def _read_shared(self, app_name: str) -> dict[str, Any]:
@@ -296,10 +292,7 @@ class EidetSessionService(BaseSessionService):
 
 def _text_of(content: Content | None) -> str:
     """The words of a content; what a model only thought is left out."""
-    texts = []
-    for part in (content and content.parts) or ():
-        if part.text and not part.thought:
-            texts.append(part.text)
+    texts = [part.text for part in (content and content.parts) or () if part.text and not part.thought]
     return "\n".join(texts).strip()
 
 
@@ -335,10 +328,11 @@ def _entry_of(record: Record) -> MemoryEntry:
 def _dump_event(event: Event) -> dict[str, Any]:
     """An event as JSON, without what is meant for this invocation alone."""
     data: dict[str, Any] = json.loads(event.model_dump_json(exclude_none=True))
-    delta = {}
-    for name, value in data["actions"]["state_delta"].items():
-        if not name.startswith(State.TEMP_PREFIX):
-            delta[name] = value
+    delta = {
+        name: value
+        for name, value in data["actions"]["state_delta"].items()
+        if not name.startswith(State.TEMP_PREFIX)
+    }
     data["actions"]["state_delta"] = delta
     return data
 
@@ -354,7 +348,7 @@ def _keep_after(events: list[Event], after: float | None) -> list[Event]:
 
 
 def _split_state(delta: Mapping[str, Any], session_id: str) -> tuple[list[Draft], list[Draft]]:
-    """What belongs to the app, and what belongs to the user or the session."""
+    """Splits a change of state: the app's part, and that of the user and the session."""
     shared, own = [], []
     for name, value in delta.items():
         if name.startswith(State.APP_PREFIX):
@@ -378,10 +372,7 @@ def _draft_state(source: str, name: str, value: Any, session_id: str | None = No
 
 
 def _state_of(records: Iterable[Record], prefix: str = "") -> dict[str, Any]:
-    state = {}
-    for record in records:
-        state[prefix + record.data["name"]] = record.data["value"]
-    return state
+    return {prefix + record.data["name"]: record.data["value"] for record in records}
 
 
 def _draft_session(session: Session, at: float) -> Draft:

@@ -215,9 +215,7 @@ class EidetHistoryProvider(HistoryProvider):
         """The messages of a session, oldest first."""
         scope = self._scope(state)
         messages: list[Message] = await asyncio.to_thread(self._read, session_id, scope, self.limit)
-        if self.limit is not None:
-            return _drop_orphans(messages)
-        return messages
+        return _drop_orphans(messages) if self.limit is not None else messages
 
     async def save_messages(
         self,
@@ -247,20 +245,20 @@ class EidetHistoryProvider(HistoryProvider):
 
     def _read(self, session_id: str | None, scope: str, newest: int | None) -> list[Message]:
         where = Where(source=_HISTORY)
-        messages = []
-        for record in read_all(self.memory, where, scope, session=session_id or "default", newest=newest):
-            messages.append(Message.from_dict(record.data))
-        return messages
+        return [
+            Message.from_dict(record.data)
+            for record in read_all(self.memory, where, scope, session=session_id or "default", newest=newest)
+        ]
 
     def _save(self, session_id: str | None, messages: Sequence[Message], scope: str) -> None:
         with self._lock:
             latest = self._read(session_id, scope, len(messages) + 1)
             fresh = messages[count_known(latest, messages) :]
-            drafts = []
-            for message, at in zip(fresh, self._times.take(len(fresh)), strict=True):
-                drafts.append(self._draft(message, session_id or "default", at))
-            if drafts:
-                self.memory.remember(drafts, scope=scope, again=True)
+            drafts = [
+                self._draft(message, session_id or "default", at)
+                for message, at in zip(fresh, self._times.take(len(fresh)), strict=True)
+            ]
+            self.memory.remember(drafts, scope=scope, again=True)
 
     def _draft(self, message: Message, session_id: str, at: float) -> Draft:
         data = message.to_dict()
@@ -277,7 +275,7 @@ class EidetHistoryProvider(HistoryProvider):
 
 
 def count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
-    """How many of the messages were stored already, by the rules of the framework's own histories.
+    """Counts the messages that were stored already, by the rules of the framework's own histories.
 
     Callers may hand in the whole conversation each time. One input without an id that is said again is new.
     """
@@ -288,9 +286,7 @@ def count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
     may_repeat = stored[-1].role == "user" and stored[-1].message_id is None
     for start in range(len(now) - size + 1):
         if now[start : start + size] == before:
-            if start == 0 and size == 1 and may_repeat:
-                return 0
-            return start + size
+            return 0 if start == 0 and size == 1 and may_repeat else start + size
     for count in range(min(size, len(now)), 0, -1):
         if before[-count:] == now[:count] and not (count == 1 and may_repeat):
             return count
@@ -298,7 +294,7 @@ def count_known(stored: Sequence[Message], messages: Sequence[Message]) -> int:
 
 
 def _identify_all(messages: Iterable[Message]) -> list[str]:
-    """What tells messages apart: their ids, else who says what."""
+    """The identities of messages: their ids, else role and contents."""
     names = []
     for message in messages:
         name = message.message_id
@@ -310,7 +306,7 @@ def _identify_all(messages: Iterable[Message]) -> list[str]:
 
 
 def _drop_orphans(messages: list[Message]) -> list[Message]:
-    """Without the results of tools at the beginning, whose calls are not among the messages."""
+    """Drops leading results of tools, whose calls are not among the messages."""
     start = 0
     while start < len(messages) and messages[start].role == "tool":
         start += 1
@@ -318,8 +314,4 @@ def _drop_orphans(messages: list[Message]) -> list[Message]:
 
 
 def _texts_of(messages: Iterable[Message]) -> list[str]:
-    texts = []
-    for message in messages:
-        if message.role == "user":
-            texts.append(message.text)
-    return texts
+    return [message.text for message in messages if message.role == "user"]

@@ -7,9 +7,9 @@ documents of the memory as well, so that `memory.recall` finds what Claude noted
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import partial, update_wrapper
 from operator import itemgetter
 from typing import Any, Final
 
@@ -48,9 +48,7 @@ class MemoryFiles:
     def read(self, path: str) -> str | None:
         """The text of a file; None if there is none."""
         record = self._record(path)
-        if record is None or _is_folder(record):
-            return None
-        return _text_of(record)
+        return None if record is None or _is_folder(record) else _text_of(record)
 
     def is_folder(self, path: str) -> bool:
         record = self._record(path)
@@ -152,9 +150,7 @@ def _is_folder(record: Record) -> bool:
 
 def _text_of(record: Record) -> str:
     whole = record.whole
-    if isinstance(whole.data, dict):
-        return str(whole.data["content"])
-    return whole.text
+    return str(whole.data["content"]) if isinstance(whole.data, dict) else whole.text
 
 
 class MemoryCommands:
@@ -280,7 +276,7 @@ class MemoryCommands:
             raise taken from None
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
-    def clear(self) -> str:
+    def clear_all_memory(self) -> str:
         self.files.clear()
         return "All memory cleared"
 
@@ -291,62 +287,37 @@ class MemoryCommands:
             raise _absence(named)
 
 
-class EidetMemoryTool(BetaAbstractMemoryTool):
+class EidetMemoryTool(MemoryCommands, BetaAbstractMemoryTool):
     """The memory tool over a scope of a memory: `tools=[EidetMemoryTool(memory, scope="ann")]`."""
 
     def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
-        super().__init__(cache_control=cache_control)
-        self.commands: MemoryCommands = MemoryCommands(MemoryFiles(memory, scope))
+        BetaAbstractMemoryTool.__init__(self, cache_control=cache_control)
+        MemoryCommands.__init__(self, MemoryFiles(memory, scope))
 
-    def view(self, command: Any) -> str:
-        return self.commands.view(command)
 
-    def create(self, command: Any) -> str:
-        return self.commands.create(command)
+def _awaiting(command: Callable[..., str]) -> Callable[..., Coroutine[Any, Any, str]]:
+    """A command for asyncio. Once begun it is finished, even if its task is cancelled."""
 
-    def str_replace(self, command: Any) -> str:
-        return self.commands.str_replace(command)
+    async def run(self: AsyncEidetMemoryTool, *given: Any) -> str:
+        return await finish(partial(command, self.commands, *given))
 
-    def insert(self, command: Any) -> str:
-        return self.commands.insert(command)
-
-    def delete(self, command: Any) -> str:
-        return self.commands.delete(command)
-
-    def rename(self, command: Any) -> str:
-        return self.commands.rename(command)
-
-    def clear_all_memory(self) -> str:
-        return self.commands.clear()
+    return update_wrapper(run, command)
 
 
 class AsyncEidetMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The same for asyncio. A command that was begun is finished, even if its task is cancelled."""
+    """The memory tool for asyncio."""
 
     def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
         super().__init__(cache_control=cache_control)
         self.commands: MemoryCommands = MemoryCommands(MemoryFiles(memory, scope))
 
-    async def view(self, command: Any) -> str:
-        return await finish(partial(self.commands.view, command))
-
-    async def create(self, command: Any) -> str:
-        return await finish(partial(self.commands.create, command))
-
-    async def str_replace(self, command: Any) -> str:
-        return await finish(partial(self.commands.str_replace, command))
-
-    async def insert(self, command: Any) -> str:
-        return await finish(partial(self.commands.insert, command))
-
-    async def delete(self, command: Any) -> str:
-        return await finish(partial(self.commands.delete, command))
-
-    async def rename(self, command: Any) -> str:
-        return await finish(partial(self.commands.rename, command))
-
-    async def clear_all_memory(self) -> str:
-        return await finish(self.commands.clear)
+    view = _awaiting(MemoryCommands.view)
+    create = _awaiting(MemoryCommands.create)
+    str_replace = _awaiting(MemoryCommands.str_replace)
+    insert = _awaiting(MemoryCommands.insert)
+    delete = _awaiting(MemoryCommands.delete)
+    rename = _awaiting(MemoryCommands.rename)
+    clear_all_memory = _awaiting(MemoryCommands.clear_all_memory)
 
 
 def normalise(path: str) -> str:
@@ -368,9 +339,7 @@ def format_size(count: int) -> str:
         return "0B"
     unit = min((count.bit_length() - 1) // 10, len(_UNITS) - 1)
     size = count / 1024**unit
-    if size == int(size):
-        return f"{int(size)}{_UNITS[unit]}"
-    return f"{size:.1f}{_UNITS[unit]}"
+    return f"{int(size)}{_UNITS[unit]}" if size == int(size) else f"{size:.1f}{_UNITS[unit]}"
 
 
 def _number(lines: Sequence[str], first: int) -> str:

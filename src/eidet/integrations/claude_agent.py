@@ -48,9 +48,7 @@ class EidetSessionStore:
     async def load(self, key: Mapping[str, str]) -> list[Any] | None:
         """All entries of a transcript in their order; None if there are none."""
         records = await asyncio.to_thread(self._entries, key)
-        if not records:
-            return None
-        return [record.data for record in records]
+        return None if not records else [record.data for record in records]
 
     async def list_sessions(self, project_key: str) -> list[dict[str, Any]]:
         """The sessions of a project, with when each was last written, in milliseconds."""
@@ -60,7 +58,7 @@ class EidetSessionStore:
         return found
 
     async def list_session_summaries(self, project_key: str) -> list[dict[str, Any] | None]:
-        """What the SDK folded of each session, as it was."""
+        """The summaries that the SDK folded, one per session."""
         records = await asyncio.to_thread(self._summaries, project_key)
         return [_tell_summary(record) for record in records]
 
@@ -83,13 +81,10 @@ class EidetSessionStore:
         with self._lock:
             fresh = self._without_known(scope, key, entries)
             times = self._times.take(len(fresh) + 1)
-            drafts = []
-            for entry, at in zip(fresh, times, strict=False):
-                drafts.append(_draft(key, entry, at))
+            drafts = [_draft(key, entry, at) for entry, at in zip(fresh, times, strict=False)]
             if "subpath" not in key:
                 drafts.append(self._fold(scope, key, fresh, times[-1]))
-            if drafts:
-                self.memory.remember(drafts, scope=scope, keep_duplicates=True, again=True)
+            self.memory.remember(drafts, scope=scope, keep_duplicates=True, again=True)
 
     def _without_known(self, scope: str, key: Mapping[str, str], entries: Sequence[Any]) -> list[Any]:
         ids = [_id_of(key, entry) for entry in entries]
@@ -137,7 +132,7 @@ class EidetSessionStore:
 
 
 def _tell_summary(record: Record | None) -> dict[str, Any] | None:
-    """What the SDK folded of a session, as it was; None before the first entries."""
+    """The summary that the SDK folded of a session; None before the first entries."""
     if record is None:
         return None
     return {"session_id": record.session, "mtime": record.meta["mtime"], "data": record.whole.data}
@@ -146,9 +141,7 @@ def _tell_summary(record: Record | None) -> dict[str, Any] | None:
 def _id_of(key: Mapping[str, str], entry: Any) -> str | None:
     """The id of an entry that has a uuid; others are always new."""
     uuid = entry.get("uuid") if isinstance(entry, Mapping) else None
-    if not uuid:
-        return None
-    return key_id(_key_of(key, uuid))
+    return None if not uuid else key_id(_key_of(key, uuid))
 
 
 def _key_of(key: Mapping[str, str], uuid: str) -> str:
@@ -157,7 +150,7 @@ def _key_of(key: Mapping[str, str], uuid: str) -> str:
 
 def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
     uuid = entry.get("uuid")
-    role, text = _read_message(entry)
+    role, text = _parse_message(entry)
     return Draft(
         key=_key_of(key, uuid) if uuid else None,
         kind="message",
@@ -170,8 +163,8 @@ def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
     )
 
 
-def _read_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Who speaks in an entry, and what it says; most entries of other types say nothing."""
+def _parse_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
+    """The role and text of an entry; most entries that are no messages have neither."""
     message = entry.get("message")
     if not isinstance(message, Mapping):
         return None, ""

@@ -18,7 +18,7 @@ from ..core.record import Record, key_id
 from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import find_cosine, finishing, make_missing, read_vectors, walk
+from .extras import find_cosine, finishing, make_missing, vectors_of_record, walk
 
 try:
     from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
@@ -55,8 +55,7 @@ class EidetStorage:
         for record in records:
             self._check_width(record.embedding)
             drafts.append(_draft(record))
-        if drafts:
-            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
 
     def update(self, record: MemoryRecord) -> None:
         """Replaces the record of this id. Its earlier versions stay in the memory's history."""
@@ -104,9 +103,7 @@ class EidetStorage:
 
     def get_record(self, record_id: str) -> MemoryRecord | None:
         record = self.memory.get(key_id(record_id), scope=self.scope)
-        if record is None:
-            return None
-        return self._restore(record)
+        return None if record is None else self._restore(record)
 
     def list_records(
         self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0
@@ -158,7 +155,7 @@ class EidetStorage:
     def _restore(self, record: Record) -> MemoryRecord:
         """The record with its vector, so that CrewAI hands it back when it updates something else."""
         restored = _read(record)
-        vectors = read_vectors(record, self.memory.parts.embedder.width)
+        vectors = vectors_of_record(record, self.memory.parts.embedder.width)
         if len(vectors) == 1:
             restored.embedding = list(vectors[0])
         return restored
@@ -207,9 +204,7 @@ def _read(record: Record) -> MemoryRecord:
 
 def _seconds(at: datetime) -> float:
     """CrewAI's times are in UTC and do not say so."""
-    if at.tzinfo is None:
-        return at.replace(tzinfo=UTC).timestamp()
-    return at.timestamp()
+    return at.replace(tzinfo=UTC).timestamp() if at.tzinfo is None else at.timestamp()
 
 
 def _path(scope: str | None) -> str:
@@ -257,7 +252,7 @@ def _has_category(name: str) -> Where:
 
 
 def _has_metadata(name: str, value: Any) -> Where:
-    """As `record.metadata.get(name) == value`: None also stands for a name that is not there."""
+    """Tests `record.metadata.get(name) == value`: None also matches a missing name."""
     path = ("meta", "metadata", name)
     equal = Where(conditions=(Condition(path, "=", value),))
     if value is None:

@@ -40,16 +40,12 @@ def make_missing(framework: str, extra: str) -> MissingExtra:
 
 def check_scope(scope: str | Callable[[C], str]) -> str | Callable[[C], str]:
     """A scope as an adapter is given it: a name, or a function that makes it from a run's context."""
-    if callable(scope):
-        return scope
-    return Scope.exactly(scope).path
+    return scope if callable(scope) else Scope.exactly(scope).path
 
 
 def find_scope(scope: str | Callable[[C], str], context: C) -> str:
     """The scope that a run works in."""
-    if callable(scope):
-        return Scope.exactly(scope(context)).path
-    return scope
+    return Scope.exactly(scope(context)).path if callable(scope) else scope
 
 
 def quote_label(label: str) -> str:
@@ -119,7 +115,7 @@ def drop_known(memory: Memory, drafts: Sequence[Draft], scope: str) -> list[Draf
 def read_all(
     memory: Memory, where: Where, scope: str, *, session: str | None = None, newest: int | None = None
 ) -> list[Record]:
-    """Whole records that match, oldest first; only so many of the newest, if that is said."""
+    """Reads whole records that match, oldest first; only the `newest` ones, if given."""
     if newest is not None:
         found = memory.find(where, scope=scope, session=session, order="-occurred", limit=min(newest, MOST))
         return [record.whole for record in reversed(found)]
@@ -149,11 +145,11 @@ def list_texts(content: object) -> list[str]:
     """The texts of a message's content, which is a text or a list of parts."""
     if isinstance(content, str):
         return [content]
-    texts: list[str] = []
-    for part in content if isinstance(content, list | tuple) else ():
-        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-    return texts
+    return [
+        part["text"]
+        for part in (content if isinstance(content, list | tuple) else ())
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+    ]
 
 
 def join_key(*parts: str) -> str:
@@ -166,7 +162,7 @@ def digest_text(text: str) -> str:
     return blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def read_vectors(record: Record, width: int) -> list[Sequence[float]]:
+def vectors_of_record(record: Record, width: int) -> list[Sequence[float]]:
     """Its vectors, one for each part of its text, also where a lower tier keeps fewer bits of them."""
     if record.vector is None:
         return []
@@ -177,13 +173,11 @@ def read_vectors(record: Record, width: int) -> list[Sequence[float]]:
 def find_cosine(record: Record, asked: Sequence[float]) -> float:
     """The cosine of the nearest part of its text, at least 0; 0 without vectors."""
     best = 0.0
-    for vector in read_vectors(record, len(asked)):
+    for vector in vectors_of_record(record, len(asked)):
         best = max(best, cosine(asked, vector))
     return best
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     length = math.hypot(*one) * math.hypot(*other)
-    if length == 0:
-        return 0.0
-    return sum(map(operator.mul, one, other)) / length
+    return 0.0 if length == 0 else sum(map(operator.mul, one, other)) / length

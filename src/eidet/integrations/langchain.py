@@ -17,7 +17,7 @@ from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed.adapt import adapt
-from .extras import RisingTimes, finish, make_missing, read_all
+from .extras import RisingTimes, finishing, make_missing, read_all
 
 try:
     from langchain_core.chat_history import BaseChatMessageHistory
@@ -109,11 +109,10 @@ class EidetVectorStore(VectorStore):
         contents = list(texts)
         names = [name or str(uuid.uuid4()) for name in ids or [None] * len(contents)]
         about = metadatas or [{}] * len(contents)
-        drafts = []
-        for text, name, meta in zip(contents, names, about, strict=True):
-            drafts.append(_draft_document(text, name, meta))
-        if drafts:
-            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        drafts = [
+            _draft_document(text, name, meta) for text, name, meta in zip(contents, names, about, strict=True)
+        ]
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
         return names
 
     def delete(self, ids: list[str] | None = None, **_more: Any) -> bool | None:
@@ -121,9 +120,7 @@ class EidetVectorStore(VectorStore):
         if ids is None:
             self.memory.forget(where=_DOCUMENT, scope=self.scope, for_good=False)
         else:
-            there = [record.id for record in self.memory.get(list(ids), scope=self.scope) if record]
-            if there:
-                self.memory.forget(there, scope=self.scope, for_good=False)
+            self.memory.forget(list(ids), scope=self.scope, for_good=False)
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
@@ -138,7 +135,7 @@ class EidetVectorStore(VectorStore):
     def similarity_search_with_score(
         self, query: str, k: int = 4, filter: Filter | None = None, **_more: Any
     ) -> list[tuple[Document, float]]:
-        """With the probability that each answers the query, from 0 to 1."""
+        """Searches with scores: the probability that each document answers the query, from 0 to 1."""
         return [(_document(hit.record), hit.score) for hit in self._recall(query, k, filter)]
 
     def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_more: Any) -> list[Document]:
@@ -149,9 +146,7 @@ class EidetVectorStore(VectorStore):
         return float  # scores are from 0 to 1 already
 
     def _recall(self, query: str, k: int, filter: Filter | None) -> Sequence[Hit]:
-        where: Filter = _DOCUMENT
-        if filter is not None:
-            where = _DOCUMENT & _where_of(filter)
+        where: Filter = _DOCUMENT & _where_of(filter) if filter is not None else _DOCUMENT
         return self.memory.recall(query, scope=self.scope, limit=k, where=where, least=0)
 
 
@@ -174,20 +169,18 @@ class EidetChatMessageHistory(BaseChatMessageHistory):
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Adds messages, all or none. Once it returns, they are durable."""
-        drafts = []
-        for message, at in zip(messages, self._times.take(len(messages)), strict=True):
-            drafts.append(self._draft(message, at))
-        if drafts:
-            self.memory.remember(drafts, scope=self.scope, again=True)
+        drafts = [
+            self._draft(message, at)
+            for message, at in zip(messages, self._times.take(len(messages)), strict=True)
+        ]
+        self.memory.remember(drafts, scope=self.scope, again=True)
 
-    async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
-        await finish(partial(self.add_messages, messages))
+    aadd_messages = finishing(add_messages)
 
     def clear(self) -> None:
         self.memory.forget(where=_TURN, session=self.session_id, scope=self.scope, for_good=False)
 
-    async def aclear(self) -> None:
-        await finish(self.clear)
+    aclear = finishing(clear)
 
     def _draft(self, message: BaseMessage, at: float) -> Draft:
         data = message_to_dict(message)
@@ -209,9 +202,7 @@ def _where_of(filter: Filter) -> Where:
     """A `Where`, or a dict of metadata: `{"topic": "music"}`."""
     if isinstance(filter, Where):
         return filter
-    conditions = []
-    for name, value in filter.items():
-        conditions.append(Condition(f"meta.metadata.{name}", "=", value))
+    conditions = [Condition(f"meta.metadata.{name}", "=", value) for name, value in filter.items()]
     return Where(conditions=tuple(conditions))
 
 

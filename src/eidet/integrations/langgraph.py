@@ -26,7 +26,7 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .extras import cosine, make_missing, quote_label, read_vectors, walk
+from .extras import cosine, make_missing, quote_label, vectors_of_record, walk
 
 try:
     from langgraph.store.base import (
@@ -197,12 +197,10 @@ class EidetStore(BaseStore):
 
     def _namespace(self, path: str) -> Namespace:
         labels = path.removeprefix(self.scope).removeprefix("/")
-        if not labels:
-            return ()
-        return tuple(map(unquote, labels.split("/")))
+        return () if not labels else tuple(map(unquote, labels.split("/")))
 
     def _fields_of(self, record: Record) -> dict[str, Any]:
-        """What LangGraph's items have. The namespace is the one that this store reads the item by."""
+        """The fields of a LangGraph item. The namespace is relative to this store."""
         return {
             "value": record.data,
             "key": record.meta["key"],
@@ -220,11 +218,8 @@ class EidetStore(BaseStore):
 
     def _write_namespace(self, path: str, ops: Sequence[PutOp]) -> None:
         drafts = [self._draft(op) for op in ops if op.value is not None]
-        if drafts:
-            self.memory.remember(drafts, scope=path, keep_duplicates=True, again=True)
-        gone = [key_id(op.key) for op in ops if op.value is None]
-        if gone:
-            self.memory.forget(gone, scope=path, for_good=False)
+        self.memory.remember(drafts, scope=path, keep_duplicates=True, again=True)
+        self.memory.forget([key_id(op.key) for op in ops if op.value is None], scope=path, for_good=False)
 
     def _draft(self, op: PutOp) -> Draft:
         value = dict(op.value or {})
@@ -273,7 +268,7 @@ def _score(hit: Hit, asked: Sequence[float] | None) -> float:
     if asked is None or hit.record.vector is None:
         return hit.score
     best = -1.0
-    for vector in read_vectors(hit.record, len(asked)):
+    for vector in vectors_of_record(hit.record, len(asked)):
         best = max(best, cosine(asked, vector))
     return best
 
@@ -316,7 +311,7 @@ def _at(value: Mapping[str, Any], key: str) -> Any:
 
 
 def _equals(value: Any, wanted: Any) -> bool:
-    """As LangGraph's stores compare: dicts by the keys that are asked for, lists item by item."""
+    """Compares as LangGraph's stores do: dicts by the keys asked for, lists item by item."""
     if isinstance(wanted, Mapping):
         if any(str(key).startswith("$") for key in wanted):
             return all(_holds(value, name, bound) for name, bound in wanted.items())

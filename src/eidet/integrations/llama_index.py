@@ -24,7 +24,7 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..text.tokens import counter_of, cut
-from .extras import RisingTimes, find_cosine, finish, make_missing, walk
+from .extras import RisingTimes, find_cosine, finish, finishing, make_missing, walk
 
 try:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -113,10 +113,9 @@ class EidetMemoryBlock(BaseMemoryBlock[str]):
         return cut(content, counter.count(content) - tokens_to_truncate, counter) or None
 
     def _draft_messages(self, messages: Sequence[ChatMessage]) -> list[Draft]:
-        drafts = []
-        for message, at in zip(messages, self._times.take(len(messages)), strict=True):
-            drafts.append(_draft(message, at))
-        return drafts
+        return [
+            _draft(message, at) for message, at in zip(messages, self._times.take(len(messages)), strict=True)
+        ]
 
     def _write(self) -> None:
         with self._lock:
@@ -147,7 +146,7 @@ def _draft(message: ChatMessage, at: float) -> Draft:
 
 
 def _find_question(messages: Sequence[ChatMessage]) -> str:
-    """What the user said last."""
+    """The user's latest message."""
     for message in reversed(messages):
         if message.role.value == "user":
             return (message.content or "").strip()
@@ -210,13 +209,10 @@ class EidetNodeStore(BasePydanticVectorStore):
     def client(self) -> Any:
         return self.memory
 
-    def add(self, nodes: Sequence[BaseNode], **_more: Any) -> list[str]:
+    def add(self, /, nodes: Sequence[BaseNode], **_more: Any) -> list[str]:
         """Stores nodes, all or none; one with an id that exists takes its place."""
-        drafts = []
-        for node in nodes:
-            drafts.append(_draft_node(node))
-        if drafts:
-            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        drafts = [_draft_node(node) for node in nodes]
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
         return [node.node_id for node in nodes]
 
     def get_nodes(
@@ -224,15 +220,15 @@ class EidetNodeStore(BasePydanticVectorStore):
     ) -> list[BaseNode]:
         """Nodes that meet both, those stored first before others."""
         found = walk(self.memory, _where_nodes(node_ids, filters), self.scope, order="created")
-        return [_read_node(record) for record in found]
+        return [_node_of(record) for record in found]
 
-    def delete(self, ref_doc_id: str, **_more: Any) -> None:
+    def delete(self, /, ref_doc_id: str, **_more: Any) -> None:
         """Deletes the nodes of a document."""
         own = _test("ref_doc_id", "=", ref_doc_id)
         self.memory.forget(where=_NODE & own, scope=self.scope, for_good=False)
 
     def delete_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **_more: Any
+        self, /, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **_more: Any
     ) -> None:
         """Deletes nodes that meet both. Without either, nothing: see `clear`."""
         if node_ids is not None or filters is not None:
@@ -241,7 +237,7 @@ class EidetNodeStore(BasePydanticVectorStore):
     def clear(self) -> None:
         self.memory.forget(where=_NODE, scope=self.scope, for_good=False)
 
-    def query(self, query: VectorStoreQuery, **_more: Any) -> VectorStoreQueryResult:
+    def query(self, /, query: VectorStoreQuery, **_more: Any) -> VectorStoreQueryResult:
         where = _where_nodes(query.node_ids or None, query.filters)  # an index that lists no nodes sends []
         if query.doc_ids:
             where &= _test("ref_doc_id", "in", query.doc_ids)
@@ -251,32 +247,17 @@ class EidetNodeStore(BasePydanticVectorStore):
             words, vector=vector, scope=self.scope, where=where, limit=query.similarity_top_k, least=0
         )
         return VectorStoreQueryResult(
-            nodes=[_read_node(hit.record) for hit in hits],
+            nodes=[_node_of(hit.record) for hit in hits],
             similarities=[_rate(hit, vector) for hit in hits],
             ids=[str(hit.record.meta["node_id"]) for hit in hits],
         )
 
-    async def async_add(self, nodes: Sequence[BaseNode], **_more: Any) -> list[str]:
-        return await finish(partial(self.add, nodes))
-
-    async def aget_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
-    ) -> list[BaseNode]:
-        return await asyncio.to_thread(self.get_nodes, node_ids, filters)
-
-    async def adelete(self, ref_doc_id: str, **_more: Any) -> None:
-        await finish(partial(self.delete, ref_doc_id))
-
-    async def adelete_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **_more: Any
-    ) -> None:
-        await finish(partial(self.delete_nodes, node_ids, filters))
-
-    async def aclear(self) -> None:
-        await finish(self.clear)
-
-    async def aquery(self, query: VectorStoreQuery, **_more: Any) -> VectorStoreQueryResult:
-        return await asyncio.to_thread(self.query, query)
+    async_add = finishing(add)
+    aget_nodes = finishing(get_nodes)
+    adelete = finishing(delete)
+    adelete_nodes = finishing(delete_nodes)
+    aclear = finishing(clear)
+    aquery = finishing(query)
 
 
 def _draft_node(node: BaseNode) -> Draft:
@@ -293,7 +274,7 @@ def _draft_node(node: BaseNode) -> Draft:
     )
 
 
-def _read_node(record: Record) -> BaseNode:
+def _node_of(record: Record) -> BaseNode:
     return metadata_dict_to_node(record.whole.data)  # type: ignore[arg-type,no-any-return,unused-ignore]
 
 
@@ -308,9 +289,7 @@ def _choose_vector(query: VectorStoreQuery) -> list[float] | None:
 
 
 def _rate(hit: Hit, vector: list[float] | None) -> float:
-    if vector is None:
-        return hit.score
-    return find_cosine(hit.record, vector)
+    return hit.score if vector is None else find_cosine(hit.record, vector)
 
 
 def _where_nodes(node_ids: Sequence[str] | None, filters: MetadataFilters | None) -> Where:
@@ -324,12 +303,10 @@ def _where_nodes(node_ids: Sequence[str] | None, filters: MetadataFilters | None
 
 def _where_filters(filters: MetadataFilters) -> Where:
     """All of the filters, any of them, or none of them, as their condition says."""
-    parts = []
-    for one in filters.filters:
-        if isinstance(one, MetadataFilters):
-            parts.append(_where_filters(one))
-        else:
-            parts.append(_where_filter(one))
+    parts = [
+        _where_filters(one) if isinstance(one, MetadataFilters) else _where_filter(one)
+        for one in filters.filters
+    ]
     if filters.condition == FilterCondition.OR:
         return Where(some=tuple(parts))
     if filters.condition == FilterCondition.NOT:
@@ -338,7 +315,7 @@ def _where_filters(filters: MetadataFilters) -> Where:
 
 
 def _where_filter(filter: MetadataFilter) -> Where:
-    """As LlamaIndex' own store reads it: a value that is missing only passes `!=`, `nin` and `is_empty`."""
+    """Translates a filter as LlamaIndex means it: a missing value passes only `!=`, `nin` and `is_empty`."""
     test = partial(_test, filter.key)
     if filter.operator in _COMPARED:
         return test(_COMPARED[filter.operator], filter.value)

@@ -95,7 +95,7 @@ class LoggedMemory:
         return stored
 
     def _store(self, memory: Memory, drafts: Sequence[Draft]) -> int:
-        """How many were stored; what was forgotten for good stays forgotten."""
+        """Stores drafts and counts them; what was forgotten for good stays forgotten."""
         stored = 0
         for start in range(0, len(drafts), BATCH):
             kept = memory.remember(list(drafts[start : start + BATCH]), scope=self.scope)
@@ -129,7 +129,7 @@ def draft_row(row: Mapping[str, Any], most: int) -> list[Draft]:
     """The prompt and the response of a row, as messages of its conversation; `most` characters of each."""
     from ..core.draft import Draft
 
-    at = _read_time(row)
+    at = _time_of(row)
     drafts = []
     turns = (("user", strip_fragments(row), at), ("assistant", row["response"] or "", at + STEP))
     for who, text, when in turns:
@@ -149,7 +149,7 @@ def draft_row(row: Mapping[str, Any], most: int) -> list[Draft]:
 
 
 def strip_fragments(row: Mapping[str, Any]) -> str:
-    """What the user typed: the log has the fragments of a prompt before it, memories among them."""
+    """The prompt that the user typed, without the fragments that the log puts before it."""
     text = str(row["prompt"] or "")
     for fragment in row.get("prompt_fragments") or ():
         content = fragment["content"]
@@ -159,13 +159,10 @@ def strip_fragments(row: Mapping[str, Any]) -> str:
 
 
 def move_cursor(after: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Where to read on: an hour before the latest row, and the rows since then, which are known."""
-    latest = max(_read_time(row) for row in rows)
+    """The cursor for the next reading: an hour before the latest row, and the known rows since then."""
+    latest = max(_time_of(row) for row in rows)
     after = max(after, make_id(latest - LATE.total_seconds()))
-    seen = []
-    for row in rows:
-        if row["id"] > after:
-            seen.append(row["id"])
+    seen = [row["id"] for row in rows if row["id"] > after]
     return {"after": after, "seen": seen}
 
 
@@ -178,7 +175,7 @@ def make_id(at: float) -> str:
     return digits + _DIGITS[0] * _CHANCE_DIGITS
 
 
-def _read_time(row: Mapping[str, Any]) -> float:
+def _time_of(row: Mapping[str, Any]) -> float:
     return datetime.fromisoformat(row["datetime_utc"]).timestamp()
 
 
@@ -206,7 +203,7 @@ class Eidet(llm.Toolbox):
 
 
 def recall_entries(memory: Memory, scope: str, query: str, limit: int) -> list[dict[str, Any]]:
-    """What matters for a query, best first, as a model or a program reads it."""
+    """Recalls for a query, best first, as dicts for a model or a program."""
     found = []
     for hit in memory.recall(query, scope=scope, limit=limit):
         record = hit.record
@@ -233,9 +230,7 @@ def load_fragment(argument: str) -> llm.Fragment:
 
 def load_template(argument: str) -> llm.Template:
     """A model that uses its memory: `llm chat -t eidet:`; `-t eidet:work` for the scope `work`."""
-    tool = "Eidet"
-    if argument:
-        tool = f"Eidet({json.dumps(argument)})"
+    tool = f"Eidet({json.dumps(argument)})" if argument else "Eidet"
     return llm.Template(name=f"eidet:{argument}", system=INSTRUCTIONS, tools=[tool])
 
 

@@ -87,9 +87,9 @@ class EidetSession:
 
     def _add(self, items: Sequence[Any], scope: str) -> None:
         with self._lock:
-            drafts = []
-            for item, at in zip(items, self._times.take(len(items)), strict=True):
-                drafts.append(self._draft(item, at))
+            drafts = [
+                self._draft(item, at) for item, at in zip(items, self._times.take(len(items)), strict=True)
+            ]
             self.memory.remember(drafts, scope=scope, again=True)
 
     def _draft(self, item: Any, at: float) -> Draft:
@@ -122,7 +122,7 @@ def _role(item: Any) -> str | None:
 
 
 def text_of(item: Any) -> str:
-    """What an item says, for search: the text of a message, or the name and content of a tool call."""
+    """The searchable text of an item: that of a message, or the name and content of a tool call."""
     if not isinstance(item, Mapping):
         return ""
     parts: list[str] = []

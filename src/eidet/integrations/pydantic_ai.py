@@ -123,14 +123,12 @@ async def _call(work: Callable[[], Any]) -> Any:
 
 def _tell(record: Record) -> str:
     """A memory as a line; a text of strangers as a quotation that it cannot leave."""
-    if is_untrusted(record):
-        return quote_line(record, record.text)
-    return line_of(record)
+    return quote_line(record, record.text) if is_untrusted(record) else line_of(record)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Turn:
-    """What somebody said in a message of the history."""
+    """A turn of the history: who said what, and when."""
 
     who: str
     text: str
@@ -139,7 +137,7 @@ class _Turn:
 
     @property
     def key(self) -> str:
-        """The same each time the message is seen, in this run and in later ones."""
+        """A key that stays the same whenever the message is seen, in this run and in later ones."""
         return "\x1f".join((self.session or "", self.who, self.at.isoformat(), self.text))
 
 
@@ -201,11 +199,10 @@ class EidetHistory(AbstractCapability[Any]):
     def _store(self, turns: Sequence[_Turn], scope: str, *, again: bool) -> None:
         """Stores turns that the memory does not have, all or none; what was forgotten only if said again."""
         drafts = drop_known(self.memory, [_draft(turn) for turn in turns], scope)
-        if drafts:
-            self.memory.remember(drafts, scope=scope, again=again)
+        self.memory.remember(drafts, scope=scope, again=again)
 
     def _recall(self, known: Sequence[_Turn], scope: str) -> str:
-        """What the memory knows about the latest prompt, without what the request says already."""
+        """Recalls for the latest prompt, leaving out what the request already says."""
         prompts = [turn.text for turn in known if turn.who == "user"]
         if not prompts:
             return ""
@@ -228,7 +225,7 @@ def _draft(turn: _Turn) -> Draft:
 
 
 def _part_history(ctx: RunContext[Any]) -> tuple[list[ModelMessage], list[ModelMessage]]:
-    """What was said before, and what the user says now: in the first request of a run."""
+    """Splits the history into earlier messages and, in the first request of a run, the new ones."""
     before: list[ModelMessage] = []
     fresh: list[ModelMessage] = []
     for message in ctx.messages:
@@ -240,7 +237,7 @@ def _part_history(ctx: RunContext[Any]) -> tuple[list[ModelMessage], list[ModelM
 
 
 def _list_turns(messages: Sequence[ModelMessage], session: str | None) -> list[_Turn]:
-    """What was said in messages; calls of tools, their answers and instructions are left out."""
+    """The turns of messages, without tool calls, their answers, and instructions."""
     turns = []
     for message in messages:
         place = message.conversation_id or session
@@ -276,7 +273,7 @@ def _is_prompt(message: ModelMessage) -> bool:
 
 
 def _find_prompt(messages: Sequence[ModelMessage]) -> int | None:
-    """Where the latest prompt of the user is."""
+    """The position of the user's latest prompt."""
     for number in range(len(messages) - 1, -1, -1):
         if _is_prompt(messages[number]):
             return number

@@ -83,15 +83,12 @@ class EidetMemoryStore(MemoryStore):
         self._session = str(uuid.uuid4())
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
-        """What matters for a query, best first, each with its score and where it comes from."""
+        """Finds memories for a query, best first, each with its score and origin."""
         if not query.strip():
             return []
         limit = (options or {}).get("max_search_results") or self.max_search_results or RESULTS
         hits = await asyncio.to_thread(self._recall, query[:QUERY_CHARS], limit)
-        entries = []
-        for hit in hits:
-            entries.append(MemoryEntry(content=hit.record.whole.text, metadata=_tell(hit)))
-        return entries
+        return [MemoryEntry(content=hit.record.whole.text, metadata=_tell(hit)) for hit in hits]
 
     async def add(self, content: str, metadata: Mapping[str, Any] | None = None) -> None:
         """Stores a fact. One that the scope has with the same metadata is not stored again."""
@@ -138,17 +135,17 @@ class EidetMemoryStore(MemoryStore):
     def _store(self, drafts: Sequence[Draft]) -> None:
         with self._lock:
             fresh = drop_known(self.memory, drafts, self.scope)
-            if fresh:
-                self.memory.remember(fresh, scope=self.scope)
+            self.memory.remember(fresh, scope=self.scope)
 
 
 def _text_of(message: Message) -> str:
-    """What a message says, results of tools included, where Strands does not leave them out."""
-    texts = []
-    for block in message["content"]:
-        for part in (block, *block.get("toolResult", {}).get("content", ())):
-            if part.get("text"):
-                texts.append(part["text"])
+    """The text of a message, including results of tools unless Strands leaves them out."""
+    texts = [
+        part["text"]
+        for block in message["content"]
+        for part in (block, *block.get("toolResult", {}).get("content", ()))
+        if part.get("text")
+    ]
     return "\n".join(texts).strip()
 
 

@@ -31,7 +31,7 @@ from ..core.validate import Json, Moment
 from ..open import open_parts
 from ..parts import Parts
 from ..store import Store, verbs
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 from ..trust.privacy.service import Guarding, guard_of, with_guard
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ..trust.audit.log import AuditLog
     from ..trust.erase import Forgotten
     from ..trust.seal.service import Key
-    from ..write import Given
+    from ..write.shape import Given
     from .admin import AdminNamespace
     from .export_import import Progress
     from .facts import FactsNamespace
@@ -207,9 +207,8 @@ class Memory(Addressed, clients="eidet.memories"):
     ) -> Context:
         """A prompt-ready block of what matters for a query, never over `budget` tokens.
 
-        Working state, then facts, then passages of conversation: each turn that was found with its
-        `neighbours` before and after, as far as `where` lets them pass. The order does not depend on
-        the query, so that the beginning of a prompt stays the same as long as it can. What is not
+        Instructions and working state, then the best hits in the order of time, and where there is room
+        the `neighbours` before and after each turn, as far as `where` lets them pass. What is not
         trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False. `reveal`
         turns pseudonyms back. `least` and `options`, the parts of a filter by name, are those of `recall`.
         """

@@ -15,9 +15,8 @@ from ..core.validate import Json, Moment, moment
 from ..core.where import Where
 from ..models.embed import embedder_of
 from ..parts import Parts
-from ..quality import DAY, Quality, Survey, Windows, day_of, quality_of
+from ..quality import DAY, Quality, Survey, Windows, day_of, format_health, health_of, quality_of
 from ..quality.drift import Drift, drift, split
-from ..quality.health_report import format_health, health_of
 from ..quality.metrics import metrics_of, quality_as_json
 from ..recall.options import RecallOptions
 from ..recall.path import Packing, ReadPath
@@ -95,7 +94,7 @@ class AdminNamespace:
 
         Of a sealed memory, every record and its history is opened: what was changed outside is named.
         """
-        from ..trust.seal.damage import list_damage
+        from ..trust.seal.key_rotation import list_damage
 
         store = self._parts.store
         analyzer = verbs.get_setting(store, "analyzer")

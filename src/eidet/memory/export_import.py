@@ -18,7 +18,7 @@ from ..store.export_file import SEALED, Sign, read_export, verify_export, write_
 from ..store.key_ids import KeyIds
 from ..trust.privacy.service import Guarding
 from ..write.arrivals import check_arrival, fits_embedder
-from ..write.put import load_records
+from ..write.write_path import load_records
 
 Progress = Callable[[int, int], None]  # done, of how many
 KEYS: Final = "keys"  # of a manifest: the secrets by which its records are found by their keys

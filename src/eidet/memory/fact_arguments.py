@@ -11,7 +11,7 @@ from ..graph.budget import Budget
 from ..graph.fact import Entity, Fact
 from ..graph.scope_graph import Moments, View
 from ..parts import Parts
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 
 Named = str | Entity
 
@@ -26,15 +26,11 @@ def id_of(entity: Named | float) -> str:
 
 def name_of(entity: Named | float) -> str:
     """A name as a text would write it."""
-    if isinstance(entity, Entity):
-        return entity.name
-    return id_of(entity)
+    return entity.name if isinstance(entity, Entity) else id_of(entity)
 
 
 def part_of(entity: Named | None) -> str | None:
-    if entity is None:
-        return None
-    return id_of(entity)
+    return None if entity is None else id_of(entity)
 
 
 def check_relation(relation: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..core.actor import acts
@@ -14,7 +14,7 @@ from ..core.validate import clean_text, local
 from ..graph.asking import Asking
 from ..graph.explaining import list_decisions, list_rivals
 from ..graph.fact import Entity, Fact
-from ..graph.mcp_memory import McpRelation, draft_of
+from ..graph.mcp_memory import McpFact, make_drafts
 from ..graph.scope_graph import View
 from ..graph.triple_data import Decision, DecisionKind, decision_data, triple_data
 from ..models.llm import LLM, llm_of
@@ -22,7 +22,7 @@ from ..parts import Parts
 from ..text.facts.statement import Statement
 from ..upkeep.fact_reading import read_facts_with
 from ..upkeep.model_facts import BY_MODEL, list_unread, phrase_statement
-from ..write import WritePath
+from ..write.write_path import WritePath
 from .forgetting import Forgetting
 
 IMPORTANCE = 0.1  # of a decision: nobody looks for its text
@@ -94,9 +94,9 @@ class FactDecisions:
         assert isinstance(stored, Record)
         return stored
 
-    def load(self, rows: Sequence[McpRelation], scope: str | Scope, source: str) -> int:
+    def load(self, facts: Sequence[McpFact], scope: str | Scope, source: str) -> int:
         """Stores facts of another memory, all or none."""
-        drafts = [draft_of(row) for row in rows]
+        drafts = make_drafts(facts)
         if drafts:
             self._writes.remember(drafts, {"scope": scope, "source": source})
         return len(drafts)
@@ -116,9 +116,7 @@ class FactDecisions:
     def _list_more(self, model: LLM, record: Record) -> list[Statement]:
         day, language = local(record.occurred), self._parts.analyzer.language
         outcome = read_facts_with(model, record.whole.text, said=day, language=language)
-        if outcome.by != BY_MODEL:
-            return []
-        return list_unread(outcome.value, record)
+        return [] if outcome.by != BY_MODEL else list_unread(outcome.value, record)
 
     @property
     def _asking(self) -> Asking:
@@ -134,17 +132,15 @@ class FactDecisions:
         return found[0]
 
     def _reject(self, action: DecisionKind, facts: Sequence[Fact], because: str | None) -> Record:
-        first, sources = facts[0], dict[str, None]()
-        for fact in facts:
-            sources.update(dict.fromkeys(fact.sources))
+        first, sources = facts[0], dict.fromkeys(id for fact in facts for id in fact.sources)
         decision = Decision(
             action=action,
             entities=(first.subject_id,),
             relation=first.relation,
             objects=tuple(fact.object_id for fact in facts),
             negated=first.negated,
-            since=_first_start(facts),
-            until=_last_end(facts),
+            since=_choose(min, [fact.valid_from for fact in facts]),
+            until=_choose(max, [fact.valid_to for fact in facts]),
         )
         text = "Retracted: " + "; ".join(fact.text for fact in facts)
         return self._decide(Scope(first.scope), text, decision, list(sources), because)
@@ -163,21 +159,8 @@ def _details_of(record: Record) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names}
 
 
-def _first_start(facts: Sequence[Fact]) -> float | None:
-    """The start of the first fact; None if one has none."""
-    first = float("inf")
-    for fact in facts:
-        if fact.valid_from is None:
-            return None
-        first = min(first, fact.valid_from)
-    return first
-
-
-def _last_end(facts: Sequence[Fact]) -> float | None:
-    """The end of the last fact; None if one has not ended."""
-    last = float("-inf")
-    for fact in facts:
-        if fact.valid_to is None:
-            return None
-        last = max(last, fact.valid_to)
-    return last
+def _choose(choose: Callable[[list[float]], float], times: Iterable[float | None]) -> float | None:
+    """The first or last of times; None if one is open."""
+    known = list(times)
+    told = [at for at in known if at is not None]
+    return choose(told) if len(told) == len(known) else None

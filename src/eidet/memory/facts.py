@@ -13,19 +13,18 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import Moment, clean_text, moment
 from ..graph.asking import Asking
-from ..graph.explaining import explain_fact, find_fact, list_decisions
+from ..graph.explaining import explain_fact, find_fact, list_decisions, phrase_profile
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
-from ..graph.graph_formats import to_graphml, to_json_ld, to_mermaid, to_networkx
+from ..graph.graph_formats import to_json_ld, to_networkx
 from ..graph.joins import FactMatch, read_patterns
 from ..graph.mcp_memory import read_mcp_file, write_mcp_lines
 from ..graph.triple_data import mention_of, triple_data
-from ..graph.wording import phrase_profile
 from ..parts import Parts
 from ..recall.path import ReadPath
 from ..text.facts import relation_of
 from ..text.facts.statement import Nature, Statement
-from ..trust.audit.reads import Auditing
-from ..write import WritePath
+from ..trust.audit import Auditing
+from ..write.write_path import WritePath
 from .fact_arguments import Named, check_relation, id_of, moments_of, name_of, note_facts, part_of, split_by
 from .fact_decisions import FactDecisions
 from .forgetting import Forgetting
@@ -33,8 +32,6 @@ from .forgetting import Forgetting
 HOPS: Final = 4
 FORMATS: Final[dict[str, Callable[[Sequence[Entity], Sequence[Fact]], str]]] = {
     "json-ld": to_json_ld,
-    "graphml": to_graphml,
-    "mermaid": to_mermaid,
     "mcp": write_mcp_lines,
 }
 NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
@@ -317,9 +314,9 @@ class FactsNamespace:
         known_at: Moment | None = None,
         ever: bool = False,
     ) -> str:
-        """The facts that hold (or `ever` held) as text: json-ld, graphml, mermaid, or mcp.
+        """The facts that hold (or `ever` held) as text: json-ld, or mcp, the MCP reference server's file.
 
-        `mcp` is the file of the MCP reference server for memory.
+        Other formats (GraphML, GEXF, …) are written by networkx: see `networkx`.
         """
         write = FORMATS.get(clean_text(format, "format"))
         if write is None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..core.actor import acting
 from ..core.arguments import check_flag
-from ..core.errors import BadInput, Refused
-from ..core.items import each_item
+from ..core.errors import BadInput, Refused, each_item
 from ..core.scope import Scope
 from ..core.where import Where
 from ..parts import Parts

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..parts import Parts
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 from ..trust.privacy.service import Guarding
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
@@ -19,7 +19,7 @@ from .records import Records
 if TYPE_CHECKING:
     from ..models.rerank import Reranker
     from ..recall.path import ReadPath
-    from ..write import WritePath
+    from ..write.write_path import WritePath
     from .admin import AdminNamespace
     from .facts import FactsNamespace
     from .keys import KeysNamespace
@@ -67,7 +67,7 @@ class Namespaces:
 
     @cached_property
     def writes(self) -> WritePath:
-        from ..write import WritePath
+        from ..write.write_path import WritePath
 
         return WritePath(self._parts, self._guarding, self._echoes, self._life)
 

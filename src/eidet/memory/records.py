@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..core.arguments import one
-from ..core.errors import Conflict, Refused
+from ..core.errors import Conflict, Refused, each_item
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
-from ..core.items import each_item
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_text
 from ..graph.derived_records import MARK, DerivedRecords
 from ..parts import Parts
-from ..trust.audit.reads import Auditing
+from ..trust.audit import Auditing
 
 if TYPE_CHECKING:
     from ..recall.pack import Context

@@ -28,7 +28,7 @@ from .records import Records
 if TYPE_CHECKING:
     from ..trust.privacy.service import Guarding
     from ..upkeep.archive import Archive
-    from ..upkeep.fit import Fitted
+    from ..upkeep.curve import Fitted
     from ..upkeep.retain import Standing
     from ..upkeep.run import Progress
     from ..upkeep.service import Keeping
@@ -71,13 +71,13 @@ class UpkeepNamespace:
         An `llm` words summaries and facts; where it fails, the rules do. `progress` is told how much is
         done, of how much.
         """
-        from ..upkeep.service import Chore
+        from ..upkeep.service import UpkeepTask
 
-        chore = Chore(scope=one_or_all(scope), only=only, settings=settings, archive=archive, llm=llm)
+        task = UpkeepTask(scope=one_or_all(scope), only=only, settings=settings, archive=archive, llm=llm)
         at = self._parts.clock() if now is None else moment(now, "now")
         check_callback(progress, "progress")
         dry_run = check_flag(dry_run, "dry_run")
-        done = self.keeping.maintain(chore, now=at, dry_run=dry_run, progress=progress)
+        done = self.keeping.maintain(task, now=at, dry_run=dry_run, progress=progress)
         if not dry_run:
             self._forgetting.clean_up()
         return done
@@ -98,10 +98,10 @@ class UpkeepNamespace:
         one file, one at a time does the work. `stats()` tells how it went. Of an `AsyncMemory`:
         `async with await memory.upkeep.background(): …`.
         """
-        from ..upkeep.service import Chore
+        from ..upkeep.service import UpkeepTask
 
-        chore = Chore(scope=one_or_all(scope), only=only, settings=settings, archive=archive, llm=llm)
-        return self._life.start(every, chore)
+        task = UpkeepTask(scope=one_or_all(scope), only=only, settings=settings, archive=archive, llm=llm)
+        return self._life.start(every, task)
 
     def retention(self, scope: str | Scope | None = None) -> list[Standing]:
         """For each policy of the settings: how many records it covers, and how many are due by now."""

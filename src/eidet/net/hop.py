@@ -11,7 +11,7 @@ from functools import update_wrapper
 from typing import Any, Concatenate, Final, Generic, NoReturn, ParamSpec, TypeVar, cast
 
 from ..core.errors import Misconfigured
-from ..core.giving_up import watch_for_giving_up
+from ..core.foreground import watch_for_giving_up
 
 C = TypeVar("C")
 P = ParamSpec("P")
@@ -41,7 +41,7 @@ class Threads(Generic[C]):
         self._waits = _wait_always
 
     def core(self) -> C:
-        """What is open; opens it in this thread if nobody has yet."""
+        """Returns the open object; opens it in this thread if nobody has yet."""
         with self._lock:
             if self._opened is None:
                 if self._closed:
@@ -50,7 +50,7 @@ class Threads(Generic[C]):
             return self._opened
 
     async def open(self) -> C:
-        """What is open; opens it in a thread if nobody has yet."""
+        """Returns the open object; opens it in a thread if nobody has yet."""
         if self._opened is None and not self._closed:
             return await self._hop(self.core)
         return self.core()
@@ -78,8 +78,8 @@ class Threads(Generic[C]):
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> U:
-        """What `finish` makes of the answer of a verb. One thread does both, so there is one hop."""
-        return cast("U", await verb(Finishing(self, finish), *args, **kwargs))
+        """Runs a verb and then `finish` on its answer in the same thread, with one hop."""
+        return cast("U", await verb(_Finishing(self, finish), *args, **kwargs))
 
     async def close(self, close: Callable[[C], None]) -> None:
         """Closes what is open, and ends the threads."""
@@ -105,7 +105,7 @@ class Hopping(Generic[V]):
         return await self.threads.run(lambda: method(self._core(), *args, **kwargs))
 
 
-class Finishing(Hopping[V]):
+class _Finishing(Hopping[V]):
     """The same methods, with one more step in the thread that made the answer."""
 
     def __init__(self, threads: Threads[V], finish: Callable[[Any], Any]) -> None:

@@ -151,11 +151,11 @@ class HttpClient:
 
     def _refusal(self, reply: httpx.Response, content: bytes, what: str) -> EidetError:
         code = reply.status_code
-        words = _read_error_text(content.decode(errors="replace")) or reply.reason_phrase
+        words = _find_error_text(content.decode(errors="replace")) or reply.reason_phrase
         message = f"{self.endpoint} answered {what}{code}: {self.redact(words)[:300]}"
         if code in _PASSING or code >= 500:
             kind = Busy if code == _TOO_MANY else Unavailable
-            return kind(message, retry_after=read_retry_after(reply.headers.get("Retry-After")))
+            return kind(message, retry_after=parse_retry_after(reply.headers.get("Retry-After")))
         if code in _BAD_INPUT:
             return BadInput(message)
         return NoSuchResource(message) if code == _NOT_FOUND else Misconfigured(message)
@@ -240,7 +240,7 @@ def _read_body(reply: httpx.Response, ends: float) -> bytes:
     return bytes(content)
 
 
-def read_retry_after(value: str | None) -> float | None:
+def parse_retry_after(value: str | None) -> float | None:
     """Seconds to wait, from a Retry-After header in either of its two forms."""
     try:
         seconds = float(value or "nan")
@@ -256,7 +256,7 @@ def _seconds_until(date: str) -> float | None:
         return None
 
 
-def _read_error_text(text: str) -> str:
+def _find_error_text(text: str) -> str:
     """`error.message`, `error` or `message` of a JSON answer, else the text itself."""
     try:
         found = json.loads(text)

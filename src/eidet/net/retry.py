@@ -34,7 +34,7 @@ class Full(Busy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How long a call may take in all, how it pauses between attempts, and when a server counts as down."""
+    """The deadline of a call, its pauses between attempts, and when a server counts as down."""
 
     deadline_seconds: float = 10.0
     first_pause_seconds: float = 0.05
@@ -49,7 +49,7 @@ class RetryPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class _Health:
     """The state of a server: `up`, `down` (not called for a while) or `unsure` (the last attempt failed)."""
 
     name: str
@@ -129,10 +129,10 @@ class Retrier:
             with self._lock:
                 self._retries += 1
 
-    def health(self) -> Health:
+    def health(self) -> _Health:
         with self._lock:
             wait = max(self._opens - self._clock(), 0.0)
-            return Health(
+            return _Health(
                 name=self.name,
                 state=self._state(),
                 calls=self._calls,

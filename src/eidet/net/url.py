@@ -25,7 +25,7 @@ _YES: Final = ("1", "true", "yes", "on")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What stands behind the "?" of an address, read by type. Errors name the option and end with `hint`."""
+    """The query of an address, parsed by type. Errors name the option and end with `hint`."""
 
     values: Mapping[str, str] = field(repr=False)
     prefix: str = ""  # that the names have in the address
@@ -120,8 +120,8 @@ class Url:
         return f"{self.scheme}://{self.hosts}{path}"
 
     def read_hosts(self, port: int, hint: str = "") -> tuple[tuple[str, int], ...]:
-        """Each host with its port; `port` where none is named."""
-        return tuple(_read_host(text, port, hint) for text in self.hosts.split(","))
+        """Parses hosts with their ports; `port` where none is named."""
+        return tuple(_parse_host(text, port, hint) for text in self.hosts.split(","))
 
     def read_login(self) -> tuple[str | None, str | None]:
         """User and password; None for what is not named."""
@@ -142,7 +142,7 @@ def split_url(url: str) -> Url:
     return Url(scheme=scheme, hosts=hosts, path=path, login=login, query=query)
 
 
-def _read_host(text: str, port: int, hint: str) -> tuple[str, int]:
+def _parse_host(text: str, port: int, hint: str) -> tuple[str, int]:
     try:
         parts = urlsplit(f"//{text}")
         return unquote(parts.hostname or "localhost"), parts.port or port

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from ..core.health import HasHealth
 
 DAY: Final = 86_400
 KEPT_DAYS: Final = 366  # tallies of older days are given up, so that a scope's rows stay bounded
 SCORE_BINS: Final = 32  # over 0-1
-TIME_BINS: Final = 96  # four to a doubling, from 10 µs to 168 s
+_TIME_BINS: Final = 96  # four to a doubling, from 10 µs to 168 s
 FASTEST: Final = 1e-5  # seconds; the lower end of the first bin
 RESPONSIVE: Final = 0.1  # seconds within which an answer feels immediate
 
 SCORES: Final = tuple(f"s{at:02}" for at in range(SCORE_BINS))
-TIMES: Final = tuple(f"t{at:02}" for at in range(TIME_BINS))
+TIMES: Final = tuple(f"t{at:02}" for at in range(_TIME_BINS))
 
 
 class Tally(NamedTuple):
@@ -118,7 +120,7 @@ def time_name(seconds: float) -> str:
     """The count a duration belongs to."""
     if seconds <= FASTEST:
         return TIMES[0]
-    return TIMES[min(int(4 * math.log2(seconds / FASTEST)), TIME_BINS - 1)]
+    return TIMES[min(int(4 * math.log2(seconds / FASTEST)), _TIME_BINS - 1)]
 
 
 def quality_of(rows: Iterable[Tally]) -> Quality:
@@ -168,7 +170,7 @@ def rate(part: int, of: int) -> Rate | None:
     return Rate(value=share, low=max(0.0, low), high=min(1.0, high), of=of)
 
 
-def quantile(counts: list[int], share: float) -> float | None:
+def _quantile(counts: list[int], share: float) -> float | None:
     """Where in a histogram a share of it lies below, in bins: 3.5 is the middle of the fourth."""
     wanted, below = share * sum(counts), 0
     for at, count in enumerate(counts):
@@ -195,20 +197,53 @@ def _all(judged: Mapping[str, int]) -> Rate | None:
 
 
 def _share(part: float, of: int) -> float | None:
-    if of:
-        return part / of
-    return None
+    return part / of if of else None
 
 
 def _top_score(counts: Mapping[str, int]) -> float | None:
-    at = quantile([counts.get(name, 0) for name in SCORES], 0.5)
-    if at is None:
-        return None
-    return at / SCORE_BINS
+    at = _quantile([counts.get(name, 0) for name in SCORES], 0.5)
+    return None if at is None else at / SCORE_BINS
 
 
 def _seconds(times: list[int], share: float) -> float | None:
-    at = quantile(times, share)
-    if at is None:
-        return None
-    return FASTEST * 2 ** (at / 4)
+    at = _quantile(times, share)
+    return None if at is None else FASTEST * 2 ** (at / 4)
+
+
+# Health.
+
+
+def health_of(thing: object) -> Mapping[str, Any] | None:
+    """The health that a part reports about its server; None if it uses none."""
+    return None if not isinstance(thing, HasHealth) else thing.health() or None
+
+
+def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
+    """The parts that report their health, and the overall state: up, degraded or down.
+
+    A memory is down only if no store answers. Without any other part it works on, with less.
+    """
+    present = {name: part for name, part in parts.items() if part is not None}
+    stores = list(_states(present.get("store", {})))
+    states: list[str] = []
+    for part in present.values():
+        states.extend(_states(part))
+    state = "degraded"
+    if stores and all(one == "down" for one in stores):
+        state = "down"
+    elif all(one == "up" for one in states) and not _waits(present.get("store", {})):
+        state = "up"
+    return {"state": state, **present}
+
+
+def _states(part: Mapping[str, Any]) -> Iterator[str]:
+    """The state of one server, or of each store of a tiered memory."""
+    if "state" in part:
+        yield part["state"]
+    else:
+        yield from (one["state"] for one in part.values() if "state" in one)
+
+
+def _waits(store: Mapping[str, Any]) -> bool:
+    box = store.get("outbox", {})
+    return bool(box.get("waiting") or box.get("unreadable"))

@@ -10,8 +10,8 @@ from typing import Final, Literal
 
 from . import SCORE_BINS, SCORES, Tally, Windows, judgements
 
-Verdict = Literal["steady", "drifted", "unknown"]
-STANDARD: Final = Windows()
+_Verdict = Literal["steady", "drifted", "unknown"]
+_STANDARD: Final = Windows()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +31,14 @@ class Shift:
 
     @property
     def worse(self) -> bool:
-        if self.name == "empty rate":
-            return self.after > self.before
-        return self.after < self.before
+        return self.after > self.before if self.name == "empty rate" else self.after < self.before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
     """The verdict, what was compared, and how many recalls each side had."""
 
-    verdict: Verdict
+    verdict: _Verdict
     shifts: tuple[Shift, ...] = ()
     recent: int = 0
     reference: int = 0
@@ -53,16 +51,12 @@ class Drift:
     @property
     def statistic(self) -> float | None:
         """Of the comparison with the smallest p-value."""
-        if self._strongest is None:
-            return None
-        return self._strongest.statistic
+        return None if self._strongest is None else self._strongest.statistic
 
     @property
     def p_value(self) -> float | None:
         """The chance of at least this much change if nothing had changed."""
-        if self._strongest is None:
-            return None
-        return self._strongest.p_value
+        return None if self._strongest is None else self._strongest.p_value
 
     @property
     def worse(self) -> bool:
@@ -72,14 +66,11 @@ class Drift:
 def split(rows: Iterable[Tally], today: int, windows: Windows) -> tuple[list[Tally], list[Tally]]:
     """The rows of the reference days and of the recent ones, today among these."""
     start = today - windows.recent_days + 1
-    held = []
-    for row in rows:
-        if start - windows.reference_days <= row.day <= today:
-            held.append(row)
+    held = [row for row in rows if start - windows.reference_days <= row.day <= today]
     return [row for row in held if row.day < start], [row for row in held if row.day >= start]
 
 
-def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows = STANDARD) -> Drift:
+def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows = _STANDARD) -> Drift:
     """Compares two windows by three tests, corrected by Holm's method for being three.
 
     - top scores: two-sample Kolmogorov-Smirnov on the binned scores, with its asymptotic p-value.
@@ -174,9 +165,7 @@ def _rates(
 
 def _count_judgements(counts: Mapping[str, int]) -> tuple[int, int]:
     found = judgements(counts, "answers", "hits")
-    if found:
-        return round(found.value * found.of), found.of
-    return 0, 0
+    return (round(found.value * found.of), found.of) if found else (0, 0)
 
 
 def _mean(counts: Sequence[int]) -> float:

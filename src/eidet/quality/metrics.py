@@ -48,20 +48,37 @@ def metrics_of(
 
     `size` is of the whole store and `stored` how many records share it, whatever the scope is.
     """
-    found = {
-        "eidet_records": survey.records,
-        "eidet_store_bytes": size,
-        "eidet_store_bytes_per_record": ratio(size, stored),
-        **_recalls(quality),
-        **_judgements(quality),
-        **_records(survey, quality, now, windows),
-        **_drift(drift),
-    }
-    result = {}
-    for name in MEANINGS:
-        if (value := found[name]) is not None:
-            result[name] = float(value)
-    return result
+    found = (
+        survey.records,
+        size,
+        _ratio(size, stored),
+        quality.recalls,
+        quality.seconds_mean,
+        quality.seconds_p50,
+        quality.seconds_p95,
+        quality.seconds_p99,
+        _value(quality.responsive),
+        _value(quality.hit_ratio),
+        _value(quality.empty_rate),
+        quality.hits_per_recall,
+        quality.top_score_median,
+        _value(quality.success_rate),
+        _value(quality.answer_accuracy),
+        _value(quality.hit_relevance),
+        quality.success_rate.of if quality.success_rate else 0,
+        quality.contexts,
+        quality.context_use,
+        _ratio(survey.used, survey.records),
+        _ratio(survey.never, survey.ripe),
+        _ratio(survey.stale, survey.records),
+        _ratio(survey.duplicates, survey.distinct + survey.duplicates),
+        growth(survey, now, windows),
+        _ratio(survey.records, survey.records + quality.forgotten),
+        None if drift.verdict == "unknown" else float(drift.verdict == "drifted"),
+        drift.statistic,
+        drift.p_value,
+    )
+    return {name: float(value) for name, value in zip(MEANINGS, found, strict=True) if value is not None}
 
 
 def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
@@ -73,9 +90,7 @@ def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[st
 
 def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
     """The text format of Prometheus, every metric a gauge; `scope` becomes a label."""
-    label = ""
-    if scope is not None:
-        label = f'{{scope="{_escape_label(scope)}"}}'
+    label = f'{{scope="{_escape_label(scope)}"}}' if scope is not None else ""
     lines = (
         f"# HELP {name} {MEANINGS[name]}.\n# TYPE {name} gauge\n{name}{label} {value!r}\n"
         for name, value in metrics.items()
@@ -90,61 +105,12 @@ def growth(survey: Survey, now: float, windows: Windows) -> float | None:
     return survey.fresh / min(windows.days, max(1.0, (now - survey.oldest) / DAY))
 
 
-def ratio(part: float, of: float) -> float | None:
-    if of:
-        return part / of
-    return None
-
-
-def _recalls(quality: Quality) -> dict[str, float | None]:
-    return {
-        "eidet_recalls": quality.recalls,
-        "eidet_recall_latency_seconds_mean": quality.seconds_mean,
-        "eidet_recall_latency_seconds_p50": quality.seconds_p50,
-        "eidet_recall_latency_seconds_p95": quality.seconds_p95,
-        "eidet_recall_latency_seconds_p99": quality.seconds_p99,
-        "eidet_recall_responsive_ratio": _value(quality.responsive),
-        "eidet_recall_hit_ratio": _value(quality.hit_ratio),
-        "eidet_recall_empty_ratio": _value(quality.empty_rate),
-        "eidet_recall_hits_mean": quality.hits_per_recall,
-        "eidet_recall_top_score_median": quality.top_score_median,
-        "eidet_contexts": quality.contexts,
-        "eidet_context_budget_used_ratio": quality.context_use,
-    }
-
-
-def _judgements(quality: Quality) -> dict[str, float | None]:
-    return {
-        "eidet_retrieval_success_ratio": _value(quality.success_rate),
-        "eidet_answer_accuracy_ratio": _value(quality.answer_accuracy),
-        "eidet_hit_relevance_ratio": _value(quality.hit_relevance),
-        "eidet_judgements": quality.success_rate.of if quality.success_rate else 0,
-    }
-
-
-def _records(survey: Survey, quality: Quality, now: float, windows: Windows) -> dict[str, float | None]:
-    return {
-        "eidet_memory_used_ratio": ratio(survey.used, survey.records),
-        "eidet_memory_never_recalled_ratio": ratio(survey.never, survey.ripe),
-        "eidet_memory_stale_ratio": ratio(survey.stale, survey.records),
-        "eidet_memory_duplicate_ratio": ratio(survey.duplicates, survey.distinct + survey.duplicates),
-        "eidet_memory_growth_records_per_day": growth(survey, now, windows),
-        "eidet_memory_retention_ratio": ratio(survey.records, survey.records + quality.forgotten),
-    }
-
-
-def _drift(drift: Drift) -> dict[str, float | None]:
-    return {
-        "eidet_drift_detected": None if drift.verdict == "unknown" else float(drift.verdict == "drifted"),
-        "eidet_drift_statistic": drift.statistic,
-        "eidet_drift_p_value": drift.p_value,
-    }
+def _ratio(part: float, of: float) -> float | None:
+    return part / of if of else None
 
 
 def _value(rate: Rate | None) -> float | None:
-    if rate is None:
-        return None
-    return rate.value
+    return None if rate is None else rate.value
 
 
 def _escape_label(label: str) -> str:

@@ -10,10 +10,16 @@ from ..core.scope import Scope
 from ..core.where import Where
 from ..index import Neighbours
 from . import Recall
-from .passages import Key, SessionTurns, key_of
+
+Key = tuple[str, str]
+Beside = Mapping[Key, Sequence[Record]]  # by record: the turns beside it in its session, nearest first
 
 TURN_KINDS: Final = (Kind.MESSAGE, Kind.INTERACTION, Kind.ACTION, Kind.STATE)
 WORKING_MOST: Final = 50  # records of working state that are looked at
+
+
+def key_of(record: Record) -> Key:
+    return record.scope, record.id
 
 
 def working_state(recall: Recall, scope: Scope, where: Where | None, now: float) -> list[Record]:
@@ -24,24 +30,21 @@ def working_state(recall: Recall, scope: Scope, where: Where | None, now: float)
 
 def turns_around(
     recall: Recall, records: Sequence[Record], reach: int, where: Where | None, now: float
-) -> SessionTurns:
-    """The places of turns in their sessions and what stands up to `reach` turns beside them.
+) -> Beside:
+    """The turns that stand up to `reach` turns beside each record in its session.
 
     Only what passes the filter is beside. Index and store are asked once per scope; neither if
     nothing is in reach.
     """
     chosen = _within(where, kinds=TURN_KINDS)
-    turn: dict[Key, int] = {}
     beside: dict[Key, list[Record]] = {}
     for path, found in _by_scope(records).items() if reach else ():
         near = recall.index.around(path, [record.seq for record in found], reach, chosen, now=now)
         known = _fetch_nearby(recall, path, found, near)
         for record in found:
             if place := near.get(record.seq):
-                there = [(known[seq], at) for seq, at in place.beside if seq in known]
-                turn.update((key_of(one), at) for one, at in ((record, place.turn), *there))
-                beside[key_of(record)] = [one for one, _ in there]
-    return SessionTurns(turn=turn, beside=beside)
+                beside[key_of(record)] = [known[seq] for seq, _ in place.beside if seq in known]
+    return beside
 
 
 def _by_scope(records: Sequence[Record]) -> dict[str, list[Record]]:

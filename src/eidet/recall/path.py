@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..core.session_summary import SessionSummary
     from ..models.rerank import Reranker
     from ..text.tokens import TokenCounter
-    from ..trust.audit.reads import Auditing
+    from ..trust.audit import Auditing
     from ..trust.privacy.service import Guarding
     from ..write.echoes import EchoGuard
     from .pack import Context

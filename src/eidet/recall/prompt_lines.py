@@ -25,10 +25,15 @@ def speaker_of(record: Record) -> str:
     return one_line(record.who or record.agent or "")
 
 
+def day_of(record: Record) -> str:
+    """The local day on which it happened, as ISO 8601."""
+    return local(record.occurred).date().isoformat()
+
+
 def stamp_of(record: Record) -> str:
-    """`[2026-05-08] Ann:`; the day is the local one."""
+    """`[2026-05-08] Ann:`."""
     who = speaker_of(record)
-    return f"[{local(record.occurred).date().isoformat()}]" + (f" {who}:" if who else "")
+    return f"[{day_of(record)}]" + (f" {who}:" if who else "")
 
 
 def line_of(record: Record) -> str:
@@ -36,11 +41,15 @@ def line_of(record: Record) -> str:
     return f"{stamp_of(record)} {one_line(record.text)}"
 
 
-def quote_line(record: Record, said: str) -> str:
-    """A line that is not trusted: the day, then who and what as a quotation on lines of its own."""
+def quote_text(record: Record, said: str) -> str:
+    """What is not trusted: who and what as a quotation on lines of its own."""
     who = speaker_of(record)
-    day = f"[{local(record.occurred).date().isoformat()}]"
-    return f"{day} {fence_text(f'{who}: {said}' if who else said, trust_in(record))}"
+    return fence_text(f"{who}: {said}" if who else said, trust_in(record))
+
+
+def quote_line(record: Record, said: str) -> str:
+    """A line that is not trusted: the day, then the quotation."""
+    return f"[{day_of(record)}] {quote_text(record, said)}"
 
 
 def is_long(record: Record) -> bool:

@@ -5,17 +5,19 @@ name = "support"
 scopes = ["acme/support"]     # this scope and all below it; "**" is every scope
 rights = ["read", "write"]    # of read, write, forget, admin, agents
 hash = "sha256:…"             # written by `eidet keys api`; or `key = "…"` in plain, for trials
-requests_per_second = 100     # and the other limits of `Limits`
+requests_per_second = 100     # and the other limits of `_Limits`
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import math
 import secrets
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -23,7 +25,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..core.actor import acting_as, acts
-from ..core.errors import BadInput, EidetError, Misconfigured, Unavailable
+from ..core.errors import BadInput, EidetError, Misconfigured, NotFound, Refused, Unavailable
+from ..core.private_files import write_private
 from ..core.record import Record
 from ..core.scope import ALL, BELOW, Scope
 
@@ -32,7 +35,7 @@ HASH: Final = "sha256:"
 
 
 class Right(StrEnum):
-    """What a caller may do in its scopes."""
+    """A right: what a caller may do in its scopes."""
 
     READ = "read"
     WRITE = "write"
@@ -42,8 +45,8 @@ class Right(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How much one caller may ask for."""
+class _Limits:
+    """Limits on what one caller may ask for."""
 
     requests_per_second: float = 100.0
     body_bytes: int = 4_000_000
@@ -53,12 +56,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Whoever asks: the name of a key, or nobody in particular on a server without keys."""
+    """The sender of a request: the name of its key, its scopes, rights and limits."""
 
     name: str | None
     scopes: tuple[str, ...] = (ALL,)
     rights: frozenset[Right] = frozenset(Right)
-    limits: Limits = field(default_factory=Limits)
+    limits: _Limits = field(default_factory=_Limits)
 
     @property
     def sees_all(self) -> bool:
@@ -95,11 +98,11 @@ class Caller:
         return acting_as(actor)
 
 
-LOCAL: Final = Caller(name=None, limits=Limits(requests_per_second=math.inf))
+LOCAL: Final = Caller(name=None, limits=_Limits(requests_per_second=math.inf))
 
 
 @dataclass(frozen=True, slots=True)
-class ApiKey:
+class _ApiKey:
     """A key as the file has it: what it opens, and the hash of its secret."""
 
     digest: bytes = field(repr=False)
@@ -112,7 +115,7 @@ def make_key() -> str:
 
 
 def hash_key(key: str) -> str:
-    """What a keys file keeps of a secret. Secrets are 256 random bits, so one round of SHA-256 suffices."""
+    """Hashes a secret for the keys file. Secrets are 256 random bits, so one round of SHA-256 suffices."""
     return HASH + _digest(key).hex()
 
 
@@ -129,7 +132,7 @@ class KeyRing:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._mark: tuple[int, ...] | None = None
-        self._keys: tuple[ApiKey, ...] = ()
+        self._keys: tuple[_ApiKey, ...] = ()
         if path is not None:
             with suppress(OSError):  # `read_keys` says what is wrong
                 self._mark = _mark_of(path)  # before it is read: what changes meanwhile is read again
@@ -152,7 +155,7 @@ class KeyRing:
         """Every caller that the file names, for a page that shows them."""
         return [one.caller for one in self._current()]
 
-    def _current(self) -> tuple[ApiKey, ...]:
+    def _current(self) -> tuple[_ApiKey, ...]:
         if self._path is None:
             return ()
         try:
@@ -172,7 +175,7 @@ def _mark_of(path: Path) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def read_keys(path: Path) -> tuple[ApiKey, ...]:
+def read_keys(path: Path) -> tuple[_ApiKey, ...]:
     """The keys of a file; `Misconfigured` names the entry that is wrong, and never shows a secret."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -185,26 +188,18 @@ def read_keys(path: Path) -> tuple[ApiKey, ...]:
         raise Misconfigured(
             f"{path}: a keys file holds [[key]] entries and nothing else, not {sorted(tables)}"
         )
-    keys = []
-    for number, entry in enumerate(entries, 1):
-        keys.append(_read_entry(entry, f"{path}, key {number}"))
-    _check_names(keys, path)
+    keys = [_parse_entry(entry, f"{path}, key {number}") for number, entry in enumerate(entries, 1)]
+    for name, count in Counter(key.caller.name for key in keys).items():
+        if count > 1:
+            raise Misconfigured(f"{path}: two keys are named {name!r}")
     return tuple(keys)
 
 
-def _check_names(keys: Sequence[ApiKey], path: Path) -> None:
-    seen: set[str | None] = set()
-    for key in keys:
-        if key.caller.name in seen:
-            raise Misconfigured(f"{path}: two keys are named {key.caller.name!r}")
-        seen.add(key.caller.name)
-
-
-_LIMITS: Final = frozenset(one.name for one in fields(Limits))
+_LIMITS: Final = frozenset(one.name for one in fields(_Limits))
 _KNOWN: Final = frozenset(("name", "scopes", "rights", "hash", "key")) | _LIMITS
 
 
-def _read_entry(entry: Any, where: str) -> ApiKey:
+def _parse_entry(entry: Any, where: str) -> _ApiKey:
     if not isinstance(entry, dict):
         raise Misconfigured(f"{where} is not a table")
     if unknown := sorted(entry.keys() - _KNOWN):
@@ -214,11 +209,11 @@ def _read_entry(entry: Any, where: str) -> ApiKey:
         raise Misconfigured(f"{where} needs a name")
     caller = Caller(
         name=name,
-        scopes=read_scopes(_texts(entry, "scopes", where), where),
-        rights=read_rights(_texts(entry, "rights", where), where),
-        limits=_read_limits(entry, where),
+        scopes=_parse_scopes(_texts(entry, "scopes", where), where),
+        rights=parse_rights(_texts(entry, "rights", where), where),
+        limits=_parse_limits(entry, where),
     )
-    return ApiKey(_read_digest(entry, where), caller)
+    return _ApiKey(_parse_digest(entry, where), caller)
 
 
 def _texts(entry: Mapping[str, Any], name: str, where: str) -> list[str]:
@@ -228,43 +223,42 @@ def _texts(entry: Mapping[str, Any], name: str, where: str) -> list[str]:
     return texts
 
 
-def read_scopes(said: Iterable[str], where: str) -> tuple[str, ...]:
-    """Each names a scope and all below it; `**` names all there are."""
+def _parse_scopes(said: Iterable[str], where: str) -> tuple[str, ...]:
+    """Parses names of scopes, each with all below it; `**` is every scope."""
     scopes = []
     for one in said:
         try:
-            scopes.append(_read_scope(one))
+            scopes.append(_parse_scope(one))
         except BadInput as error:
             raise Misconfigured(f"{where}: {error}") from None
     return tuple(scopes)
 
 
-def _read_scope(said: str) -> str:
+def _parse_scope(said: str) -> str:
     if said == ALL:
         return ALL
     return Scope.exactly(said.removesuffix(BELOW)).path
 
 
-def read_rights(said: Iterable[str], where: str) -> frozenset[Right]:
-    rights = set()
-    for one in said:
+def parse_rights(said: Iterable[str], where: str) -> frozenset[Right]:
+    named = list(said)
+    for one in named:
         if one not in set(Right):
             raise Misconfigured(f"{where}: unknown right {one!r}; there are {', '.join(Right)}")
-        rights.add(Right(one))
-    return frozenset(rights)
+    return frozenset(map(Right, named))
 
 
-def _read_limits(entry: Mapping[str, Any], where: str) -> Limits:
+def _parse_limits(entry: Mapping[str, Any], where: str) -> _Limits:
     given: dict[str, Any] = {}
     for name in _LIMITS & entry.keys():
         value = entry[name]
         if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
             raise Misconfigured(f"{where}: {name} must be a number above 0, not {value!r}")
         given[name] = value
-    return Limits(**given)
+    return _Limits(**given)
 
 
-def _read_digest(entry: Mapping[str, Any], where: str) -> bytes:
+def _parse_digest(entry: Mapping[str, Any], where: str) -> bytes:
     key, hashed = entry.get("key"), entry.get("hash")
     if (key is None) == (hashed is None):
         raise Misconfigured(f"{where} needs either hash or key: `eidet keys api NAME` writes one")
@@ -279,3 +273,68 @@ def _read_digest(entry: Mapping[str, Any], where: str) -> bytes:
     if not str(hashed).startswith(HASH) or len(digest) != hashlib.sha256().digest_size:
         raise Misconfigured(f'{where}: hash must be "{HASH}" and 64 hexadecimal digits')
     return digest
+
+
+HEAD = "[[key]]"
+
+
+def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str]) -> str:
+    """Adds a key under a name and answers its secret, which is kept nowhere."""
+    there = list_keys(path)
+    if any(key.caller.name == name for key in there):
+        raise Refused(f"{path} has a key named {name!r}: revoke it first, or choose another name")
+    key = make_key()
+    entry = _write_entry(
+        name, _parse_scopes(scopes, "--scopes"), parse_rights(rights, "--rights"), hash_key(key)
+    )
+    text = path.read_text(encoding="utf-8").rstrip() + "\n\n" if path.exists() else ""
+    _write(path, text + entry)
+    return key
+
+
+def list_keys(path: Path) -> tuple[_ApiKey, ...]:
+    """The keys of a file; none if there is no file yet."""
+    if not path.exists():
+        return ()
+    return read_keys(path)
+
+
+def remove_key(path: Path, name: str) -> None:
+    """Takes the key with a name out; a running server refuses it from then on."""
+    if not any(key.caller.name == name for key in list_keys(path)):
+        raise NotFound(f"{path} has no key named {name!r}")
+    blocks = _split(path.read_text(encoding="utf-8"))
+    _write(path, "".join(block for block in blocks if not _is_named(block, name)))
+
+
+def _write_entry(name: str, scopes: Iterable[str], rights: Iterable[str], hash: str) -> str:
+    """JSON strings and lists of them are TOML, too."""
+    return (
+        f"{HEAD}\n"
+        f"name = {json.dumps(name, ensure_ascii=False)}\n"
+        f"scopes = {json.dumps(list(scopes), ensure_ascii=False)}\n"
+        f"rights = {json.dumps(sorted(rights))}\n"
+        f"hash = {json.dumps(hash)}\n"
+    )
+
+
+def _split(text: str) -> list[str]:
+    """Splits a file into what stands before its first entry and one block for each entry."""
+    blocks = [""]
+    for line in text.splitlines(keepends=True):
+        if line.strip().replace(" ", "") == HEAD:
+            blocks.append("")
+        blocks[-1] += line
+    return blocks
+
+
+def _is_named(block: str, name: str) -> bool:
+    entries = tomllib.loads(block).get("key", [])
+    return any(entry.get("name") == name for entry in entries)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_private(path, text)
+    except OSError as error:
+        raise Unavailable(f"the keys file {path} cannot be written: {error.strerror}") from error

@@ -9,7 +9,6 @@ from typing import Any, Final
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.middleware.gzip import GZipMiddleware
-from fastapi.responses import JSONResponse
 
 from .. import __version__
 from ..aio import AsyncMemory
@@ -20,10 +19,10 @@ from .mcp.mounting import add_mcp
 from .mem0 import add_mem0
 from .middleware import AccessMiddleware
 from .rest import add_rest
-from .rest.temporary_files import clean_folder
+from .rest.admin_routes import clean_folder
 from .server_settings import ServerSettings
 from .serving import Serving
-from .telemetry.metrics_route import add_telemetry, surround
+from .telemetry.request_telemetry import add_telemetry, surround
 
 ABOUT: Final = """A memory for AI agents. Every route works in one scope, `default` if none is named.
 
@@ -57,32 +56,22 @@ def create_app(
         version=__version__,
         description=ABOUT,
         lifespan=live,
-        openapi_url=None,
         docs_url=None,
         telemetry=NO_TELEMETRY,
         redoc_url=None,
     )
     app.state.serving = serving
     add_handlers(app)
-    add_schema(app)
-    add_parts(app, serving)
+    _add_parts(app, serving)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=4)
     app.add_middleware(AccessMiddleware, serving=serving)
     if chosen.cors_origins:
-        allow_origins(app, chosen.cors_origins)
+        _allow_origins(app, chosen.cors_origins)
     surround(app)
     return app
 
 
-def add_schema(app: FastAPI) -> None:
-    """Serves the schema from a thread: making it takes a third of a second, which would hold up the loop."""
-
-    @app.get("/openapi.json", include_in_schema=False)
-    def read_schema() -> JSONResponse:
-        return JSONResponse(app.openapi())
-
-
-def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
+def _allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
     """Tells browsers which foreign pages may call; outermost, so that such pages can read errors, too."""
     app.add_middleware(
         CORSMiddleware,
@@ -97,7 +86,7 @@ def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
     )
 
 
-def add_parts(app: FastAPI, serving: Serving) -> None:
+def _add_parts(app: FastAPI, serving: Serving) -> None:
     """Mounts everything. The dashboard comes last: it takes what nobody else has."""
     parts: list[Any] = [add_rest, add_telemetry, add_mcp, add_mem0, add_dashboard]
     for add in parts:

@@ -114,8 +114,8 @@ def make_not_found(what: str = "there is no such thing here") -> Problem:
     return Problem(404, "not_found", what)
 
 
-def make_invalid(errors: Sequence[Any], content_type: str = JSON) -> Problem:
-    """What is wrong with the fields of a request; the first one is named."""
+def _make_invalid(errors: Sequence[Any], content_type: str = JSON) -> Problem:
+    """Makes a 422 that names the first field that is wrong."""
     first = errors[0]
     field = ".".join(str(part) for part in first.get("loc", ()))
     if first.get("type") in _NO_OBJECT and field == "body":
@@ -141,8 +141,8 @@ FIELDS_AT: Final = "/docs lists the fields of each route"
 _HTTP: Final = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 
-def list_methods(request: Request) -> list[str]:
-    """What may be asked of a path, by all routes that know it."""
+def _list_methods(request: Request) -> list[str]:
+    """Lists the methods that any route offers for the path of a request."""
     methods: set[str] = set()
     for route in request.app.router.routes:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
@@ -164,7 +164,7 @@ def add_handlers(app: FastAPI) -> None:
     async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         content_type = request.headers.get("content-type", "")
-        return make_invalid(error.errors(), content_type).respond(request.scope["path"])
+        return _make_invalid(error.errors(), content_type).respond(request.scope["path"])
 
     async def answer_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
@@ -173,7 +173,7 @@ def add_handlers(app: FastAPI) -> None:
         if error.status_code == 400:  # all that FastAPI says so is that a body is not JSON
             return Problem(422, "bad_input", "the body is not JSON in UTF-8", field="body").respond(path)
         if error.status_code == 405:
-            headers["Allow"] = ", ".join(list_methods(request))
+            headers["Allow"] = ", ".join(_list_methods(request))
         return Problem(error.status_code, type, str(error.detail), headers=headers).respond(path)
 
     app.add_exception_handler(Problem, answer_problem)

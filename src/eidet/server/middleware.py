@@ -19,7 +19,7 @@ from .access import LOCAL, Caller, Right
 from .errors import LOG, Problem, make_internal, problem_of
 from .server_settings import ServerSettings, is_loopback
 from .serving import CALLER, Serving, make_unauthorized
-from .telemetry.request_names import name_request
+from .telemetry.log_lines import name_request
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -86,7 +86,7 @@ class AccessMiddleware:
         return caller
 
     def _find_caller(self, authorization: str | None) -> Caller | None:
-        """Whoever has the key that was sent; a wrong one is refused even where none is needed."""
+        """Finds the caller whose key was sent; None without a key, 401 for a wrong one."""
         keys = self._serving.keys
         if not keys.required:
             return LOCAL

@@ -21,9 +21,9 @@ from ..core.settings import Settings
 from ..open import RAM
 from .app import create_app
 from .server_settings import ServerSettings
-from .telemetry.exporting import export_spans
 from .telemetry.log_lines import configure_lines
-from .telemetry.shared_metrics import share_metrics
+from .telemetry.memory_metrics import share_metrics
+from .telemetry.memory_spans import export_spans
 
 BACKLOG: Final = 2048
 STARTING_SECONDS: Final = 60  # until a worker that does not answer is started anew; a busy machine is slow
@@ -92,9 +92,9 @@ def serve(opening: Opening, ready: Callable[[int], None]) -> None:
 
 
 def serve_on(listener: socket.socket, opening: Opening, ready: Callable[[int], None]) -> None:
-    """As `serve`, on a socket that listens already."""
-    raise_file_limit()
-    check_memory(opening)
+    """Serves like `serve`, on a socket that is already listening."""
+    _raise_file_limit()
+    _check_memory(opening)
     config = configure(opening, opening.server)
     ready(listener.getsockname()[1])
     if opening.server.workers > 1:
@@ -104,7 +104,7 @@ def serve_on(listener: socket.socket, opening: Opening, ready: Callable[[int], N
         uvicorn.Server(config).run(sockets=[listener])
 
 
-def check_memory(opening: Opening) -> None:
+def _check_memory(opening: Opening) -> None:
     """Opens the memory once, so that what is wrong with it is told before anybody connects."""
     if opening.place in RAM:
         return
@@ -152,11 +152,11 @@ def listen(server: ServerSettings) -> Iterator[socket.socket]:
 
 
 def _describe(error: OSError) -> str:
-    """What the system says, without the address that Python adds to it."""
+    """The system's error message without the address that Python adds to it."""
     return (error.strerror or str(error)).partition(" (while ")[0]
 
 
-def raise_file_limit() -> None:
+def _raise_file_limit() -> None:
     """Many idle clients need many open files; systems give few unless they are asked."""
     try:
         import resource

@@ -1,4 +1,4 @@
-"""What whoever runs the server may choose."""
+"""Settings of the server."""
 
 from __future__ import annotations
 

@@ -16,8 +16,7 @@ from ..core.errors import BadInput
 from ..core.scope import ALL, Scope
 from ..models.embed import Embedder, WarmableEmbedder
 from .access import Caller, KeyRing, Right
-from .errors import Problem, make_not_found
-from .readiness import Readiness
+from .errors import Problem, make_not_found, make_unavailable
 from .server_settings import ServerSettings
 
 LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
@@ -38,13 +37,13 @@ ScopeQuery = Annotated[
 ScopeHeader = Annotated[str | None, Header(alias="Eidet-Scope", description="The same as a header.")]
 
 
-def waits(embedder: Embedder) -> bool:
+def _waits(embedder: Embedder) -> bool:
     """Whether an embedder may wait for a model that takes long; those can fetch rows ahead."""
     return isinstance(embedder, WarmableEmbedder)
 
 
-class Turns:
-    """How many searches run at once. More of them would only keep each other, and the loop, from running."""
+class _Turns:
+    """Limits how many searches run at once: more would only slow each other and the event loop."""
 
     def __init__(self) -> None:
         self._searches: asyncio.Semaphore | None = None
@@ -54,15 +53,41 @@ class Turns:
         """Searches in this process take turns; those that wait for a database or a model may be more."""
         if self._searches is None:
             most = REMOTE_SEARCHES
-            if memory.parts.has_embedded_index and not waits(memory.parts.embedder):
+            if memory.parts.has_embedded_index and not _waits(memory.parts.embedder):
                 most = LOCAL_SEARCHES
             self._searches = asyncio.Semaphore(most)
         return self._searches
 
 
+_PROBE_SECONDS: Final = 1.5  # seconds; whoever probes usually waits for two
+
+
+class _Readiness:
+    """Probes share one question to the store: while it hangs, the next probe waits for the same answer."""
+
+    def __init__(self) -> None:
+        self._asking: asyncio.Task[int] | None = None
+
+    async def check(self, memory: AsyncMemory) -> None:
+        """Returns if the memory answers; 503 if it fails, or does not answer in time."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.ensure_future(memory.count(scope="default", who="nobody in particular"))
+            self._asking.add_done_callback(_take_note)
+        try:
+            await asyncio.wait_for(asyncio.shield(self._asking), _PROBE_SECONDS)
+        except TimeoutError:
+            raise make_unavailable() from None
+
+
+def _take_note(asked: asyncio.Task[int]) -> None:
+    """An error that comes after the probe was answered is nobody's: do not let asyncio complain of it."""
+    if not asked.cancelled():
+        asked.exception()
+
+
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What the routes of one app share. `app.state.serving` holds it.
+    """State that the routes of one app share, in `app.state.serving`.
 
     Whatever has to run beside the app (a session manager, a watcher) adds a context manager to
     `lifespans`: the app enters each when it starts and leaves it when it stops.
@@ -72,12 +97,12 @@ class Serving:
     keys: KeyRing
     settings: ServerSettings
     lifespans: list[Callable[[], AbstractAsyncContextManager[Any]]] = field(default_factory=list)
-    turns: Turns = field(default_factory=Turns)
-    readiness: Readiness = field(default_factory=Readiness)
+    turns: _Turns = field(default_factory=_Turns)
+    readiness: _Readiness = field(default_factory=_Readiness)
 
 
 @dataclass(frozen=True, slots=True)
-class BareGrant:
+class _BareGrant:
     """A caller who may do what a route does: for routes in no scope, or that look at the caller's own."""
 
     caller: Caller
@@ -89,14 +114,14 @@ class BareGrant:
 
 
 @dataclass(frozen=True, slots=True)
-class WideGrant(BareGrant):
+class _WideGrant(_BareGrant):
     """The same for routes that can mean every scope: `scope` is None then."""
 
     scope: Scope | None
 
 
 @dataclass(frozen=True, slots=True)
-class Grant(BareGrant):
+class Grant(_BareGrant):
     """The same with the scope that is meant."""
 
     scope: Scope
@@ -151,7 +176,7 @@ def check_rights(caller: Caller, *rights: Right) -> None:
             )
 
 
-def choose_scope(caller: Caller, query: str | None, header: str | None) -> str:
+def _choose_scope(caller: Caller, query: str | None, header: str | None) -> str:
     """The scope that a request names, or the caller's home. An empty name is one: no scope has it."""
     named = header if query is None else query
     return caller.choose_home() if named is None else named
@@ -169,40 +194,40 @@ def needs(*rights: Right) -> Callable[..., Awaitable[Grant]]:
     async def grant(request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None) -> Grant:
         caller = caller_of(request)
         check_rights(caller, *rights)
-        chosen = Scope.of(choose_scope(caller, scope, scope_header))
+        chosen = Scope.of(_choose_scope(caller, scope, scope_header))
         check_reach(caller, chosen)
         return Grant(caller, serving_of(request), chosen, (scope, scope_header) != (None, None))
 
     return grant
 
 
-def needs_widely(*rights: Right) -> Callable[..., Awaitable[WideGrant]]:
-    """As `needs`, for routes where `**` names every scope, if the caller's key opens all."""
+def _needs_widely(*rights: Right) -> Callable[..., Awaitable[_WideGrant]]:
+    """Like `needs`, for routes where `**` means every scope, if the key reaches all."""
 
     async def grant(
         request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None
-    ) -> WideGrant:
+    ) -> _WideGrant:
         caller = caller_of(request)
         check_rights(caller, *rights)
-        wanted = choose_scope(caller, scope, scope_header)
+        wanted = _choose_scope(caller, scope, scope_header)
         if wanted == ALL:
             if not caller.sees_all:
                 raise make_not_found()
-            return WideGrant(caller, serving_of(request), None)
+            return _WideGrant(caller, serving_of(request), None)
         named = Scope.of(wanted)
         check_reach(caller, named)
-        return WideGrant(caller, serving_of(request), named)
+        return _WideGrant(caller, serving_of(request), named)
 
     return grant
 
 
-def needs_alone(*rights: Right) -> Callable[..., Awaitable[BareGrant]]:
+def _needs_alone(*rights: Right) -> Callable[..., Awaitable[_BareGrant]]:
     """A dependency: the caller has these rights, in whatever scopes."""
 
-    async def grant(request: Request) -> BareGrant:
+    async def grant(request: Request) -> _BareGrant:
         caller = caller_of(request)
         check_rights(caller, *rights)
-        return BareGrant(caller, serving_of(request))
+        return _BareGrant(caller, serving_of(request))
 
     return grant
 
@@ -212,11 +237,11 @@ Reads = Annotated[Grant, Depends(needs(Right.READ))]
 Writes = Annotated[Grant, Depends(needs(Right.WRITE))]
 Forgets = Annotated[Grant, Depends(needs(Right.FORGET))]
 Administers = Annotated[Grant, Depends(needs(Right.ADMIN))]
-ReadsWidely = Annotated[WideGrant, Depends(needs_widely(Right.READ))]
-AdministersWidely = Annotated[WideGrant, Depends(needs_widely(Right.ADMIN))]
+ReadsWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.READ))]
+AdministersWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.ADMIN))]
 Decides = Annotated[Grant, Depends(needs(Right.WRITE, Right.READ))]  # the answers tell what others say
 Previews = Annotated[Grant, Depends(needs(Right.FORGET, Right.READ))]  # it shows what would go
 Exports = Annotated[Grant, Depends(needs(Right.ADMIN, Right.READ))]  # an export holds texts
-ExportsWidely = Annotated[WideGrant, Depends(needs_widely(Right.ADMIN, Right.READ))]
-ReadsAnywhere = Annotated[BareGrant, Depends(needs_alone(Right.READ))]
-AdministersAnywhere = Annotated[BareGrant, Depends(needs_alone(Right.ADMIN))]
+ExportsWidely = Annotated[_WideGrant, Depends(_needs_widely(Right.ADMIN, Right.READ))]
+ReadsAnywhere = Annotated[_BareGrant, Depends(_needs_alone(Right.READ))]
+AdministersAnywhere = Annotated[_BareGrant, Depends(_needs_alone(Right.ADMIN))]

@@ -161,7 +161,7 @@ def edit_events(
 def prune_histories(
     histories: dict[str, list[Event]], living: Container[str], before: float, dead: bool, most: int
 ) -> int:
-    """As `PrunesHistory.prune`, from the events of a scope by id; a history is pruned as a whole."""
+    """As `MaintainsStorage.prune`, from the events of a scope by id; a history is pruned as a whole."""
     pruned = 0
     for id, events in list(histories.items()):
         kept = prune_events(events, before, every=dead and id not in living)

@@ -8,7 +8,6 @@ a wrapper that did not decide about it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from ..core.event import Event
@@ -16,26 +15,11 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where
-from ..quality import Survey
+from ..quality import Survey, health_of
 from . import Store, Transaction, verbs
-from .abilities import (
-    GivesSeqsLate,
-    IsSealed,
-    KeepsSecrets,
-    Leaps,
-    ListsRevised,
-    ListsTelling,
-    LivesInFile,
-    LivesInFiles,
-    LivesOnServer,
-    MadeOfSeveral,
-    NamesArchive,
-    OffersIndex,
-    ReportsHealth,
-    TakesAuditLog,
-    TellsHome,
-)
+from .abilities import GivesSeqsLate, Leaps, ListsTelling, TakesAuditLog
 from .model import Changes, Derived, Entry, Head, K, Scrubbed, Table, Use, V
+from .traits import StoreTraits, traits_of
 from .verbs.changing import find_held
 
 T = TypeVar("T")
@@ -46,38 +30,18 @@ class PassthroughStore:
 
     passes: ClassVar[str] = ""
     lacks: ClassVar[str] = ""
-    path: Path
-    list_files: Callable[[], list[Path]]
-    tell_home: Callable[[], str]
     leap: Callable[[int], None]
     latest_seq: Callable[[], int]
-    list_revised: Callable[[Scope, int], list[tuple[str, str]] | None]
     list_telling: Callable[[str, Head], list[Entry] | None]
-    secret: Callable[[str], bytes]
-    health: Callable[[], dict[str, Any]]
-    name_own_index: Callable[[], str | None]
-    address: Any
-    archive: str | None
-    sealed: bool
 
     def __init__(self, inner: Store) -> None:
         self.inner = inner
-        if isinstance(inner, LivesInFile):
-            self.path = inner.path
-        _share_methods(self, inner)
-        if isinstance(inner, KeepsSecrets):
-            self.secret = inner.secret
-        if isinstance(inner, ReportsHealth):
-            self.health = inner.health
-        if isinstance(inner, OffersIndex):
-            self.name_own_index = inner.name_own_index
-        if isinstance(inner, LivesOnServer):
-            self.address = inner.address
-        if isinstance(inner, NamesArchive):
-            self.archive = inner.archive
-        if isinstance(inner, IsSealed):
-            self.sealed = inner.sealed
-        self._several: MadeOfSeveral | None = inner if isinstance(inner, MadeOfSeveral) else None
+        if isinstance(inner, Leaps):
+            self.leap = inner.leap
+        if isinstance(inner, GivesSeqsLate):
+            self.latest_seq = inner.latest_seq
+        if isinstance(inner, ListsTelling) and "list_telling" not in self.lacks:
+            self.list_telling = inner.list_telling
 
     @property
     def identity(self) -> str:
@@ -156,28 +120,15 @@ class PassthroughStore:
     def size(self) -> int:
         return verbs.measure_size(self.inner)
 
-    @property
-    def missing(self) -> tuple[str, ...]:
-        return () if self._several is None else self._several.missing
+    def describe(self) -> StoreTraits:
+        return traits_of(self.inner)
+
+    def health(self) -> dict[str, Any]:
+        return dict(health_of(self.inner) or {})
 
     def note_in(self, log: Any) -> None:
         if isinstance(self.inner, TakesAuditLog):
             self.inner.note_in(log)
-
-
-def _share_methods(outer: PassthroughStore, inner: Store) -> None:
-    if isinstance(inner, Leaps):
-        outer.leap = inner.leap
-    if isinstance(inner, GivesSeqsLate):
-        outer.latest_seq = inner.latest_seq
-    if isinstance(inner, ListsRevised):
-        outer.list_revised = inner.list_revised
-    if isinstance(inner, ListsTelling) and "list_telling" not in outer.lacks:
-        outer.list_telling = inner.list_telling
-    if isinstance(inner, LivesInFiles):
-        outer.list_files = inner.list_files
-    if isinstance(inner, TellsHome):
-        outer.tell_home = inner.tell_home
 
 
 class PassthroughTransaction:

@@ -17,7 +17,6 @@ from ..core.event import Event
 from ..core.record import MARK_BYTES, Kind, Record
 from ..core.validate import Json, dump_json
 from . import Claim, Store, verbs
-from .traits import secret_keeper
 
 SECRET_BYTES: Final = 32
 _BLOCK: Final = 64  # bytes that SHA-256 works on at once
@@ -31,12 +30,8 @@ CHARS_A_WORD: Final = 4  # where words are not told apart by spaces
 def secret_of(store: Store, name: str, *, make: bool = True) -> bytes:
     """The secret of a store for one use (`marks`, `receipts`), made when first needed.
 
-    A store with a method `secret(name)` gives its own; others keep a random one in their settings.
-    Inside of a write nothing can be made: `make=False`.
+    It is random and kept in the settings. Inside of a write nothing can be made: `make=False`.
     """
-    keeper = secret_keeper(store)
-    if keeper is not None:
-        return bytes(keeper.secret(name))
     setting = f"secret:{name}"
     if verbs.get_setting(store, setting) is None and make:
         import secrets

@@ -1,20 +1,39 @@
-"""What a store tells of itself beside the port, if it has the ability; see `eidet.store.abilities`."""
+"""What a store tells of itself beside the port; see `DescribesItself`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Final, Protocol
 
-from .abilities import (
-    IsSealed,
-    KeepsSecrets,
-    LivesInFile,
-    LivesInFiles,
-    MadeOfSeveral,
-    NamesArchive,
-    OffersIndex,
-    TellsHome,
-)
+
+def _nothing() -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreTraits:
+    """Where a store is and how it is kept. The defaults are those of a store in RAM."""
+
+    path: Path | None = None  # if it is one file of this machine
+    files: tuple[Path, ...] = ()  # all files it lives in: several, if it is made of several stores
+    address: Any = None  # of its server, for an index on the same one
+    sealed: bool = False  # whether what it holds must not lie about in the open
+    missing: tuple[str, ...] = ()  # which of the stores inside are down, in words
+    archive: str | None = None  # where upkeep puts what it forgets, as its setting of that name
+    # What a server has to be asked for: where the store is, which is elsewhere for a copy that was
+    # restored, and the setting `index` that names an index of the server's own.
+    home: Callable[[], str | None] = _nothing
+    own_index: Callable[[], str | None] = _nothing
+
+
+_NONE: Final = StoreTraits()
+
+
+def traits_of(store: object) -> StoreTraits:
+    describe: Callable[[], StoreTraits] | None = getattr(store, "describe", None)
+    return _NONE if describe is None else describe()
 
 
 def has_ability(store: object, ability: Any) -> bool:
@@ -31,20 +50,17 @@ def has_ability(store: object, ability: Any) -> bool:
 
 
 def is_sealed(store: object) -> bool:
-    return has_ability(store, IsSealed) and cast("IsSealed", store).sealed
+    return traits_of(store).sealed
 
 
 def path_of(store: object) -> Path | None:
     """Where a store lives, if it is a file."""
-    return cast("LivesInFile", store).path if has_ability(store, LivesInFile) else None
+    return traits_of(store).path
 
 
-def paths_of(store: object) -> list[Path]:
+def paths_of(store: object) -> tuple[Path, ...]:
     """The files that a store lives in: several, if it is made of several stores."""
-    if has_ability(store, LivesInFiles):
-        return cast("LivesInFiles", store).list_files()
-    path = path_of(store)
-    return [] if path is None else [path]
+    return traits_of(store).files
 
 
 def home_of(store: object) -> str:
@@ -53,26 +69,10 @@ def home_of(store: object) -> str:
     A file is known by its path and its number on the disk, so that a copy is another one wherever it
     lies, and so is a file that was moved or restored.
     """
-    if has_ability(store, TellsHome):
-        return cast("TellsHome", store).tell_home()
-    return "\n".join(f"{path.resolve()} {path.stat().st_ino}" for path in paths_of(store))
-
-
-def own_index_of(store: object) -> str | None:
-    """The index that the server of a store brings along, if it does."""
-    return cast("OffersIndex", store).name_own_index() if has_ability(store, OffersIndex) else None
+    traits = traits_of(store)
+    return traits.home() or "\n".join(f"{path.resolve()} {path.stat().st_ino}" for path in traits.files)
 
 
 def missing_of(store: object) -> tuple[str, ...]:
     """Which parts of a store that is made of several are down, in words."""
-    return cast("MadeOfSeveral", store).missing if has_ability(store, MadeOfSeveral) else ()
-
-
-def archive_of(store: object) -> str | None:
-    """The archive that comes with a store, if one does."""
-    return cast("NamesArchive", store).archive if has_ability(store, NamesArchive) else None
-
-
-def secret_keeper(store: object) -> KeepsSecrets | None:
-    """The store, if it has secrets of its own."""
-    return cast("KeepsSecrets", store) if has_ability(store, KeepsSecrets) else None
+    return traits_of(store).missing

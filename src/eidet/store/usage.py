@@ -3,18 +3,168 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
-from ..core.errors import EidetError
+from ..core.errors import EidetError, Unavailable
 from ..core.hit import Hits
+from ..core.private_files import append_private
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Settings
-from ..quality import KEPT_DAYS, Tally, day_of
-from . import Store, verbs
-from .tallies import TallyBuffer
-from .uses import Refreshes, UseBuffer, log_uses, refresh
+from ..core.validate import dump_json
+from ..quality import KEPT_DAYS, RESPONSIVE, Tally, day_of, score_name, time_name
+from . import Store, Uses, verbs
+
+FRESH: Final = 0.9  # of its time to live: a record with so much left is not refreshed
+URGENT: Final = 0.5  # with less than so much left it is refreshed at once
+
+
+class UseBuffer:
+    """Counts uses in RAM. A process that dies before they are written loses counts, never records."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._uses: dict[tuple[str, str], tuple[int, float]] = {}
+
+    def add(self, records: Iterable[Record], now: float) -> None:
+        with self._lock:
+            uses = self._uses
+            for record in records:
+                key = (record.scope, record.id)
+                count, last = uses.get(key, (0, now))
+                uses[key] = (count + 1, max(last, now))
+
+    def __len__(self) -> int:
+        return len(self._uses)
+
+    def give_back(self, uses: Uses) -> None:
+        """Keeps what could not be written for another time."""
+        with self._lock:
+            for key, (count, last) in uses.items():
+                more, later = self._uses.get(key, (0, last))
+                self._uses[key] = (count + more, max(last, later))
+
+    def take(self) -> Uses:
+        """What has gathered; the buffer is empty after it."""
+        with self._lock:
+            uses, self._uses = self._uses, {}
+            return uses
+
+
+class Refreshes:
+    """Records with a time to live (`state.ttl`) that were read and shall live on."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._read: dict[str, dict[str, float]] = {}
+
+    def add(self, records: Iterable[Record], now: float) -> bool:
+        """Whether one of them is so old that it should not wait."""
+        urgent = False
+        for record in records:
+            if record.expires is not None and (ttl := record.state.ttl) is not None:
+                left = (record.expires - now) / ttl
+                if left < FRESH:
+                    with self._lock:
+                        self._read.setdefault(record.scope, {})[record.id] = now
+                    urgent = urgent or left < URGENT
+        return urgent
+
+    def take(self) -> dict[str, dict[str, float]]:
+        """When they were read, by scope and id."""
+        with self._lock:
+            read, self._read = self._read, {}
+            return read
+
+
+def refresh(record: Record, read: float) -> Record:
+    """The record with its time to live begun anew, if it still lived when it was read."""
+    ttl = record.state.ttl
+    if ttl is None or record.expires is None or record.expires <= read:
+        return record
+    return record.but(expires=max(record.expires, read + ttl))
+
+
+def log_uses(path: Path, uses: Uses) -> None:
+    """Appends who was used when to a file, a JSON object a line."""
+    lines = [
+        dump_json({"scope": scope, "id": id, "at": at, "count": count}) + "\n"
+        for (scope, id), (count, at) in uses.items()
+    ]
+    try:
+        with append_private(path) as file:
+            file.write("".join(lines).encode())
+    except OSError as error:
+        raise Unavailable(f"the access log {path} cannot be written: {error.strerror}") from error
+
+
+class TallyBuffer:
+    """Counts in RAM. A process that dies before they are written loses counts, never records."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rows: dict[tuple[str, int, str], dict[str, int]] = {}
+        self._waiting = 0
+
+    def count_recall(
+        self, scope: str, day: int, what: str, *, hits: int, score: float | None, seconds: float
+    ) -> None:
+        """Counts a recall; `score` is the best one, None where scores mean nothing. Must be cheap."""
+        spent, best = time_name(seconds), None if score is None else score_name(score)
+        with self._lock:
+            self._waiting += 1
+            row = self._rows.get((scope, day, what)) or self._row((scope, day, what))
+            row["recalls"] += 1
+            row["micros"] += int(seconds * 1e6)
+            row[spent] += 1
+            if seconds <= RESPONSIVE:
+                row["quick"] += 1
+            if hits:
+                row["hits"] += hits
+            else:
+                row["empty"] += 1
+            if best is not None:
+                row[best] += 1
+
+    def add(self, scope: str, day: int, what: str, counts: Mapping[str, int]) -> None:
+        with self._lock:
+            self._waiting += 1
+            self._add((scope, day, what), counts)
+
+    def __len__(self) -> int:
+        """How often something was counted since the last time all was taken."""
+        return self._waiting
+
+    def rows(self) -> list[Tally]:
+        """What waits, as it is now."""
+        with self._lock:
+            return [Tally(*key, dict(counts)) for key, counts in self._rows.items()]
+
+    def take(self) -> list[Tally]:
+        """What has gathered; the buffer is empty after it."""
+        with self._lock:
+            rows, self._rows, self._waiting = self._rows, {}, 0
+        return [Tally(*key, counts) for key, counts in rows.items()]
+
+    def give_back(self, rows: Iterable[Tally]) -> None:
+        """Keeps what could not be written for another time."""
+        with self._lock:
+            for scope, day, what, counts in rows:
+                self._waiting += 1
+                self._add((scope, day, what), counts)
+
+    def _add(self, key: tuple[str, int, str], counts: Mapping[str, int]) -> None:
+        row = self._row(key)
+        for name, count in counts.items():
+            row[name] += count
+
+    def _row(self, key: tuple[str, int, str]) -> dict[str, int]:
+        return self._rows.setdefault(key, defaultdict(int))
+
 
 log: logging.Logger = logging.getLogger("eidet")
 
@@ -35,7 +185,7 @@ class Usage:
             self._uses.add(records, now)
 
     def count_reads(self, records: Iterable[Record], now: float) -> None:
-        """Restarts the time to live of records that have one: see `eidet.store.uses.Refreshes`."""
+        """Restarts the time to live of records that have one: see `Refreshes`."""
         if self._store.writable and self._refreshes.add(records, now):
             self.flush_if_possible()
 

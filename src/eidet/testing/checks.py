@@ -11,9 +11,7 @@ from .tenants import INVALID, Tenant
 
 
 def _differ(what: str, seen: object, own: object) -> tuple[str, ...]:
-    if seen == own:
-        return ()
-    return (f"{what} tells {seen}, its own records are {own}",)
+    return () if seen == own else (f"{what} tells {seen}, its own records are {own}",)
 
 
 def count(stage: Stage, me: Tenant) -> Done:
@@ -41,10 +39,7 @@ def metrics(stage: Stage, me: Tenant) -> Done:
 def scopes(stage: Stage, me: Tenant) -> Done:
     """`scopes()` without a scope lists all, to whoever runs the memory; under one, only what is below."""
     counts = stage.memory.scopes(me.scope)
-    outside = []
-    for path in counts:
-        if path != me.scope and not path.startswith(me.scope + "/"):
-            outside.append(path)
+    outside = [path for path in counts if path != me.scope and not path.startswith(me.scope + "/")]
     wrong = _differ("scopes", counts.get(me.scope, 0), len(stage.alive(me)))
     return Done(None, wrong=(*wrong, *(f"scopes lists {path!r}" for path in outside)))
 

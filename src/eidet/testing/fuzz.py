@@ -18,7 +18,7 @@ from .moves import Done, Move, Stage
 from .seen import LogLines, scopes_told, strings
 from .tenants import Tenant, tenants_of
 
-MOST: Final = 20  # leaks that are told before the game is given up
+_MOST: Final = 20  # leaks that are told before the game is given up
 READS: Final[tuple[Move, ...]] = (
     *(moves.recall, moves.recall, moves.context, moves.find, moves.get, moves.history, moves.detail),
     *(moves.review, moves.export, moves.preview_forget, moves.verify_forgotten),
@@ -65,9 +65,7 @@ class FuzzReport:
     def __str__(self) -> str:
         played = f"{self.operations:,} moves of {self.tenants} tenants (seed {self.seed})"
         leaks = "\n".join(map(str, self.leaks))
-        if leaks:
-            return f"{played}: {len(self.leaks)} leaks\n{leaks}"
-        return f"{played}: no leaks"
+        return f"{played}: {len(self.leaks)} leaks\n{leaks}" if leaks else f"{played}: no leaks"
 
 
 def leaks(
@@ -76,7 +74,7 @@ def leaks(
     tenants: int = 8,
     operations: int = 2000,
     seed: int = 0,
-    most: int = MOST,
+    most: int = _MOST,
 ) -> FuzzReport:
     """Plays on a memory that `make` opens (empty, and closed afterwards); what leaked is in the report.
 

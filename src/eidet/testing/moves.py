@@ -16,12 +16,12 @@ from ..memory import Memory
 from ..upkeep import WORKS
 from .tenants import Tenant
 
-TOPICS: Final = ("the garden", "a train to Lisbon", "the blue door", "a cup of tea", "the invoice of May")
-SESSIONS: Final = ("s1", "s2")  # every tenant has the same
-SHARED: Final = ("shared-1", "shared-2", "k' OR 1=1")  # ids that several tenants use
-MANY: Final = 100_000
-DAY: Final = 86_400.0
-EVERY: Final = Where(trust=tuple(Trust))
+_TOPICS: Final = ("the garden", "a train to Lisbon", "the blue door", "a cup of tea", "the invoice of May")
+_SESSIONS: Final = ("s1", "s2")  # every tenant has the same
+_SHARED: Final = ("shared-1", "shared-2", "k' OR 1=1")  # ids that several tenants use
+_MANY: Final = 100_000
+_DAY: Final = 86_400.0
+_EVERY: Final = Where(trust=tuple(Trust))
 
 
 @dataclass(slots=True)
@@ -48,31 +48,29 @@ class Stage:
     def any_id(self, me: Tenant) -> str:
         """Mine, somebody else's, or one that several have."""
         whose = self.random.choice((me, self.other(me)))
-        id: str = self.random.choice((*self.ids.get(whose.scope, ())[-12:], *SHARED))
+        id: str = self.random.choice((*self.ids.get(whose.scope, ())[-12:], *_SHARED))
         self.tried.setdefault(me.scope, set()).add(id)
         return id
 
     def alive(self, me: Tenant) -> list[Record]:
-        return self.memory.find(EVERY, scope=me.scope, limit=MANY)
+        return self.memory.find(_EVERY, scope=me.scope, limit=_MANY)
 
     def text(self, me: Tenant) -> str:
         return (
-            f"{me.name} spoke of {self.random.choice(TOPICS)}, {me.bait} and {me.secret} "
+            f"{me.name} spoke of {self.random.choice(_TOPICS)}, {me.bait} and {me.secret} "
             f"{self.random.randrange(1000)}"
         )
 
     def question(self, me: Tenant) -> str:
         """About what others have, in words that only their records have beside the shared ones."""
         other = self.random.choice((me, self.other(me)))
-        asked = (f"what about {self.random.choice(TOPICS)}?", f"{other.bait}", f"what did {other.name} say?",
-                 f'"{other.bait}" near {self.random.choice(TOPICS)}', "everything")  # fmt: skip
+        asked = (f"what about {self.random.choice(_TOPICS)}?", f"{other.bait}", f"what did {other.name} say?",
+                 f'"{other.bait}" near {self.random.choice(_TOPICS)}', "everything")  # fmt: skip
         return self.random.choice(asked)
 
     def note(self, me: Tenant, records: Record | list[Record], *, made: bool = True) -> Any:
         """Keeps the ids of what a tenant has; names that others may give, too, were not `made` for it."""
-        ids = []
-        for one in records if isinstance(records, list) else [records]:
-            ids.append(one.id)
+        ids = [one.id for one in (records if isinstance(records, list) else [records])]
         self.ids.setdefault(me.scope, []).extend(ids)
         if made:
             self.made.setdefault(me.scope, []).extend(ids)
@@ -94,7 +92,7 @@ def _details(stage: Stage, me: Tenant) -> dict[str, Any]:
     pick = stage.random
     return {
         "scope": me.scope,
-        "session": pick.choice((*SESSIONS, None)),
+        "session": pick.choice((*_SESSIONS, None)),
         "who": pick.choice((me.name, "user", None)),
         "agent": pick.choice((f"agent {me.secret}", "agent", None)),
         "source": pick.choice((f"source {me.secret}", None)),
@@ -116,13 +114,13 @@ def remember(stage: Stage, me: Tenant) -> Done:
 def remember_messages(stage: Stage, me: Tenant) -> Done:
     turns = [Message(role="user", content=stage.text(me), name=me.name),
              Message(role="assistant", content=stage.text(me))]  # fmt: skip
-    session = stage.random.choice(SESSIONS)
+    session = stage.random.choice(_SESSIONS)
     return Done(stage.note(me, stage.memory.remember(turns, scope=me.scope, session=session)))
 
 
 def remember_named(stage: Stage, me: Tenant) -> Done:
     """Under an id or a key that others use, too."""
-    id, text = stage.random.choice(SHARED), stage.text(me)
+    id, text = stage.random.choice(_SHARED), stage.text(me)
     if stage.random.random() < 0.5:
         return Done(stage.note(me, stage.memory.remember(text, scope=me.scope, id=id), made=False))
     return Done(stage.note(me, stage.memory.remember(text, scope=me.scope, key=id), made=False))
@@ -143,11 +141,11 @@ def _filter(stage: Stage, me: Tenant) -> Where | None:
         Where(some=(Where(scope=other.reach(False)), Where(importance_min=0.0))),
         Where(ids=(stage.any_id(me), stage.any_id(me))),
         Where(who=other.name),
-        Where(session=SESSIONS[0]),
+        Where(session=_SESSIONS[0]),
         Where(conditions=(Condition("meta.n", "exists"),)),
         ~Where(scope=me.reach(False)),
         Where(never=(Where(who=me.name),)),
-        EVERY,
+        _EVERY,
     )
     return stage.random.choice(ways)
 
@@ -177,7 +175,7 @@ def context(stage: Stage, me: Tenant) -> Done:
 def find(stage: Stage, me: Tenant) -> Done:
     below = stage.random.random() < 0.3
     order = stage.random.choice(("-occurred", "created", "importance", "-uses"))
-    found = stage.memory.find(_filter(stage, me), scope=me.reach(below), order=order, limit=MANY)
+    found = stage.memory.find(_filter(stage, me), scope=me.reach(below), order=order, limit=_MANY)
     return Done(found, below)
 
 
@@ -262,11 +260,11 @@ def mark(stage: Stage, me: Tenant) -> Done:
 
 
 def review(stage: Stage, me: Tenant) -> Done:
-    return Done(stage.memory.trust.review(scope=me.scope, limit=MANY))
+    return Done(stage.memory.trust.review(scope=me.scope, limit=_MANY))
 
 
 def end_session(stage: Stage, me: Tenant) -> Done:
-    made = stage.memory.upkeep.end_session(stage.random.choice(SESSIONS), scope=me.scope)
+    made = stage.memory.upkeep.end_session(stage.random.choice(_SESSIONS), scope=me.scope)
     return Done(stage.note(me, made, made=False))
 
 
@@ -274,7 +272,7 @@ def maintain(stage: Stage, me: Tenant) -> Done:
     newest = max((record.created for record in stage.alive(me)), default=0.0)
     done = stage.memory.upkeep.maintain(
         me.reach(False),
-        now=newest + stage.random.choice((0, 7, 40, 400)) * DAY + 1,
+        now=newest + stage.random.choice((0, 7, 40, 400)) * _DAY + 1,
         dry_run=stage.random.random() < 0.3,
         only=stage.random.choice((None, "move", "merge", "summarise", "expire", stage.random.choice(WORKS))),
         archive=stage.folder / f"archive{stage.tenants.index(me)}",
@@ -287,9 +285,7 @@ def unarchive(stage: Stage, me: Tenant) -> Done:
     """From an archive of somebody else, confined to my scope."""
     whose = stage.random.choice((me, stage.other(me)))
     folder = stage.folder / f"archive{stage.tenants.index(whose)}"
-    if not folder.exists():
-        return Done()
-    return Done(stage.memory.upkeep.unarchive(folder, scope=me.scope))
+    return Done() if not folder.exists() else Done(stage.memory.upkeep.unarchive(folder, scope=me.scope))
 
 
 def export(stage: Stage, me: Tenant) -> Done:
@@ -303,9 +299,7 @@ def export(stage: Stage, me: Tenant) -> Done:
 
 def load(stage: Stage, me: Tenant) -> Done:
     path = stage.exports.get(me.scope)
-    if path is None:
-        return Done()
-    return Done(stage.memory.load(path))
+    return Done() if path is None else Done(stage.memory.load(path))
 
 
 def rebuild(stage: Stage, me: Tenant) -> Done:

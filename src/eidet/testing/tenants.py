@@ -11,7 +11,7 @@ from unicodedata import normalize
 from ..core.errors import BadInput
 from ..core.scope import Scope
 
-SCOPES: Final = (
+_SCOPES: Final = (
     "a",
     "a/b",
     "ab",
@@ -105,7 +105,7 @@ def tenants_of(count: int, random: Random) -> list[Tenant]:
 
 
 def _scopes() -> Iterator[str]:
-    yield from SCOPES
+    yield from _SCOPES
     number = 0
     while True:
         yield f"tenant{number}"

@@ -6,51 +6,157 @@ One place (`run`) makes the changes, a batch at a time, each only if its record 
     tier_plan.py     expire, forget, promote, move              tier_form.py   what a tier shows and keeps
     retain.py        policies: keep, archive, delete after days
     consolidate.py   repetitions, episodes, facts               archive.py     where the forgotten are kept
-    planned.py       what a planner asks for
     model_facts.py   facts that a language model reads          fact_reading.py   how it is asked, and checked
     run.py           walks the store and makes the changes      worker.py      the same in the background
-    curve.py, fit.py, importance.py, summary.py, clusters.py, echo.py …: what they judge by
+    curve.py, importance.py, summary.py, echo.py …: what they judge by
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
-from ..core.lazy_names import lazy_names
+from ..core.arguments import check_texts
+from ..core.errors import BadInput
+from ..core.record import Record, Trust
 
-__all__ = [
-    "HOLD",
-    "PINNED",
-    "WORKS",
-    "Ask",
-    "Change",
-    "Drop",
-    "Maintained",
-    "Noted",
-    "Stay",
-    "Write",
-    "is_aside",
-    "is_protected",
-    "resting_time",
-    "works_of",
-]
+WORKS: Final = (
+    *("expire", "retain", "forget", "merge", "weigh", "promote", "move"),
+    *("summarise", "consolidate", "read_facts"),
+)
 
-if TYPE_CHECKING:
-    from .planned import (
-        HOLD,
-        PINNED,
-        WORKS,
-        Ask,
-        Change,
-        Drop,
-        Maintained,
-        Noted,
-        Stay,
-        Write,
-        is_aside,
-        is_protected,
-        resting_time,
-        works_of,
-    )
-else:
-    __getattr__ = lazy_names(__name__, {"planned": tuple(__all__)})
+# What upkeep would do and what it did, in the words of a person.
+_SAYS: Final[dict[str, tuple[str, str]]] = {
+    "expire": ("expire {}", "expired {}"),
+    "retain": ("delete {} by retention", "deleted {} by retention"),
+    "stays": ("leave {} alone", "left {} alone"),
+    "forget": ("forget {}", "forgot {}"),
+    "merge": ("merge {}", "merged {}"),
+    "weigh": ("weigh {}", "weighed {}"),
+    "promote": ("promote {}", "promoted {}"),
+    "move": ("move {}", "moved {}"),
+    "summarise": ("summarise {}", "summarised {}"),
+    "consolidate": ("consolidate {}", "consolidated {}"),
+    "read_facts": ("read the facts of {}", "read the facts of {}"),
+}
+
+PINNED: Final = "pinned"
+HOLD: Final = "hold"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """Write `record`: instead of one that was read, or as a new one.
+
+    With `recast`, what it says stays the same and only tier and level differ (as `record` has them).
+    """
+
+    what: str
+    record: Record
+    because: str
+    instead: Record | None = None
+    recast: bool = False
+    absorbs: tuple[Record, ...] = ()  # deleted once it is written; their uses are added to its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop:
+    """Delete `record`, after it was archived if that is asked for."""
+
+    what: str
+    record: Record
+    because: str
+    archive: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """Make one record of several: an LLM may word it, the rules can. `record` lacks only its text."""
+
+    what: str
+    record: Record
+    sources: tuple[Record, ...]
+    because: str
+    rules: str = ""  # the text by the rules, where the planner knows it already
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stay:
+    """Leave `record` alone, and tell why: something wanted it gone."""
+
+    what: str
+    record: Record
+    because: str
+
+
+Change = Write | Drop | Ask | Stay
+
+
+class Noted(NamedTuple):
+    """A change in a few words: `move default/0651…: not used for 40 days`."""
+
+    what: str
+    scope: str
+    id: str
+    because: str
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.scope}/{self.id}: {self.because}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maintained:
+    """What upkeep did, or would do (`dry_run`).
+
+    `counts` are by what was done; `changes` tells each, as many as were to be told. `skipped` were
+    changed by somebody else meanwhile. `failed` says what could not be done; the rest went on.
+    """
+
+    dry_run: bool = False
+    examined: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    changes: tuple[Noted, ...] = ()
+    skipped: int = 0
+    failed: tuple[str, ...] = ()
+    archived: int = 0
+    freed_bytes: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        for what, count in self.counts.items():
+            would, did = _SAYS.get(what, (f"{what} {{}}", f"{what} {{}}"))
+            parts.append((would if self.dry_run else did).format(f"{count:,}"))
+        if not parts:
+            return f"nothing to do ({self.examined:,} examined)"
+        if self.archived:
+            parts.append(f"archived {self.archived:,}")
+        before = "would " if self.dry_run else ""
+        return f"{before}{', '.join(parts)} ({self.examined:,} examined)"
+
+
+def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
+    if only is None:
+        return WORKS
+    if isinstance(only, str):
+        only = [only]
+    chosen = set(check_texts(only, "only"))
+    if unknown := chosen - set(WORKS):
+        raise BadInput(f"unknown upkeep steps {sorted(unknown)}; there are {', '.join(WORKS)}")
+    return tuple(work for work in WORKS if work in chosen)
+
+
+def is_protected(record: Record) -> bool:
+    """Whether upkeep leaves it alone: somebody pinned it, or the law holds it."""
+    return record.state.is_protected
+
+
+def is_aside(record: Record) -> bool:
+    """Whether it is in quarantine: upkeep makes nothing of it until somebody has approved it."""
+    return record.trust is Trust.QUARANTINED
+
+
+def resting_time(record: Record) -> float:
+    """Since when it lies unused: it was made then, or used last."""
+    return record.created if record.last_used is None else max(record.created, record.last_used)

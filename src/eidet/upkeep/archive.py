@@ -26,7 +26,7 @@ from ..store.export_file import read_export, verify_export, write_export
 from ..store.traits import home_of
 
 SETTING: Final = "archives"  # of a store: the folders and buckets it was given
-CLAIMS: Final = "archive_claims"  # of a store: by its owner, the other owners whose pieces are its own
+_CLAIMS: Final = "archive_claims"  # of a store: by its owner, the other owners whose pieces are its own
 OWNER: Final = "owner"  # in a manifest: which store archived the piece, and where it was then
 _MACHINE: Final = Path("/etc/machine-id")
 ABOUT: Final = (
@@ -263,13 +263,13 @@ def claim_pieces(store: Store, archive: Archive) -> int:
     foreign = [str(manifest.get(OWNER)) for manifest in manifests if not ours.has(manifest)]
     if foreign:
         owners = sorted({*claims.get(ours.name, ()), *foreign})
-        verbs.set_settings(store, {CLAIMS: dump_json({ours.name: owners})})
+        verbs.set_settings(store, {_CLAIMS: dump_json({ours.name: owners})})
     note_archive(store, archive)
     return len(foreign)
 
 
 def _read_claims(store: Store) -> dict[str, list[str]]:
-    claims: dict[str, list[str]] = json.loads(verbs.get_setting(store, CLAIMS) or "{}")
+    claims: dict[str, list[str]] = json.loads(verbs.get_setting(store, _CLAIMS) or "{}")
     return claims
 
 
@@ -302,9 +302,7 @@ def _read_places(store: Store) -> list[str]:
 
 def _absolute(place: str | Path) -> str:
     named = str(place)
-    if _is_remote(named):
-        return named
-    return str(Path(named).expanduser().absolute())
+    return named if _is_remote(named) else str(Path(named).expanduser().absolute())
 
 
 def _to_disk(path: Path) -> None:

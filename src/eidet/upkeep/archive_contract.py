@@ -21,7 +21,7 @@ from ..core.scope import Scope
 from ..store.contract import FULL, NOW, catch, fact, ids
 from .archive import Archive, ErasableArchive, may_hold, select
 
-SAID: Final = {"embedder": "e", "analyzer": "a", "exported": NOW}
+_SAID: Final = {"embedder": "e", "analyzer": "a", "exported": NOW}
 GONE: Final = NOW + 60
 
 
@@ -59,7 +59,7 @@ class ArchiveContract:
             self._folder.cleanup()
 
     def keep(self, *records: Record, now: float = NOW) -> str:
-        return self.archive.keep(records, dict(SAID), now=now)
+        return self.archive.keep(records, dict(_SAID), now=now)
 
     def test_an_archive_that_was_never_written_holds_nothing(self) -> None:
         assert self.archive.names() == []
@@ -76,7 +76,7 @@ class ArchiveContract:
 
     def test_a_manifest_tells_what_was_said_and_how_many(self) -> None:
         manifest = self.archive.manifest(self.keep(fact("x"), fact("y")))
-        assert {name: manifest[name] for name in SAID} == SAID
+        assert {name: manifest[name] for name in _SAID} == _SAID
         assert (manifest["count"], manifest["archived"]) == (2, NOW)
 
     def test_a_manifest_tells_what_need_not_be_read(self) -> None:
@@ -117,7 +117,7 @@ class ArchiveContract:
         (left,) = self.archive.names()
         assert list(self.archive.read(left)) == [replace(FULL, seq=0)]
         manifest = self.archive.manifest(left)
-        assert {name: manifest[name] for name in SAID} == SAID
+        assert {name: manifest[name] for name in _SAID} == _SAID
         assert manifest["count"] == 1
         assert not may_hold(manifest, ids={"x"})
 

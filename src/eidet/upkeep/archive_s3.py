@@ -27,8 +27,8 @@ from .bucket import Bucket, BucketPlace, Taken
 
 log: logging.Logger = logging.getLogger("eidet")
 
-TRIES: Final = 5  # of a change that somebody else's came before
-OF_OBJECTS: Final = ("eidet", "format", "count", "archived", "object", "bytes", "sha256", *ABOUT)
+_TRIES: Final = 5  # of a change that somebody else's came before
+_OF_OBJECTS: Final = ("eidet", "format", "count", "archived", "object", "bytes", "sha256", *ABOUT)
 _MANIFEST = re.compile(r"(archive-[0-9a-f]+)\.json")
 _LINES = re.compile(r"(archive-[0-9a-f]+)-[0-9a-f]{16}\.jsonl\.gz")
 
@@ -71,7 +71,7 @@ class S3Archive:
         The manifest is changed only if it is the one that was read; else all is looked at again.
         """
         del now
-        for _ in range(TRIES):
+        for _ in range(_TRIES):
             try:
                 return self._expunge(name, gone)
             except Taken:
@@ -157,7 +157,7 @@ class S3Archive:
         if len(kept) == len(records):
             return 0
         if kept:
-            said = {k: v for k, v in manifest.items() if k not in OF_OBJECTS or k == "archived"}
+            said = {k: v for k, v in manifest.items() if k not in _OF_OBJECTS or k == "archived"}
             self._write_instead(name, self._write_lines(name, kept, said), etag)
         else:
             self._bucket.delete(f"{name}.json", if_it_is=etag)

@@ -14,9 +14,9 @@ from ..core.errors import Conflict, EidetError, Misconfigured, MissingExtra, Not
 from ..net.retry import Busy, OutcomeUnknown, Retrier, RetryPolicy
 from ..net.url import Options
 
-EXAMPLE: Final = "s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1"
-TRIES: Final = 4  # that fit into the deadline of a call if the server says nothing
-PIECE: Final = 1 << 18
+_EXAMPLE: Final = "s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1"
+_TRIES: Final = 4  # that fit into the deadline of a call if the server says nothing
+_PIECE: Final = 1 << 18
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _OPTIONS: Final = ("endpoint", "region", "deadline")
 _SLOWER: Final = ("SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded")
@@ -82,8 +82,8 @@ class BucketPlace:
         """`s3://bucket/prefix?endpoint=http://…`; `Misconfigured` if it is not like that."""
         parts = urlsplit(url)
         if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc):
-            raise Misconfigured(f"the address of an archive, {url!r}, names no bucket: {EXAMPLE}")
-        options = Options.parse(parts.query, hint=EXAMPLE)
+            raise Misconfigured(f"the address of an archive, {url!r}, names no bucket: {_EXAMPLE}")
+        options = Options.parse(parts.query, hint=_EXAMPLE)
         options.check_known(_OPTIONS)
         prefix = unquote(parts.path).strip("/")
         return cls(
@@ -95,16 +95,13 @@ class BucketPlace:
         )
 
     def __str__(self) -> str:
-        if self.endpoint:
-            end = f"?endpoint={self.endpoint}"
-        else:
-            end = ""
+        end = f"?endpoint={self.endpoint}" if self.endpoint else ""
         return f"s3://{self.bucket}/{self.prefix}{end}"
 
 
 def _endpoint(said: str | None) -> str | None:
     if said and not said.startswith(("http://", "https://")):
-        raise Misconfigured(f"an endpoint must begin with http:// or https://, not {said!r}: {EXAMPLE}")
+        raise Misconfigured(f"an endpoint must begin with http:// or https://, not {said!r}: {_EXAMPLE}")
     return said or None
 
 
@@ -120,7 +117,7 @@ class Bucket:
         chosen = retry_policy or RetryPolicy(deadline_seconds=place.deadline_seconds or 30.0)
         self.place = place
         self.retrier: Retrier = Retrier(str(place), chosen)
-        self._try_seconds = chosen.deadline_seconds / TRIES
+        self._try_seconds = chosen.deadline_seconds / _TRIES
 
     def put(self, key: str, body: bytes, *, sha256: str, instead_of: str | None = None) -> str:
         """Writes a new object, or one in place of that with the etag; its etag. `Taken` if it is not so."""
@@ -136,7 +133,7 @@ class Bucket:
 
     def get(self, key: str) -> Object:
         def read(found: Mapping[str, Any]) -> Object:
-            body = b"".join(iter(lambda: found["Body"].read(PIECE), b""))
+            body = b"".join(iter(lambda: found["Body"].read(_PIECE), b""))
             if len(body) != found["ContentLength"]:
                 raise _CutShort("its end")
             return Object(body, found["ETag"], found["Metadata"].get("sha256", ""))
@@ -165,11 +162,7 @@ class Bucket:
 
     def _versions(self, key: str) -> list[str]:
         found = self._list_pages("list_object_versions", key, ("Versions", "DeleteMarkers"))
-        result = []
-        for one in found:
-            if one["Key"] == self.place.prefix + key:
-                result.append(one["VersionId"])
-        return result
+        return [one["VersionId"] for one in found if one["Key"] == self.place.prefix + key]
 
     def keys(self, start: str = "") -> Iterator[str]:
         """By name, those that begin so."""
@@ -261,7 +254,7 @@ def _refusal(told: Mapping[str, Any], place: BucketPlace, key: str | None, words
     if code == "PreconditionFailed" or status == 412:
         return Taken(f"{place}: {key} was changed by another writer in the meantime")
     if code == "NoSuchBucket":
-        return Misconfigured(f"there is no bucket {place.bucket!r}: create it, or name another ({EXAMPLE})")
+        return Misconfigured(f"there is no bucket {place.bucket!r}: create it, or name another ({_EXAMPLE})")
     if status == 404:
         return NotFound(f"{place} has no {key}")
     if code in _BARRED or status == 403:

@@ -6,31 +6,35 @@ tests holds the two together.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from ..core.record import Tier, kind_of
+from ..core.record import Record, Tier, kind_of
+from ..core.scope import Scope
 from ..core.settings import Retention, Upkeep
 from ..core.validate import EARLIEST, LATEST
 from ..core.where import Condition, Where
+from ..store import Store, verbs
+from . import resting_time
 from .curve import DAY
-from .tier_plan import DUE, LEVELS, Bounds
+from .tier_plan import DUE, LEVELS, Bounds, Rested, crowd_bound
 
-EVERYTHING: Final = Where()
+_EVERYTHING: Final = Where()
 _ROUNDING: Final = 1.0  # seconds that a limit is set wider: planners divide where a filter subtracts
 _BANDS: Final = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 0.9), (0.9, 1.0))  # of importance
 _NEVER_USED: Final = Where(conditions=(Condition("record.last_used", "exists", False),))
 
-Narrow = Callable[[float, Upkeep, Bounds], Iterator[Where]]
+_Narrow = Callable[[float, Upkeep, Bounds], Iterator[Where]]
 
 
 def candidates(works: Iterable[str], now: float, settings: Upkeep, bounds: Bounds) -> Where | None:
     """What the works could change in a scope; None where that is nothing."""
     some = tuple(chain.from_iterable(_NARROW[work](now, settings, bounds) for work in works))
-    if EVERYTHING in some:
-        return EVERYTHING
+    if _EVERYTHING in some:
+        return _EVERYTHING
     if some:
         return Where(some=some)
     return None
@@ -49,14 +53,9 @@ def _retain(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
 
 
 def _older(policy: Retention, now: float) -> Iterator[Where]:
-    until = None
-    if policy.days is not None:
-        until = _ago(now, policy.days)
+    until = _ago(now, policy.days) if policy.days is not None else None
     if until is not None:
-        if policy.kinds is None:
-            kinds = None
-        else:
-            kinds = tuple(map(kind_of, policy.kinds))
+        kinds = None if policy.kinds is None else tuple(map(kind_of, policy.kinds))
         occurred = policy.since == "occurred"
         yield Where(kinds=kinds, until=until) if occurred else Where(kinds=kinds, created_until=until)
 
@@ -64,7 +63,7 @@ def _older(policy: Retention, now: float) -> Iterator[Where]:
 def _forget(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
     del now, bounds
     if settings.forget_below:
-        yield EVERYTHING  # a curve of uses, age and importance: no column tells it
+        yield _EVERYTHING  # a curve of uses, age and importance: no column tells it
 
 
 def _promote(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
@@ -112,9 +111,7 @@ def _filter_by_age(days: float, now: float) -> Iterator[Where]:
 def _ago(now: float, days: float) -> float | None:
     """So many days ago, a moment later; None if that is before all times."""
     then = now - days * DAY + _ROUNDING
-    if then >= EARLIEST:
-        return min(then, LATEST)
-    return None
+    return min(then, LATEST) if then >= EARLIEST else None
 
 
 def resting(until: float) -> Where:
@@ -123,10 +120,73 @@ def resting(until: float) -> Where:
     return Where(created_until=until, some=(_NEVER_USED, rested))
 
 
-_NARROW: Final[Mapping[str, Narrow]] = {
+_NARROW: Final[Mapping[str, _Narrow]] = {
     "expire": _expire,
     "retain": _retain,
     "forget": _forget,
     "promote": _promote,
     "move": _move,
 }
+
+
+# What planners must know of a whole scope.
+
+
+PAGE: Final = 2_000  # records read at once: a page of the store is found by looking along all of the scope
+_SOME: Final = 200  # records of a crowded tier that are read at first
+
+
+def bounds_of(
+    store: Store, scope: str, settings: Upkeep, give_way: Callable[[], None] = lambda: None
+) -> Bounds:
+    """Of a tier that has too many records, about as many as are too many are read; of others none."""
+    place = Scope(scope)
+    limits = {Tier.SHORT: settings.short_entries, Tier.MIDDLE: settings.middle_entries}
+    held: Counter[str] = Counter()
+    if any(limit is not None for limit in limits.values()):
+        for (_, tier), count in verbs.count_kinds(store, Where(scope=place)).items():
+            held[tier] += count
+    crowded: dict[Tier, Rested] = {}
+    for tier, limit in limits.items():
+        if limit is not None and held[tier] > limit:
+            bound = _find_bound(store, Where(scope=place, tiers=(tier,)), held[tier], limit, give_way)
+            crowded |= {tier: bound} if bound is not None else {}
+    newest = None
+    if settings.short_steps is not None or settings.middle_steps is not None:
+        newest = next((r.step for r in store.find(Where(scope=place), order="-step", limit=1)), None)
+    return Bounds(crowded=crowded, newest_step=newest)
+
+
+def _find_bound(
+    store: Store, where: Where, held: int, limit: int, give_way: Callable[[], None]
+) -> Rested | None:
+    """Where most of a tier is too many, all of it is read as it lies: to sort it would cost more."""
+    over = held - limit
+    if 2 * over < held:
+        return crowd_bound(_by_created(store, where, over), over)
+    rested: list[Rested] = []
+    for page in read_pages(store, where, _SOME):
+        give_way()
+        rested += [(resting_time(record), record.seq) for record in page]
+    rested.sort()
+    return rested[min(over, len(rested)) - 1] if rested else None
+
+
+def read_pages(store: Store, where: Where, size: int) -> Iterator[list[Record]]:
+    """What matches of one scope now, by rising seq; what changes or goes before it is read is left out.
+
+    Looks through the scope once. To find one page after the other would look through it for each.
+    """
+    assert where.scope is not None
+    path, seqs = where.scope.path, store.match(where)
+    for start in range(0, len(seqs), size):
+        found = store.read(path, seqs[start : start + size])
+        yield [record for record in found if record is not None]
+
+
+def _by_created(store: Store, where: Where, first: int) -> Iterator[Record]:
+    """The oldest first, in pages that grow: each is found by looking at all that match."""
+    offset, size = 0, max(2 * first, _SOME)
+    while page := store.find(where, order="created", limit=size, offset=offset):
+        yield from page
+        offset, size = offset + len(page), 2 * size

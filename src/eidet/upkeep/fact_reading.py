@@ -75,7 +75,7 @@ def read_facts_with(
     return consult_or_fall_back(
         llm,
         Request(prompt=prompt, system=SYSTEM, schema=SCHEMA, max_tokens=2048, purpose=PURPOSE),
-        read=_Checker(read_text, said, language).statements,
+        read=_Checker(read_text, said).statements,
         otherwise=lambda: read_facts(text, said=said, language=language),
     )
 
@@ -86,16 +86,11 @@ class _Checker:
 
     text: str
     said: datetime
-    language: str
 
     def statements(self, answer: Answer) -> tuple[Statement, ...]:
         value: Any = answer.value
-        found: list[Statement] = []
-        for row in value["facts"][:_MOST]:
-            statement = self._statement(row)
-            if statement is not None and statement not in found:
-                found.append(statement)
-        return tuple(found)
+        found = dict.fromkeys(map(self._statement, value["facts"][:_MOST]))
+        return tuple(statement for statement in found if statement is not None)
 
     def _statement(self, row: Mapping[str, Any]) -> Statement | None:
         relation = row["relation"].strip().lower().replace(" ", "_")
@@ -125,16 +120,12 @@ class _Checker:
             return _SPEAKER
         if pointed in _POINTING:
             return Mention(reference=Reference(pointed))
-        if not self._occurs(name, self.text):
-            return None
-        return Mention(name=name.strip())
+        return None if not self._occurs(name, self.text) else Mention(name=name.strip())
 
     def _sentence_of(self, name: str) -> SentenceWords | None:
         """The first sentence that has all words of an object."""
-        for sentence in split_words(self.text):
-            if self._occurs(name, sentence.sentence):
-                return sentence
-        return None
+        sentences = split_words(self.text)
+        return next((one for one in sentences if self._occurs(name, one.sentence)), None)
 
     def _occurs(self, name: str, text: str) -> bool:
         wanted = _WORD.findall(name.lower())

@@ -7,15 +7,23 @@ as not known. No single part leaves 0-1, so neither does the answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
+import numpy as np
+
 from ..core.errors import BadInput
+from ..core.record import Kind, Record
+from ..core.validate import Json
+from ..models.embed.quantise import first_rows
+from . import Change, Write, is_protected
+from .curve import DAY
 from .informativeness import telling
 
-TAGS: Final[Mapping[str, float]] = MappingProxyType(
+_TAGS: Final[Mapping[str, float]] = MappingProxyType(
     {
         "critical": 1.0,
         "important": 0.9,
@@ -49,16 +57,12 @@ def move_score(age: float, ttl: float | None, importance: float | None) -> float
     if lasts <= 0 or math.isinf(lasts):
         return 0.0
     spare = 1.0 - _clamp(_value_or(importance, 0.5))
-    if spare:
-        return lived / lasts * spare
-    return 0.0
+    return lived / lasts * spare if spare else 0.0
 
 
 def surprise(best_cosine: float | None) -> float | None:
     """How new something is: one minus the cosine with the nearest thing known; None where none is known."""
-    if best_cosine is None or math.isnan(best_cosine):
-        return None
-    return _clamp(1.0 - best_cosine)
+    return None if best_cosine is None or math.isnan(best_cosine) else _clamp(1.0 - best_cosine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +84,7 @@ class Weights:
     reward_scale: float = 5.0
     uses_scale: float = 5.0
     age_half_life_days: float = 30.0
-    tags: Mapping[str, float] = field(default_factory=lambda: TAGS)
+    tags: Mapping[str, float] = field(default_factory=lambda: _TAGS)
 
     def __post_init__(self) -> None:
         for name in ("content", "tagged", "reward", "surprise", "uses", "age"):
@@ -148,42 +152,110 @@ def _mean(parts: Mapping[str, float], weights: Weights) -> float:
 
 
 def _of_tags(tags: Iterable[str], weights: Weights) -> float | None:
-    known = []
-    for tag in tags:
-        if tag.casefold() in weights.tags:
-            known.append(weights.tags[tag.casefold()])
+    known = [weights.tags[tag.casefold()] for tag in tags if tag.casefold() in weights.tags]
     return max(map(_clamp, known), default=None)
 
 
 def _scale(value: float | None, scale: float) -> float | None:
-    if value is None or math.isnan(value):
-        return None
-    return _clamp(abs(value) / scale)
+    return None if value is None or math.isnan(value) else _clamp(abs(value) / scale)
 
 
 def _of_uses(uses: int | None, scale: float) -> float | None:
-    if uses is None:
-        return None
-    return 1.0 - scale / (scale + max(uses, 0))
+    return None if uses is None else 1.0 - scale / (scale + max(uses, 0))
 
 
 def _of_age(days: float | None, half_life: float) -> float | None:
-    if days is None or math.isnan(days):
-        return None
-    return _clamp(2.0 ** -(max(days, 0.0) / half_life))
+    return None if days is None or math.isnan(days) else _clamp(2.0 ** -(max(days, 0.0) / half_life))
 
 
 def _or_none(value: float) -> float | None:
-    if math.isnan(value):
-        return None
-    return _clamp(value)
+    return None if math.isnan(value) else _clamp(value)
 
 
 def _value_or(value: float | None, otherwise: float) -> float:
-    if value is None or math.isnan(value):
-        return otherwise
-    return value
+    return otherwise if value is None or math.isnan(value) else value
 
 
 def _clamp(value: float) -> float:
     return min(max(value, 0.0), 1.0)
+
+
+# Importance that nobody stated: from the content at first, from its life afterwards.
+
+
+_STEP: Final = 0.05  # smaller changes are not written
+_WINDOW: Final = 4_096
+
+
+def weigh_record(record: Record, weights: Weights = EVEN) -> Record:
+    """The record with the importance its content and metadata tell."""
+    value = _by_formula(record)
+    if value is None:
+        value = importance(record.text, tags=_tags(record.meta), reward=_number(record.data, "reward"),
+                           pinned=record.state.pinned is not None, weights=weights).value  # fmt: skip
+    return record.but(importance=value, state=record.state.but(weighed=True))
+
+
+def reweigh(records: Iterable[Record], now: float, width: int, weights: Weights = EVEN) -> Iterator[Change]:
+    """What use, age and surprise make of the importance of those that were weighed; states stay."""
+    walk = iter(records)
+    while window := sorted(islice(walk, _WINDOW), key=lambda record: (record.created, record.id)):
+        ours = [at for at, record in enumerate(window) if _is_ours(record)]
+        for at, new in zip(ours, surprises(window, ours, width), strict=True):
+            record = window[at]
+            value = importance(
+                record.whole.text,
+                tags=_tags(record.meta),
+                reward=_number(record.data, "reward"),
+                surprise=new,
+                uses=record.uses,
+                age_days=(now - record.occurred) / DAY,
+                weights=weights,
+            ).value
+            if abs(value - record.importance) >= _STEP:
+                yield _put(record, value, new)
+
+
+def _put(record: Record, value: float, new: float | None) -> Write:
+    known = f", surprise {new:.2f}" if new is not None else ""
+    because = f"importance {record.importance:.2f} becomes {value:.2f}: {record.uses} uses{known}"
+    return Write(
+        what="weigh", record=record.but(importance=value), because=because, instead=record, recast=True
+    )
+
+
+def surprises(window: Sequence[Record], wanted: Sequence[int], width: int) -> list[float | None]:
+    """How new each wanted record was against all before it in the window."""
+    if not wanted:
+        return []
+    rows = first_rows([record.vector for record in window], [record.level for record in window], width)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    nearest = (float((rows[:at] @ rows[at]).max()) if at else None for at in wanted)
+    return [surprise(cosine) for cosine in nearest]
+
+
+def _is_ours(record: Record) -> bool:
+    return record.state.weighed and not is_protected(record) and _by_formula(record) is None
+
+
+def _by_formula(record: Record) -> float | None:
+    """States and actions that tell their reward, health or change have formulas of their own."""
+    reward, health = _number(record.data, "reward"), _number(record.data, "health")
+    change = _number(record.data, "state_change")
+    if record.kind is Kind.ACTION and (reward, change) != (None, None):
+        return action_importance(reward, change)
+    if record.kind is Kind.STATE and (reward, health) != (None, None):
+        return state_importance(health, reward)
+    return None
+
+
+def _number(data: Json, name: str) -> float | None:
+    value = data.get(name) if isinstance(data, Mapping) else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _tags(meta: Mapping[str, Json]) -> list[str]:
+    tags = meta.get("tags", meta.get("tag", ()))
+    if isinstance(tags, str | list | tuple):
+        return [tag for tag in ([tags] if isinstance(tags, str) else tags) if isinstance(tag, str)]
+    return []

@@ -17,7 +17,7 @@ from ..text.sentences import sentences
 from ..text.stopwords import STOP_WORDS
 from ..text.words import tokens
 
-READ: Final = 4_000  # characters; what a text is about shows before that, and it bounds the cost
+_READ: Final = 4_000  # characters; what a text is about shows before that, and it bounds the cost
 
 
 def _words(text: str) -> frozenset[str]:
@@ -83,7 +83,7 @@ def telling(text: str) -> Informativeness:
     The weights follow what a logistic regression gave for turns that questions of two public sets were
     asked about; they are rounded, as both sets are English.
     """
-    text = text[:READ]
+    text = text[:_READ]
     words, spoken = tokens(text), sentences(text)
     if not words:
         return Informativeness(value=0.0, notes=("says nothing",))
@@ -116,11 +116,7 @@ def _names(sentence: str) -> list[str]:
     words = _WORD.findall(sentence)
     if len(words) <= 3 or sentence.isupper():
         return []
-    kept = []
-    for word in words[1:]:
-        if word[0].isupper() and len(word) > 1:
-            kept.append(word)
-    return kept
+    return [word for word in words[1:] if word[0].isupper() and len(word) > 1]
 
 
 def _share_of_questions(said: Sequence[str]) -> float:
@@ -130,13 +126,8 @@ def _share_of_questions(said: Sequence[str]) -> float:
 
 def _idle(words: Sequence[str]) -> float:
     """The share of small talk among the words that are no function words; of those alone, all."""
-    content = []
-    for word in words:
-        if word.partition("'")[0] not in STOP_WORDS["en"]:
-            content.append(word)
-    if content:
-        return sum(word in _SMALL_TALK for word in content) / len(content)
-    return 1.0
+    content = [word for word in words if word.partition("'")[0] not in STOP_WORDS["en"]]
+    return sum(word in _SMALL_TALK for word in content) / len(content) if content else 1.0
 
 
 def _much(count: int, half: float) -> float:

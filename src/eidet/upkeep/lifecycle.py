@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from . import Maintained
     from .archive import Archive
     from .run import Pause
-    from .service import Chore, Keeping
+    from .service import Keeping, UpkeepTask
     from .worker import Breaks, UpkeepWorker
 
-STEP: Final = 20  # records that the background changes at once: a few milliseconds
-LEASE_SECONDS: Final = 60.0
+_STEP: Final = 20  # records that the background changes at once: a few milliseconds
+_LEASE_SECONDS: Final = 60.0
 MOVES: Final = ("expire", "promote", "move")  # what insertions make due
 
 
@@ -64,18 +64,18 @@ class Life:
 
     # In the background.
 
-    def start(self, every: float, chore: Chore) -> UpkeepWorker:
+    def start(self, every: float, task: UpkeepTask) -> UpkeepWorker:
         """A worker for this memory; the one before it is stopped."""
         if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
             raise BadInput(f"every must be a number of seconds above 0, not {every!r}")
         from . import works_of
         from .worker import UpkeepWorker
 
-        works_of(chore.only)
+        works_of(task.only)
         if self._worker is not None:
             self._worker.stop()
         self._worker = UpkeepWorker(
-            partial(self._round, chore), every=every, foreground=self._parts.foreground
+            partial(self._round, task), every=every, foreground=self._parts.foreground
         )
         return self._worker
 
@@ -92,21 +92,21 @@ class Life:
     def _mover(self) -> UpkeepWorker:
         """The worker that runs, or else one that only moves what is due."""
         if self._worker is None or not (self._worker.running or self._worker.nudged):
-            from .service import Chore
+            from .service import UpkeepTask
             from .worker import UpkeepWorker
 
             self._worker = UpkeepWorker(
-                partial(self._round, Chore(only=MOVES)), every=None, foreground=self._parts.foreground
+                partial(self._round, UpkeepTask(only=MOVES)), every=None, foreground=self._parts.foreground
             )
         return self._worker
 
-    def _round(self, chore: Chore, breaks: Breaks) -> Maintained | None:
+    def _round(self, task: UpkeepTask, breaks: Breaks) -> Maintained | None:
         """One upkeep, unless another process is at it."""
         lease = _Lease(self._parts, self._owner, breaks)
         if not lease.renew():
             return None
-        chosen = chore.settings or self._parts.settings.upkeep
-        small = replace(chore, settings=replace(chosen, batch=min(chosen.batch, STEP)))
+        chosen = task.settings or self._parts.settings.upkeep
+        small = replace(task, settings=replace(chosen, batch=min(chosen.batch, _STEP)))
         try:
             return self.keeping.maintain(
                 small, now=self._parts.clock(), told=100, stops=lease, give_way=breaks.give_way
@@ -115,9 +115,7 @@ class Life:
             lease.give_back()
 
     def stats(self) -> dict[str, Any]:
-        if self._worker is None:
-            return {}
-        return {"upkeep": self._worker.stats()}
+        return {} if self._worker is None else {"upkeep": self._worker.stats()}
 
     def close(self) -> None:
         if self._worker is not None:
@@ -156,7 +154,7 @@ class Life:
         else:
             new = _unmark(record, record.state.but(**{mark: None}), there.expires)
         ends = mark == "hold" and not on
-        from ..write.put import put_records
+        from ..write.write_path import put_records
 
         return put_records(self._parts, [new], now=now, expect=record.version, by=by, releases=ends)[0]
 
@@ -174,10 +172,7 @@ class Life:
         self, drafts: Sequence[Draft], records: list[Record], there: Sequence[Record | None]
     ) -> list[Record]:
         """A next version of a pinned record stays pinned, unless its draft says otherwise."""
-        pins = {}
-        for old in there:
-            if old is not None and old.state.pinned is not None:
-                pins[old.id] = old.state.pinned
+        pins = {old.id: old.state.pinned for old in there if old is not None and old.state.pinned is not None}
         if not pins:
             return records
         pairs = zip(drafts, records, strict=True)
@@ -202,7 +197,7 @@ class Life:
     ) -> int:
         """What is `sought` as of `may_hold`; each goes `through` what every loaded record goes through."""
         from ..trust.seal.exports import archive_for, check_piece
-        from ..write.put import load_records
+        from ..write.write_path import load_records
         from .archive import about, archive_of, may_hold
 
         source = archive_for(self._parts.store, archive_of(archive or self._parts.settings.upkeep.archive))
@@ -249,7 +244,7 @@ class _Lease:
     def renew(self) -> bool:
         now = time.time()  # processes share this clock, whatever the memory is told
         self._renewed = now
-        return verbs.take_lease(self._parts.store, "upkeep", self._owner, now=now, until=now + LEASE_SECONDS)
+        return verbs.take_lease(self._parts.store, "upkeep", self._owner, now=now, until=now + _LEASE_SECONDS)
 
     def give_back(self) -> None:
         verbs.take_lease(self._parts.store, "upkeep", self._owner, now=time.time(), until=0.0)
@@ -257,4 +252,4 @@ class _Lease:
     def __call__(self) -> bool:
         if self._stops():
             return True
-        return time.time() - self._renewed > LEASE_SECONDS / 3 and not self.renew()
+        return time.time() - self._renewed > _LEASE_SECONDS / 3 and not self.renew()

@@ -7,6 +7,7 @@ revised text no longer states it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from ..core.record import Kind, Record, Trust, key_id
@@ -15,15 +16,15 @@ from ..core.state import NO_STATE
 from ..core.validate import local
 from ..core.where import Condition, Where
 from ..graph.names import name_key
-from ..graph.stored_statements import statements_of
 from ..graph.triple_data import triple_data
+from ..graph.updates import statements_of
 from ..models.llm import LLM
 from ..parts import Parts
 from ..store import verbs
 from ..text.facts import Statement, relation_of
 from ..write.ingest import STATING, Ingest
 from . import Ask, Change, Drop, Write
-from .bounds import PAGE
+from .candidates import PAGE
 from .fact_reading import read_facts_with
 
 WORK: Final = "read_facts"
@@ -34,14 +35,8 @@ READ: Final = tuple(trust for trust in Trust if trust is not Trust.QUARANTINED)
 
 def list_unread(found: Iterable[Statement], record: Record) -> list[Statement]:
     """What a model found in a record that the rules did not."""
-    known: set[tuple[str, str]] = set()
-    for statement in statements_of(record.terms):
-        known.add((statement.relation, name_key(statement.object.name)))
-    more: list[Statement] = []
-    for statement in found:
-        if (statement.relation, name_key(statement.object.name)) not in known:
-            more.append(statement)
-    return more
+    known = {(one.relation, name_key(one.object.name)) for one in statements_of(record.terms)}
+    return [one for one in found if (one.relation, name_key(one.object.name)) not in known]
 
 
 def phrase_statement(statement: Statement, record: Record) -> str:
@@ -86,21 +81,14 @@ class FactReadings:
     def note_progress(self) -> None:
         """Keeps how far the models came, once what they found is stored."""
         reached, self._reached = self._reached, {}
-        settings: dict[str, str] = {}
-        for scope, seq in reached.items():
-            settings[self._name_setting(scope)] = str(seq)
+        settings = {self._name_setting(scope): str(seq) for scope, seq in reached.items()}
         if settings:
             verbs.set_settings(self._parts.store, settings)
 
     def _list_new(self, scope: str, most: int, now: float) -> list[Record]:
         since = int(verbs.get_setting(self._parts.store, self._name_setting(scope)) or 0)
         where = Where(scope=Scope(scope), kinds=tuple(STATING), trust=READ, alive_at=now)
-        found: list[Record] = []
-        for record in verbs.scan(self._parts.store, where, after=since, batch=min(most, PAGE)):
-            found.append(record)
-            if len(found) == most:
-                break
-        return found
+        return list(islice(verbs.scan(self._parts.store, where, after=since, batch=min(most, PAGE)), most))
 
     def _name_setting(self, scope: str) -> str:
         """Under which name progress is kept; it tells nothing of the scope."""
@@ -119,10 +107,8 @@ class FactReadings:
     def _list_changes(
         self, record: Record, found: list[Statement], before: list[Record], now: float
     ) -> Iterator[Change]:
-        facts: dict[str, Record] = {}
-        for statement in found:
-            (fact,) = self._parts.key_ids.name_records([_make_fact(record, statement, now)])
-            facts[fact.id] = fact
+        made = self._parts.key_ids.name_records([_make_fact(record, one, now) for one in found])
+        facts = {fact.id: fact for fact in made}
         there = {fact.id for fact in before}
         for id, fact in facts.items():
             if id not in there:

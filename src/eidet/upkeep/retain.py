@@ -26,7 +26,7 @@ class Standing:
     kept: int = 0
 
 
-def covers(policy: Retention, record: Record) -> bool:
+def _covers(policy: Retention, record: Record) -> bool:
     return (policy.kinds is None or record.kind in policy.kinds) and holds_scope(policy.scope, record.scope)
 
 
@@ -38,10 +38,10 @@ def holds_scope(pattern: str, path: str) -> bool:
 
 
 def policy_for(policies: Sequence[Retention], record: Record) -> Retention | None:
-    return next((policy for policy in policies if covers(policy, record)), None)
+    return next((policy for policy in policies if _covers(policy, record)), None)
 
 
-def age_days(policy: Retention, record: Record, now: float) -> float:
+def _age_days(policy: Retention, record: Record, now: float) -> float:
     return (now - (record.occurred if policy.since == "occurred" else record.created)) / DAY
 
 
@@ -50,7 +50,7 @@ def is_kept(policies: Sequence[Retention], record: Record, now: float) -> bool:
     policy = policy_for(policies, record)
     if policy is None or policy.then != "keep":
         return False
-    return policy.days is None or age_days(policy, record, now) < policy.days
+    return policy.days is None or _age_days(policy, record, now) < policy.days
 
 
 def due(policies: Sequence[Retention], record: Record, now: float) -> Retention | None:
@@ -58,7 +58,7 @@ def due(policies: Sequence[Retention], record: Record, now: float) -> Retention 
     policy = policy_for(policies, record)
     if policy is None or policy.then == "keep" or policy.days is None:
         return None
-    if age_days(policy, record, now) >= policy.days:
+    if _age_days(policy, record, now) >= policy.days:
         return policy
     return None
 
@@ -70,12 +70,9 @@ def retain(
     for record in records if policies else ():
         if (policy := due(policies, record, now)) is None:
             continue
-        why = f"{policy}: {age_days(policy, record, now):.0f} days since it {_describe_since(policy)}"
+        why = f"{policy}: {_age_days(policy, record, now):.0f} days since it {_describe_since(policy)}"
         if is_protected(record):
-            if record.state.hold is not None:
-                held = "under a legal hold"
-            else:
-                held = "pinned"
+            held = "under a legal hold" if record.state.hold is not None else "pinned"
             yield Stay(what="stays", record=record, because=f"{held}, although due by {why}")
         elif policy.then == "archive" and not archive:
             yield Stay(what="stays", record=record, because=f"there is no archive, although due by {why}")
@@ -84,9 +81,7 @@ def retain(
 
 
 def _describe_since(policy: Retention) -> str:
-    if policy.since == "occurred":
-        return "happened"
-    return "was stored"
+    return "happened" if policy.since == "occurred" else "was stored"
 
 
 def standings(records: Iterable[Record], now: float, policies: Sequence[Retention]) -> list[Standing]:

@@ -23,16 +23,15 @@ from ..store.rules import Entombed, Held
 from ..write.reembed import batches
 from . import Ask, Change, Drop, Maintained, Noted, Stay, Write
 from .archive import Archive
-from .bounds import bounds_of, read_pages
-from .candidates import candidates
+from .candidates import bounds_of, candidates, read_pages
 from .curve import DAY
 from .tier_form import Forms
 from .tier_plan import PLANNERS, Bounds, plan
 
-BY: Final = "upkeep"  # as history tells it
-TRIM_BYTES: Final = 1 << 20
-PRUNED: Final = 500  # notes of the history that are removed at once
-Groups = Callable[[str, str], Iterator[Change]]  # work, scope
+_BY: Final = "upkeep"  # as history tells it
+_TRIM_BYTES: Final = 1 << 20
+_PRUNED: Final = 500  # notes of the history that are removed at once
+_Groups = Callable[[str, str], Iterator[Change]]  # work, scope
 Pause = Callable[[], bool]  # called between batches: may rest for a while; whether to stop
 GiveWay = Callable[[], None]  # called within a batch: may let those who ask go first
 Progress = Callable[[int, int], None]  # done, of how many
@@ -56,7 +55,7 @@ class UpkeepParts:
     store: Store
     forms: Forms
     write: Callable[..., list[Record]]
-    groups: Groups
+    groups: _Groups
     answer: Callable[[Ask], Write | None]
     archive: Archive | None
     manifest: dict[str, Any]
@@ -173,10 +172,7 @@ def _plan_scope(
     """The changes of a scope in batches, empty ones included: each is a moment to rest."""
     single = [work for work in works if work in PLANNERS]
     if single:
-        if "move" in single:
-            bounds = bounds_of(parts.store, scope, settings, parts.give_way)
-        else:
-            bounds = Bounds()
+        bounds = bounds_of(parts.store, scope, settings, parts.give_way) if "move" in single else Bounds()
         bounds = replace(bounds, retention=parts.retention)
         where = candidates(single, now, settings, bounds)
         if where is not None:
@@ -248,7 +244,7 @@ def _recast(parts: UpkeepParts, changes: Sequence[Write], tally: _Tally, now: fl
     forms = parts.forms.at_levels(tiered, levels)
     parts.give_way()
     made = verbs.rewrite_form(
-        parts.store, list(zip(read, forms, strict=True)), now=now, epoch=parts.epoch, by=BY
+        parts.store, list(zip(read, forms, strict=True)), now=now, epoch=parts.epoch, by=_BY
     )
     for change, new in zip(changes, made, strict=True):
         if new is None:
@@ -264,7 +260,7 @@ def _drop(parts: UpkeepParts, changes: Sequence[Drop], tally: _Tally, now: float
     if kept and parts.archive is not None:
         parts.archive.keep(kept, parts.manifest, now=now)
         tally.archived += len(kept)
-    gone = set(verbs.delete_unchanged(parts.store, [change.record for change in changes], now=now, by=BY))
+    gone = set(verbs.delete_unchanged(parts.store, [change.record for change in changes], now=now, by=_BY))
     for change in changes:
         if change.record.id in gone:
             tally.note(change)
@@ -276,18 +272,16 @@ def _write(parts: UpkeepParts, change: Change, tally: _Tally, now: float) -> Non
     put = parts.answer(change) if isinstance(change, Ask) else change
     if not isinstance(put, Write):
         return
-    expect = None
-    if put.instead is not None:
-        expect = put.instead.version
+    expect = put.instead.version if put.instead is not None else None
     try:
-        stored = parts.write([put.record], now=now, unique=True, expect=expect, by=BY)[0]
+        stored = parts.write([put.record], now=now, unique=True, expect=expect, by=_BY)[0]
     except (Conflict, Entombed, Held):  # somebody was first, or it was forgotten for good or is held
         tally.skipped += 1
         return
     if uses := sum(record.uses for record in put.absorbs):
         last = max(record.last_used or 0.0 for record in put.absorbs)
         verbs.add_uses(parts.store, {(stored.scope, stored.id): (uses, last)})
-    verbs.delete_unchanged(parts.store, put.absorbs, now=now, by=BY)
+    verbs.delete_unchanged(parts.store, put.absorbs, now=now, by=_BY)
     tally.note(replace(put, what=change.what), stored.id)
 
 
@@ -296,13 +290,13 @@ def _prune(store: Store, settings: Upkeep, now: float, stops: Pause) -> None:
     for days, dead in ((settings.moves_told_days, False), (settings.history_days, True)):
         if days is not None:
             before = now - days * DAY
-            while verbs.prune_history(store, before, dead=dead, most=PRUNED) and not stops():
+            while verbs.prune_history(store, before, dead=dead, most=_PRUNED) and not stops():
                 pass
 
 
 def _trim(store: Store, stops: Pause) -> int:
     freed = 0
-    while given := verbs.compact(store, TRIM_BYTES):
+    while given := verbs.compact(store, _TRIM_BYTES):
         freed += given
         if stops():
             break

@@ -25,7 +25,7 @@ from ..text.analysis import has_statements
 from ..trust.privacy.quarantine import trust_in
 from ..trust.seal.exports import archive_for
 from ..write.ingest import Ingest, embed_units
-from ..write.put import put_records
+from ..write.write_path import put_records
 from . import Ask, Change, Maintained, Write, works_of
 from .archive import (
     OWNER,
@@ -38,26 +38,26 @@ from .archive import (
     name_owner,
     note_archive,
 )
-from .bounds import PAGE
+from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
-from .fit import Fitted, accesses, fit, read_log
+from .curve import Fitted, accesses, fit, read_log
+from .importance import reweigh
 from .model_facts import FactReadings
 from .retain import Standing, standings, unkept
-from .reweigh import reweigh
 from .run import GiveWay, Pause, Progress, UpkeepParts, hurry, maintain, never
 from .summary import Passage, gist, summarise
 from .tier_form import Forms
 from .tier_plan import curve_of
 
-CHARS_A_TOKEN: Final = 8
-OWN: Final = (Trust.TRUSTED, Trust.USER)
-FOREIGN: Final = (Trust.TOOL, Trust.WEB, Trust.UNKNOWN)
-APPROVED: Final = (*OWN, *FOREIGN)
-PROMPT_CHARS: Final = 24_000
+_CHARS_A_TOKEN: Final = 8
+_OWN: Final = (Trust.TRUSTED, Trust.USER)
+_FOREIGN: Final = (Trust.TOOL, Trust.WEB, Trust.UNKNOWN)
+_APPROVED: Final = (*_OWN, *_FOREIGN)
+_PROMPT_CHARS: Final = 24_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chore:
+class UpkeepTask:
     """What one upkeep is asked to do; see `memory.upkeep.maintain`."""
 
     scope: Scope | None = None
@@ -84,7 +84,7 @@ class Keeping:
 
     def maintain(
         self,
-        chore: Chore,
+        task: UpkeepTask,
         *,
         now: float,
         dry_run: bool = False,
@@ -93,29 +93,26 @@ class Keeping:
         give_way: GiveWay = hurry,
         progress: Progress | None = None,
     ) -> Maintained:
-        """Does a chore, or says what it would do; `told` limits how many changes the answer lists."""
-        chosen = chore.settings or self._parts.settings.upkeep
-        archive = chore.archive
+        """Does a task, or says what it would do; `told` limits how many changes the answer lists."""
+        chosen = task.settings or self._parts.settings.upkeep
+        archive = task.archive
         if archive is None:
             archive = chosen.archive
         else:
             chosen = replace(chosen, archive=str(archive))
-        works = works_of(chore.only)
+        works = works_of(task.only)
         self._parts.binding.check_width()
         if not dry_run:
             self._parts.flush()
         with self._turn:
-            model = None if chore.llm is None else llm_of(chore.llm)
-            if dry_run:
-                epoch = self._parts.store.head().epoch
-            else:
-                epoch = self._parts.binding.epoch
+            model = None if task.llm is None else llm_of(task.llm)
+            epoch = self._parts.store.head().epoch if dry_run else self._parts.binding.epoch
             kept = self._archive(archive, dry_run=dry_run)
             self._readings.begin()
             done = maintain(
                 replace(self._needs(chosen, kept, model, now, epoch, dry_run), give_way=give_way),
                 chosen,
-                scope=chore.scope,
+                scope=task.scope,
                 now=now,
                 works=works,
                 dry_run=dry_run,
@@ -221,7 +218,7 @@ class Keeping:
         compared = (store.head(), settings.alike)
         if self._compared.get(scope) == compared:
             return
-        for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
+        for trust in (_OWN, _FOREIGN):  # a page of a stranger takes no place of what a user said
             ours = Where(scope=Scope(scope), kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
             facts = partial(verbs.scan, store, ours, batch=PAGE)
             periods = partial(self._find_periods, view=View(now=now))
@@ -254,7 +251,9 @@ class Keeping:
             case "summarise":
                 yield from self._episodes(place, settings, now)
             case "consolidate":
-                episodes = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
+                episodes = store.find(
+                    Where(scope=place, kinds=(Kind.EPISODE,), trust=_APPROVED, alive_at=now)
+                )
                 for ask in consolidate(episodes, settings, self._embed, now):
                     if self._parts.key_ids.read(scope, [ask.record.id])[0] is None:
                         yield ask
@@ -263,7 +262,7 @@ class Keeping:
                 yield from self._readings.plan(scope, llm, most=most, now=now, dry_run=dry_run)
 
     def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
-        messages = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)
+        messages = Where(scope=place, kinds=(Kind.MESSAGE,), trust=_APPROVED, alive_at=now)
         for session, talk in talks_of(verbs.scan(self._parts.store, messages, batch=PAGE)).items():
             episode = self._parts.key_ids.read(place.path, [episode_id(session)])[0]
             if because := due_for_episode(talk, episode, now, settings):
@@ -271,7 +270,7 @@ class Keeping:
 
     def _episode(self, scope: str, session: str, because: str, now: float) -> Ask:
         where = Where(
-            scope=Scope(scope), kinds=(Kind.MESSAGE,), session=session, trust=APPROVED, alive_at=now
+            scope=Scope(scope), kinds=(Kind.MESSAGE,), session=session, trust=_APPROVED, alive_at=now
         )
         # a scan misses none unseen: half of a talk is not to be told as all of it
         messages = sorted(
@@ -325,9 +324,7 @@ class Keeping:
 
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:
     """What is hardly longer than its gist is shown as it is: its original would take more than it saves."""
-    if len(text) <= CHARS_A_TOKEN * tokens:
-        return text
-    return gist(text, embed, tokens)
+    return text if len(text) <= _CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
 
 
 def _request(ask: Ask, settings: Upkeep) -> Request:
@@ -340,7 +337,7 @@ def _request(ask: Ask, settings: Upkeep) -> Request:
     }[ask.what]
     system = "You keep the memory of an agent. You add nothing that was not said."
     return Request(
-        prompt=f"{wish}\n\n{lines[-PROMPT_CHARS:]}", system=system, max_tokens=settings.episode_tokens * 3,
+        prompt=f"{wish}\n\n{lines[-_PROMPT_CHARS:]}", system=system, max_tokens=settings.episode_tokens * 3,
         purpose=ask.what,
     )  # fmt: skip
 

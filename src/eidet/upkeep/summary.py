@@ -6,7 +6,7 @@ repetition gains nothing. Sentences that tell something (`telling`) count more t
 Chosen greedily by gain per token; told in the order they were said.
 
 Cost: embedding all sentences, about 0.1 ms a sentence to see what it tells, one product of at most
-`TARGETS` by `CANDIDATES` vectors, and gains that are only computed when their turn comes.
+`_TARGETS` by `_CANDIDATES` vectors, and gains that are only computed when their turn comes.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from ..text.sentences import sentences
 from ..text.tokens import TokenCounter, counter_of, cut
 from .informativeness import telling
 
-Embed = Callable[[Sequence[str]], Vectors]
+_Embed = Callable[[Sequence[str]], Vectors]
 
-CANDIDATES: Final = 1_024  # sentences that may be chosen; of a longer text the best of every stretch
-TARGETS: Final = 4_096  # sentences that are to be covered; of a longer text every k-th
-LONGEST: Final = 2_000  # characters of a "sentence": beyond it (a table, a log) it is read in pieces
-GIST_TOKENS: Final = 48
-THRIFT: Final = 0.7  # how much length counts against a sentence: at 1 two-word sentences fill the summary
+_CANDIDATES: Final = 1_024  # sentences that may be chosen; of a longer text the best of every stretch
+_TARGETS: Final = 4_096  # sentences that are to be covered; of a longer text every k-th
+_LONGEST: Final = 2_000  # characters of a "sentence": beyond it (a table, a log) it is read in pieces
+_GIST_TOKENS: Final = 48
+_THRIFT: Final = 0.7  # how much length counts against a sentence: at 1 two-word sentences fill the summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class _Said:
 
 def summarise(
     passages: Iterable[Passage | str],
-    embed: Embed,
+    embed: _Embed,
     budget: int,
     counter: TokenCounter | Callable[[str], float] | None = None,
 ) -> Summary:
@@ -74,14 +74,11 @@ def summarise(
     A day is written where it changes. What fits as a whole is told as a whole. Where not even one
     sentence fits, the beginning of the best one is told; a budget of 0 gives the empty text.
     """
-    given = []
-    for passage in passages:
-        given.append(Passage(text=passage) if isinstance(passage, str) else passage)
+    given = [(Passage(text=passage) if isinstance(passage, str) else passage) for passage in passages]
     count = counter_of(counter)
-    sentences_said = []
-    for source, passage in enumerate(given):
-        for text in _pieces(passage.text):
-            sentences_said.append(_Said(text, source))
+    sentences_said = [
+        _Said(text, source) for source, passage in enumerate(given) for text in _pieces(passage.text)
+    ]
     if not sentences_said or budget <= 0:
         return Summary(text="", tokens=0)
     if count.count(everything := _lines(sentences_said, given)) <= budget:
@@ -92,35 +89,33 @@ def summarise(
 
 def gist(
     text: str,
-    embed: Embed,
-    tokens: int = GIST_TOKENS,
+    embed: _Embed,
+    tokens: int = _GIST_TOKENS,
     counter: TokenCounter | Callable[[str], float] | None = None,
 ) -> str:
     """A text in at most `tokens`: itself if it is that short, else the sentences that carry it, in order."""
     count = counter_of(counter)
-    if count.count(text) <= tokens:
-        return text
-    return summarise([text], embed, tokens, count).text
+    return text if count.count(text) <= tokens else summarise([text], embed, tokens, count).text
 
 
 def _pieces(text: str) -> list[str]:
     found = (" ".join(sentence.split()) for sentence in sentences(text))
-    result = []
-    for sentence in found:
-        for piece in (sentence[at : at + LONGEST] for at in range(0, len(sentence), LONGEST)):
-            if piece.strip():
-                result.append(piece.strip())
-    return result
+    return [
+        piece.strip()
+        for sentence in found
+        for piece in (sentence[at : at + _LONGEST] for at in range(0, len(sentence), _LONGEST))
+        if piece.strip()
+    ]
 
 
 def _by_gain(
-    said: Sequence[_Said], told: Sequence[Passage], embed: Embed, counter: TokenCounter, budget: int
+    said: Sequence[_Said], told: Sequence[Passage], embed: _Embed, counter: TokenCounter, budget: int
 ) -> list[int]:
     """The sentences that a greedy choice takes until the budget is used up, best first."""
     vectors = _unit(embed([sentence.text for sentence in said]))
     worth = np.array([telling(sentence.text).value for sentence in said], np.float32)
     candidates = _candidates(vectors, worth)
-    targets = np.linspace(0, len(said) - 1, min(len(said), TARGETS)).astype(np.intp)
+    targets = np.linspace(0, len(said) - 1, min(len(said), _TARGETS)).astype(np.intp)
     # squared: sentences of static vectors are all a little alike, which says nothing
     alike = np.maximum(vectors[candidates] @ vectors[targets].T, 0.0) ** 2 * worth[targets]
     alike *= worth[candidates][:, None]
@@ -132,14 +127,14 @@ def _greedy(alike: NDArray[np.float32], costs: Sequence[int], budget: int) -> li
     """Rows by what they add for their length. Gains only shrink: each is looked at again in its turn."""
     covered = np.zeros(alike.shape[1], np.float32)
     heap = [
-        (-float(gain) / cost**THRIFT, row)
+        (-float(gain) / cost**_THRIFT, row)
         for row, (gain, cost) in enumerate(zip(alike.sum(1), costs, strict=True))
     ]
     heapify(heap)
     first, chosen = heap[0][1], list[int]()
     while heap and budget > 0:
         _, row = heap[0]
-        gain = -float(np.maximum(alike[row] - covered, 0.0).sum()) / costs[row] ** THRIFT
+        gain = -float(np.maximum(alike[row] - covered, 0.0).sum()) / costs[row] ** _THRIFT
         if len(heap) > 1 and gain > min(heap[1:3])[0]:
             heapreplace(heap, (gain, row))
             continue
@@ -153,10 +148,10 @@ def _greedy(alike: NDArray[np.float32], costs: Sequence[int], budget: int) -> li
 
 def _candidates(vectors: Vectors, worth: NDArray[np.float32]) -> NDArray[np.intp]:
     """All sentences, or of many the most central and telling of every stretch of the text."""
-    if len(vectors) <= CANDIDATES:
+    if len(vectors) <= _CANDIDATES:
         return np.arange(len(vectors))
     central = vectors @ vectors.mean(0) * worth
-    stretches = np.array_split(np.arange(len(vectors)), CANDIDATES)
+    stretches = np.array_split(np.arange(len(vectors)), _CANDIDATES)
     return np.array([stretch[int(central[stretch].argmax())] for stretch in stretches])
 
 
@@ -199,9 +194,7 @@ def _lines(chosen: Iterable[_Said], told: Sequence[Passage]) -> str:
 
 
 def _line(text: str, passage: Passage) -> str:
-    if passage.who:
-        return f"{passage.who}: {text}"
-    return text
+    return f"{passage.who}: {text}" if passage.who else text
 
 
 def _unit(rows: Vectors) -> Vectors:

@@ -16,7 +16,7 @@ from ..core.record import Record
 from ..core.validate import Json
 from ..models.embed.quantise import dequantise, quantise
 
-GIST: Final = 2  # the level from which less of a text is shown
+_GIST: Final = 2  # the level from which less of a text is shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,18 +49,20 @@ class Forms:
         return self._raise_where(records, [record.level > 0 for record in records])
 
     def _raise_where(self, records: Sequence[Record], wanted: Sequence[bool]) -> list[Record]:
-        kept = []
-        for record, want in zip(records, wanted, strict=True):
-            kept.append(read_original(record.original) if want else None)
-        missing = []
-        for record, part in zip(records, kept, strict=True):
-            if part is not None and self._is_made_again(record, part):
-                missing.append(record.whole.text)
+        kept = [
+            (read_original(record.original) if want else None)
+            for record, want in zip(records, wanted, strict=True)
+        ]
+        missing = [
+            record.whole.text
+            for record, part in zip(records, kept, strict=True)
+            if part is not None and self._is_made_again(record, part)
+        ]
         made = iter(self.embed(missing) if missing else [])
-        result = []
-        for record, part in zip(records, kept, strict=True):
-            result.append(record if part is None else self._raise_form(record, part, made))
-        return result
+        return [
+            (record if part is None else self._raise_form(record, part, made))
+            for record, part in zip(records, kept, strict=True)
+        ]
 
     def _raise_form(self, record: Record, part: Original, made: object) -> Record:
         vector = record.vector
@@ -72,25 +74,21 @@ class Forms:
 
     def _is_made_again(self, record: Record, part: Original) -> bool:
         """Not kept, or of an embedder that was replaced since."""
-        if record.vector is None:
-            return False
-        return part.vector is None or part.embedder != self.embedder
+        return False if record.vector is None else part.vector is None or part.embedder != self.embedder
 
     def _goes(self, record: Record, level: int) -> bool:
         return record.level == 0 < level and record.vector is not None and self.repeats
 
     def _again(self, records: Sequence[Record]) -> dict[str, bytes]:
         texts = list(dict.fromkeys(record.text for record in records))
-        if texts:
-            return dict(zip(texts, self.embed(texts), strict=True))
-        return {}
+        return dict(zip(texts, self.embed(texts), strict=True)) if texts else {}
 
     def _lower_form(self, record: Record, level: int, again: dict[str, bytes]) -> Record:
         if level <= record.level:
             return record
         part = read_original(record.original)
         text, data = record.text, record.data
-        if level >= GIST:
+        if level >= _GIST:
             text, data = self.gist(text), round_floats(data, self.digits)
         vector, kept = record.vector, part.vector
         if vector is not None:

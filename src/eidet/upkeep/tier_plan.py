@@ -37,7 +37,7 @@ class Bounds:
     retention: tuple[Retention, ...] = ()
 
 
-Planner = Callable[[Sequence[Record], float, Upkeep, Bounds], Iterator[Change]]
+_Planner = Callable[[Sequence[Record], float, Upkeep, Bounds], Iterator[Change]]
 
 
 def curve_of(settings: Upkeep) -> Curve:
@@ -63,12 +63,10 @@ def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
         heapq.heappush(longest, (-resting_time(record), -record.seq))
         if len(longest) > over:
             heapq.heappop(longest)
-    if longest:
-        return -longest[0][0], -longest[0][1]
-    return None
+    return (-longest[0][0], -longest[0][1]) if longest else None
 
 
-def expire(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
+def _expire(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
     del settings
     for record in records:
         if record.expires is None or record.expires > now or is_kept(bounds.retention, record, now):
@@ -78,11 +76,11 @@ def expire(records: Sequence[Record], now: float, settings: Upkeep, bounds: Boun
             yield Drop(what="expire", record=record, because=f"expired {ago:.1f} days ago")
 
 
-def retain(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
+def _retain(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
     return retained(records, now, bounds.retention, settings.archive is not None)
 
 
-def forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
+def _forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
     """What has faded. What is important goes into the archive first, and stays where there is none."""
     if not settings.forget_below:
         return
@@ -100,7 +98,7 @@ def forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Boun
         yield Drop(what="forget", record=record, because=because, archive=important)
 
 
-def promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
+def _promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
     del bounds
     if settings.promote_uses is None:
         return
@@ -109,10 +107,10 @@ def promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bou
         recent = record.last_used is not None and now - record.last_used <= settings.promote_days * DAY
         if record.tier in _ABOVE and uses >= settings.promote_uses and recent and not is_protected(record):
             because = f"used {uses} times since it came to the {record.tier} tier"
-            yield move_record(record, _ABOVE[record.tier], 0, because, what="promote")
+            yield _move_record(record, _ABOVE[record.tier], 0, because, what="promote")
 
 
-def move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
+def _move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
     """One tier down, or two at once where both limits are passed."""
     limits = {tier: _limits_of(tier, settings, bounds) for tier in _BELOW}
     alone = replace(limits[Tier.MIDDLE], crowd=None)  # who just came is not among those that are too many
@@ -121,15 +119,15 @@ def move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds
             continue
         if record.tier is Tier.LONG:
             if record.level < LEVELS[Tier.LONG]:
-                yield move_record(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
+                yield _move_record(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
         elif because := _due(record, limits[record.tier], now):
             below = _BELOW[record.tier]
             if below is Tier.MIDDLE and (further := _due(record, alone, now)):
                 below, because = Tier.LONG, further
-            yield move_record(record, below, LEVELS[below], because)
+            yield _move_record(record, below, LEVELS[below], because)
 
 
-def move_record(record: Record, tier: Tier, level: int, because: str, *, what: str = "move") -> Write:
+def _move_record(record: Record, tier: Tier, level: int, because: str, *, what: str = "move") -> Write:
     """The same record in another tier; how often it was used before is kept, for promotions."""
     state = record.state
     if tier is not record.tier and state.used_before_move != record.uses:
@@ -177,17 +175,15 @@ def _due(record: Record, limits: _Limits, now: float) -> str | None:
 
 
 def _describe_uses(record: Record) -> str:
-    if not record.uses:
-        return "never used"
-    return f"used {record.uses} times"
+    return "never used" if not record.uses else f"used {record.uses} times"
 
 
-PLANNERS: Final[Mapping[str, Planner]] = {
-    "expire": expire,
-    "retain": retain,
-    "forget": forget,
-    "promote": promote,
-    "move": move,
+PLANNERS: Final[Mapping[str, _Planner]] = {
+    "expire": _expire,
+    "retain": _retain,
+    "forget": _forget,
+    "promote": _promote,
+    "move": _move,
 }
 
 
@@ -197,10 +193,7 @@ def plan(
     """At most one change per record: the first work that wants one."""
     rest = list(records)
     for work in works:
-        if work in _DUTIES:
-            seen = rest
-        else:
-            seen = [record for record in rest if not is_aside(record)]
+        seen = rest if work in _DUTIES else [record for record in rest if not is_aside(record)]
         changes = list(PLANNERS[work](seen, now, settings, bounds))
         taken = {change.record.id for change in changes}
         rest = [record for record in rest if record.id not in taken]

@@ -15,10 +15,12 @@ from . import Maintained
 
 log: logging.Logger = logging.getLogger("eidet")
 
-REST: Final = 0.7  # seconds of rest for each second of work, so that recalls find the processor free
-MOST_REST: Final = 0.25
+_REST: Final = 0.7  # seconds of rest for each second of work, so that recalls find the processor free
+_MOST_REST: Final = 0.25
 COURTESY: Final = 0.02  # seconds that it waits at once for those who ask
-PATIENCE: Final = 4.0  # seconds that it waits for them, at most, for each second of work: it is never starved
+_PATIENCE: Final = (
+    4.0  # seconds that it waits for them, at most, for each second of work: it is never starved
+)
 
 
 class UpkeepWorker:
@@ -135,8 +137,8 @@ class Breaks:
 
     def __call__(self) -> bool:
         worked = time.perf_counter() - self._since - self._waited
-        stopped = self._rest(min(worked * REST, MOST_REST))
-        self._patience = min(self._patience + worked * PATIENCE, COURTESY)
+        stopped = self._rest(min(worked * _REST, _MOST_REST))
+        self._patience = min(self._patience + worked * _PATIENCE, COURTESY)
         self._since, self._waited = time.perf_counter(), 0.0
         if not stopped:
             self.give_way()

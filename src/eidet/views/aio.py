@@ -32,9 +32,7 @@ class AsyncView(Hopping[V]):
 
 
 def _first(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    if args:
-        return args[0]
-    return next(iter(kwargs.values()), None)
+    return args[0] if args else next(iter(kwargs.values()), None)
 
 
 class Scoped(Protocol):
@@ -75,9 +73,7 @@ class _Property(Generic[V, T]):
     @overload
     def __get__(self, view: AsyncView[V], owner: type) -> T: ...
     def __get__(self, view: AsyncView[V] | None, owner: type) -> Self | T:
-        if view is None:
-            return self
-        return self._get(view)
+        return self if view is None else self._get(view)
 
 
 _Awaited: TypeAlias = _Property[V, Coroutine[Any, Any, T]]

@@ -15,14 +15,27 @@ from ..core.remembered import RememberedList
 from ..core.validate import Json, Moment, clean_text
 from ..memory import Memory
 from ..text.tokens import TokenCounter, counter_of
-from .housekeeping import put_away
-from .message_selection import check_session, check_tokens, filter_by_roles, has, how_many, that_fit
-from .messages import Said, add_key, add_place, as_json, draft_of, from_json, log_id, message_of
-from .session_log import SessionLog
-from .summaries import Summed, make_summary
+from .log_order import SessionLog, Summed, make_summary
+from .messages import (
+    Said,
+    add_key,
+    add_place,
+    as_json,
+    check_session,
+    check_tokens,
+    draft_of,
+    filter_by_roles,
+    from_json,
+    has,
+    how_many,
+    log_id,
+    message_of,
+    put_away,
+    that_fit,
+)
 
 Counter = TokenCounter | Callable[[str], float] | str | None
-PAGE: Final = 64
+_PAGE: Final = 64
 
 
 class Conversation:
@@ -88,9 +101,7 @@ class Conversation:
     def _store(self, drafts: Sequence[Draft]) -> RememberedList:
         if len(drafts) > 1:  # they share a moment, so each is given its place
             drafts = [add_place(draft) for draft in drafts]
-        if not drafts:
-            return RememberedList()
-        return self._memory.remember(list(drafts), **self._details)
+        return RememberedList() if not drafts else self._memory.remember(list(drafts), **self._details)
 
     # Reading.
 
@@ -123,10 +134,7 @@ class Conversation:
     ) -> list[Record]:
         """The same as records of the memory."""
         asked = narrow_filter(where, since=since, until=until)
-        parts = []
-        for part in (asked, filter_by_roles(roles)):
-            if part is not None:
-                parts.append(part)
+        parts = [part for part in (asked, filter_by_roles(roles)) if part is not None]
         return self._log.after_summary(*parts).newest(how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
@@ -147,9 +155,7 @@ class Conversation:
 
     def _fitting(self, max_tokens: int, counter: Counter) -> list[Message]:
         count = counter_of(self._counter if counter is None else counter)
-        page = 1
-        if check_tokens(max_tokens):
-            page = PAGE
+        page = _PAGE if check_tokens(max_tokens) else 1
         while True:
             found = self._log.after_summary().newest(page)
             fitting = that_fit([message_of(record) for record in found], max_tokens, count)
@@ -169,18 +175,13 @@ class Conversation:
 
         Looks at messages until it has found that many; also at what was summed up.
         """
-        wanted, most, page = clean_text(text, "text").casefold(), how_many(limit), PAGE
+        wanted, most, page = clean_text(text, "text").casefold(), how_many(limit), _PAGE
         whole = self._log.whole()
         while True:
             read = whole.newest(None if most is None else page)
-            found = []
-            for message in map(message_of, read):
-                if has(message, wanted):
-                    found.append(message)
+            found = [message for message in map(message_of, read) if has(message, wanted)]
             if most is None or len(found) >= most or len(read) < page:
-                if most is None:
-                    return found
-                return found[max(len(found) - most, 0) :]
+                return found if most is None else found[max(len(found) - most, 0) :]
             page *= 4
 
     def count(self) -> int:
@@ -215,10 +216,7 @@ class Conversation:
         stay = how_many(keep)
         if max_tokens is not None:
             fitting = len(self._fitting(max_tokens, counter))
-            if stay is None:
-                stay = fitting
-            else:
-                stay = min(stay, fitting)
+            stay = fitting if stay is None else min(stay, fitting)
         dropped = self._log.after_summary().but_newest(stay or 0)
         if dropped:
             put_away(self._memory, [record.id for record in dropped], scope=self._scope)
@@ -228,9 +226,7 @@ class Conversation:
     def summary(self) -> str | None:
         """What `summarise` said last; None while that is in quarantine."""
         made = self._log.read_summary()
-        if made is None:
-            return None
-        return made.text or None
+        return None if made is None else made.text or None
 
     def summarise(self, *, keep: int = 10, llm: object = None, text: str | None = None) -> str | None:
         """Sums up all but the newest `keep` messages, together with the summary before; the summary.
@@ -287,8 +283,8 @@ class Conversation:
         ids = [*named, *(log_id(self._session, name) for name in named)]
         found = zip(ids, self._memory.get(ids, scope=self._scope), strict=True)
         there = {id for id, record in found if record is not None and self._log.holds(record)}
-        result = []
-        for draft, id in drafts:
-            if id is None or there.isdisjoint((id, log_id(self._session, id))):
-                result.append(draft if id is None else add_key(draft, self._session, id))
-        return result
+        return [
+            (draft if id is None else add_key(draft, self._session, id))
+            for draft, id in drafts
+            if id is None or there.isdisjoint((id, log_id(self._session, id)))
+        ]

@@ -17,12 +17,11 @@ from ..core.validate import Json, Moment, clean_text
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..recall import AUTO
-from .housekeeping import put_away
-from .messages import order_of
+from .messages import order_of, put_away
 
-NEAREST: Final = replace(AUTO, name="nearest", nothing=0.0)
-MOST: Final = 1_000_000
-READ: Final = 20  # episodes at least that are looked through for lessons
+_NEAREST: Final = replace(AUTO, name="nearest", nothing=0.0)
+_MOST: Final = 1_000_000
+_READ: Final = 20  # episodes at least that are looked through for lessons
 
 
 class Episodic:
@@ -75,9 +74,7 @@ class Episodic:
 
     def get(self, id: str) -> Record | None:
         found = self._memory.get(id, scope=self._scope)
-        if found is not None and found.kind is Kind.EPISODE:
-            return found
-        return None
+        return found if found is not None and found.kind is Kind.EPISODE else None
 
     def similar(
         self, situation: str, limit: int = 5, *, success: bool | None = None, where: Filter | None = None
@@ -86,22 +83,20 @@ class Episodic:
 
         Also where none is near: the scores say how near.
         """
-        wanted = None
-        if success is not None:
-            wanted = (Condition("data.success", "=", bool(success)),)
+        wanted = (Condition("data.success", "=", bool(success)),) if success is not None else None
         return self._memory.recall(
             situation,
             scope=self._scope,
             limit=limit,
             kinds=Kind.EPISODE,
             where=narrow_filter(where, conditions=wanted),
-            recipe=NEAREST,
+            recipe=_NEAREST,
         )
 
     def lessons(self, situation: str, limit: int = 5) -> list[str]:
         """What was learned in situations like this one, nearest first, each once."""
         learned = Where(conditions=(Condition("data.lessons", "exists"),))
-        hits = self.similar(situation, max(READ, 4 * check_limit(limit)), where=learned)
+        hits = self.similar(situation, max(_READ, 4 * check_limit(limit)), where=learned)
         found = []
         for hit in hits:
             found.extend(hit.record.whole.data["lessons"])
@@ -114,20 +109,14 @@ class Episodic:
         """
         there, limit = self._there(id), _reach(count)
         now = [one for one in self._at(there, kinds) if order_of(one) < order_of(there)]
-        earlier = []
-        if limit > len(now):
-            earlier = self._until(there, kinds, limit - len(now))
-        if limit:
-            return (earlier + now)[-limit:]
-        return []
+        earlier = self._until(there, kinds, limit - len(now)) if limit > len(now) else []
+        return (earlier + now)[-limit:] if limit else []
 
     def after(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
         """The first `count` things that happened after it, oldest first."""
         there, limit = self._there(id), _reach(count)
         now = [one for one in self._at(there, kinds) if order_of(one) > order_of(there)]
-        later = []
-        if limit > len(now):
-            later = self._since(there, kinds, limit - len(now))
+        later = self._since(there, kinds, limit - len(now)) if limit > len(now) else []
         return (now + later)[:limit]
 
     def around(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
@@ -137,7 +126,7 @@ class Episodic:
 
     def of_session(self, session: str) -> list[Record]:
         """The experiences of a session as they happened."""
-        found = self._memory.find(scope=self._scope, kinds=Kind.EPISODE, session=session, limit=MOST)
+        found = self._memory.find(scope=self._scope, kinds=Kind.EPISODE, session=session, limit=_MOST)
         return sorted(found, key=lambda record: (record.occurred, order_of(record)))
 
     def forget(self, id: str) -> bool:
@@ -167,7 +156,7 @@ class Episodic:
             session=there.session,
             since=there.occurred,
             until=there.occurred,
-            limit=MOST,
+            limit=_MOST,
         )
         return sorted(found, key=order_of)
 
@@ -209,11 +198,7 @@ def _check_experience(
         "success": success,
         "lessons": [clean_text(lesson, "a lesson") for lesson in lessons],
     }
-    result = {}
-    for name, value in data.items():
-        if value not in (None, []):
-            result[name] = value
-    return result
+    return {name: value for name, value in data.items() if value not in (None, [])}
 
 
 def _experience_as_text(data: Mapping[str, Json]) -> str:
@@ -229,6 +214,6 @@ def _experience_as_text(data: Mapping[str, Json]) -> str:
 
 
 def _reach(count: int) -> int:
-    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
-        raise BadInput(f"count must be a whole number from 0 to {MOST:,}, not {count!r}")
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST:
+        raise BadInput(f"count must be a whole number from 0 to {_MOST:,}, not {count!r}")
     return count

@@ -6,17 +6,21 @@ edge of a page falls among messages of one moment, those are chosen by their own
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
-from ..core.record import Record
-from ..core.validate import Json
+from ..core.errors import BadInput
+from ..core.record import Kind, Record, Trust, key_id
+from ..core.validate import Json, clean_text
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .messages import ORDER, order_of, place_of, read_place
-
-MOST: Final = 1_000_000  # records that `find` gives at once
+from ..models.embed import embed_checked
+from ..models.llm import Answer, Request, llm_of
+from ..models.llm.consult import consult_or_fall_back
+from ..upkeep.summary import Passage, summarise
+from .messages import MOST, ORDER, order_of, place_of, read_place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +33,8 @@ class Log:
 
     def newest(self, count: int | None = None, offset: int = 0) -> list[Record]:
         """The newest `count` but for the newest `offset`, oldest first. Reads little more than those."""
-        need = MOST
-        if count is not None:
-            need = min(count + offset, MOST)
-        found = []
-        if need:
-            found = self._find(self.where, min(need + 1, MOST))
+        need = min(count + offset, MOST) if count is not None else MOST
+        found = self._find(self.where, min(need + 1, MOST)) if need else []
         if len(found) > need:
             found = self._cut(found, need)
         ordered = sorted(found, key=order_of)
@@ -45,10 +45,7 @@ class Log:
         if count == 0:
             return self.newest()
         found = self._find(self.where, MOST, offset=count - 1)  # the last that stays, and what does not
-        tied = []
-        for record in found:
-            if record.created == found[0].created:
-                tied.append(record)
+        tied = [record for record in found if record.created == found[0].created]
         older = found[len(tied) :]
         if len(tied) > 1:
             older += self._oldest_of_moment(tied[0].created, len(tied) - 1)
@@ -94,10 +91,7 @@ class Edge:
         """After the last of the records, and after the edge that there was before them."""
         last = summed[-1].created
         same = [record for record in summed if record.created == last]
-        places = []
-        for record in same:
-            if (place := read_place(record)) is not None:
-                places.append(place)
+        places = [place for record in same if (place := read_place(record)) is not None]
         ids = tuple(record.id for record in same if read_place(record) is None)
         if before is not None and before.created == last:
             places += [] if before.place is None else [before.place]
@@ -113,10 +107,144 @@ class Edge:
 
     def after(self) -> Where:
         """The filter for what comes after."""
-        parts = []
-        if self.ids:
-            parts = [Where(ids=self.ids)]
+        parts = [Where(ids=self.ids)] if self.ids else []
         if self.place is not None:
             upto = Condition(ORDER, "<=", self.place)
             parts.append(Where(created_until=self.created, conditions=(upto,)))
         return Where(created_since=self.created, never=tuple(parts))
+
+
+_TOKENS: Final = 400  # of an extractive summary
+_PROMPT_CHARS: Final = 24_000
+_LONGEST: Final = 20_000  # characters of an answer that can be a summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summed:
+    """`by` says who worded it: rules, llm or caller."""
+
+    text: str
+    edge: Edge
+    sources: tuple[str, ...]
+    by: str
+
+    @classmethod
+    def of(cls, records: Sequence[Record], text: str, before: Summed | None, *, by: str) -> Summed:
+        """All messages that the summary stands for now, those of the one before included."""
+        ids = tuple(record.id for record in records)
+        edge = Edge.of(records, None if before is None else before.edge)
+        return cls(text=text, edge=edge, sources=(*(before.sources if before else ()), *ids), by=by)
+
+    @classmethod
+    def read(cls, record: Record) -> Summed | None:
+        """None for a record that others made under this id. One in quarantine tells nothing."""
+        data: Any = record.whole.data
+        if not isinstance(data, Mapping) or not isinstance(data.get("edge"), Mapping):
+            return None
+        return cls(
+            text="" if record.trust is Trust.QUARANTINED else record.whole.text,
+            edge=Edge.from_json(data["edge"]),
+            sources=record.derived_from,
+            by=data["by"],
+        )
+
+    def as_json(self) -> dict[str, Json]:
+        return {"edge": self.edge.as_json(), "by": self.by, "messages": len(self.sources)}
+
+
+def summary_id(session: str) -> str:
+    return key_id(f"conversation summary\0{session}")
+
+
+def make_summary(
+    memory: Memory, records: Sequence[Record], before: Summed | None, llm: object, text: str | None
+) -> Summed:
+    """Worded by the caller, by a model, or out of what was said."""
+    if text is not None:
+        if not clean_text(text, "text").strip():
+            raise BadInput("the summary is empty")
+        return Summed.of(records, text, before, by="caller")
+    known = []
+    if before is not None:
+        known = [Passage(text=line) for line in before.text.splitlines() if line.strip()]
+    passages = known + [_passage(record) for record in records]
+    outcome = consult_or_fall_back(
+        None if llm is None else llm_of(llm),
+        _request(passages),
+        read=_text_of,
+        otherwise=lambda: _by_rules(memory, passages),
+    )
+    return Summed.of(records, outcome.value, before, by=outcome.by)
+
+
+def _passage(record: Record) -> Passage:
+    return Passage(text=record.whole.text, who=record.who, day=f"{record.when:%Y-%m-%d}")
+
+
+def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
+    made = summarise(passages, partial(embed_checked, memory.parts.embedder), _TOKENS).text
+    return made or "Nothing was said in words."
+
+
+def _request(passages: Sequence[Passage]) -> Request:
+    lines = "\n".join(f"[{p.day}] {p.who}: {p.text}" if p.who else p.text for p in passages)
+    wish = (
+        f"Sum up this conversation so far in at most {_TOKENS} tokens: who said, decided or did what, "
+        "with names, dates and numbers. Only the summary, no preamble."
+    )
+    system = "You keep the memory of an agent. You add nothing that was not said."
+    return Request(
+        prompt=f"{wish}\n\n{lines[-_PROMPT_CHARS:]}",
+        system=system,
+        max_tokens=3 * _TOKENS,
+        purpose="summarise",
+    )
+
+
+def _text_of(answer: Answer) -> str:
+    text = answer.text.strip()
+    if not text or len(text) > _LONGEST:
+        raise ValueError("no text of a usable length")
+    return text
+
+
+class SessionLog:
+    """The messages of one session of a scope. `agent` is who writes its summaries."""
+
+    def __init__(self, memory: Memory, scope: str, session: str, agent: str | None) -> None:
+        self._memory = memory
+        self._scope = scope
+        self._session = session
+        self._agent = agent
+        self.messages: Where = Where(kinds=(Kind.MESSAGE,), session=session)
+        self.summary_only: Where = Where(ids=(summary_id(session),))
+
+    def whole(self) -> Log:
+        """All messages, also those that were summed up."""
+        return Log(memory=self._memory, scope=self._scope, where=self.messages)
+
+    def after_summary(self, *parts: Where) -> Log:
+        """The messages after those that were summed up, as far as they pass the filters."""
+        made = self.read_summary()
+        if made is not None:
+            parts = (*parts, made.edge.after())
+        return Log(memory=self._memory, scope=self._scope, where=replace(self.messages, every=parts))
+
+    def holds(self, record: Record) -> bool:
+        return record.kind is Kind.MESSAGE and record.session == self._session
+
+    def read_summary(self) -> Summed | None:
+        record = self._memory.get(summary_id(self._session), scope=self._scope)
+        return None if record is None else Summed.read(record)
+
+    def keep_summary(self, made: Summed) -> None:
+        self._memory.remember(
+            made.text,
+            scope=self._scope,
+            session=self._session,
+            agent=self._agent,
+            kind=Kind.SUMMARY,
+            id=summary_id(self._session),
+            derived_from=made.sources,
+            data=made.as_json(),
+        )

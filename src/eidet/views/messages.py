@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
@@ -12,14 +12,19 @@ from ..core.draft import Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Record, key_id, new_id
 from ..core.validate import Json, clean_text, dump_json
+from ..core.where import Condition, Where
+from ..memory import Memory
 from ..text.tokens import TokenCounter
-from ..write import drafts_of
+from ..write.shape import drafts_of
 
 Said = Message | Mapping[str, Json] | str
 _OWN: Final = frozenset(field.name for field in fields(Message))
 _TIMED: Final = re.compile(r"[0-9a-f]{26}")  # an id of ours, which begins with its time
-OURS: Final = "eidet"  # the part of a message's data that is the log's: an `order`, and an `id` of the caller
-ORDER: Final = f"data.{OURS}.order"
+_OURS: Final = (
+    "eidet"  # the part of a message's data that is the log's: an `order`, and an `id` of the caller
+)
+ORDER: Final = f"data.{_OURS}.order"
+MOST: Final = 1_000_000  # records that `find` gives at once
 
 
 def draft_of(said: Said, role: str | None = None) -> Draft:
@@ -37,16 +42,11 @@ def draft_of(said: Said, role: str | None = None) -> Draft:
             raise BadInput(f"a message must be a Message, a dict or a text, not {type(said).__name__}")
     _check_content(said)
     [draft], _ = drafts_of(said, {})
-    if draft.text is None or draft.text == "":
-        return _empty(draft)
-    return draft
+    return _empty(draft) if draft.text is None or draft.text == "" else draft
 
 
 def _check_content(said: Message | Mapping[str, Json]) -> None:
-    if isinstance(said, Message):
-        content = said.content
-    else:
-        content = said["content"]
+    content = said.content if isinstance(said, Message) else said["content"]
     allowed: tuple[type, ...] = (str,) if isinstance(said, Message) else (str, list, tuple)
     if content is not None and not isinstance(content, allowed):
         raise BadInput(f"the content of a message must be a text or None, not {type(content).__name__}")
@@ -54,9 +54,7 @@ def _check_content(said: Message | Mapping[str, Json]) -> None:
 
 def _empty(draft: Draft) -> Draft:
     """Nothing was said: None and the empty text are told apart when they come back."""
-    fields = {}
-    if draft.text == "" and "content" not in draft.data:
-        fields = {"content": ""}
+    fields = {"content": ""} if draft.text == "" and "content" not in draft.data else {}
     return replace(draft, text="", data={**draft.data, **fields})
 
 
@@ -68,22 +66,16 @@ def add_key(draft: Draft, session: str, id: str) -> Draft:
 
 def add_place(draft: Draft) -> Draft:
     """The same message with its place among those that are added at the same moment."""
-    if _notes(draft.data):
-        return draft
-    return _add_notes(draft, {"order": new_id(0.0)})
+    return draft if _notes(draft.data) else _add_notes(draft, {"order": new_id(0.0)})
 
 
 def _add_notes(draft: Draft, notes: Mapping[str, str]) -> Draft:
-    return replace(draft, data={**draft.data, OURS: notes})
+    return replace(draft, data={**draft.data, _OURS: notes})
 
 
 def _notes(data: Json) -> Mapping[str, str]:
-    notes = None
-    if isinstance(data, Mapping):
-        notes = data.get(OURS)
-    if isinstance(notes, Mapping):
-        return notes
-    return {}
+    notes = data.get(_OURS) if isinstance(data, Mapping) else None
+    return notes if isinstance(notes, Mapping) else {}
 
 
 def log_id(session: str, id: str) -> str:
@@ -124,19 +116,14 @@ def _content(record: Record, data: Mapping[str, Any]) -> str | None:
     if data.get("content") == "":
         return ""
     silent = not record.text or (bool(data.get("tool_calls")) and record.text == describe_data(data))
-    if silent:
-        return None
-    return record.text
+    return None if silent else record.text
 
 
 def as_json(record: Record) -> dict[str, Json]:
     """A message with everything that is kept of it, for an export."""
     whole, message = record.whole, message_of(record)
     data: Mapping[str, Any] = whole.data if isinstance(whole.data, Mapping) else {}
-    further = {}
-    for name, value in data.items():
-        if name not in _OWN and name != OURS:
-            further[name] = value
+    further = {name: value for name, value in data.items() if name not in _OWN and name != _OURS}
     fields = {
         "id": _notes(data).get("id", record.id),
         "role": message.role,
@@ -150,11 +137,7 @@ def as_json(record: Record) -> dict[str, Json]:
         "importance": record.importance,
         "more": further,
     }
-    result = {}
-    for name, value in fields.items():
-        if value not in (None, [], {}) or name == "content":
-            result[name] = value
-    return result
+    return {name: value for name, value in fields.items() if value not in (None, [], {}) or name == "content"}
 
 
 def from_json(told: Mapping[str, Json]) -> Draft:
@@ -166,10 +149,61 @@ def from_json(told: Mapping[str, Json]) -> Draft:
     return replace(draft, agent=told.get("agent"), importance=told.get("importance"))
 
 
-def tokens_of(message: Message, counter: TokenCounter) -> int:
+def _tokens_of(message: Message, counter: TokenCounter) -> int:
     """What a message costs: its content, and its tool calls as JSON."""
-    if message.tool_calls:
-        calls = counter.count(dump_json(list(message.tool_calls)))
-    else:
-        calls = 0
+    calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
     return counter.count(message.content or "") + calls
+
+
+# Choosing messages.
+
+
+def check_session(session: str) -> str:
+    if not clean_text(session, "session").strip():
+        raise BadInput("a session name must have at least one character; None starts a new one")
+    return session
+
+
+def how_many(limit: int | None) -> int | None:
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= MOST:
+        raise BadInput(f"the count must be a whole number from 0 to {MOST:,}, not {limit!r}")
+    return limit
+
+
+def check_tokens(most: int) -> int:
+    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+        raise BadInput(f"max_tokens must be a whole number from 0 up, not {most!r}")
+    return most
+
+
+def filter_by_roles(roles: str | Sequence[str] | None) -> Where | None:
+    """By the role of the message, or by who said it where a record tells no role."""
+    if roles is None:
+        return None
+    names = [roles] if isinstance(roles, str) else list(roles)
+    unsaid = Condition("data.role", "exists", False)
+    in_data = Where(conditions=(Condition("data.role", "in", names),))
+    return Where(some=(in_data, *(Where(who=name, conditions=(unsaid,)) for name in names)))
+
+
+def that_fit(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
+    spent, kept = 0, 0
+    for message in reversed(messages):
+        spent += _tokens_of(message, counter)
+        if spent > max_tokens and kept:
+            break
+        kept += 1
+    return list(messages[len(messages) - kept :])
+
+
+def has(message: Message, wanted: str) -> bool:
+    return wanted in (message.content or "").casefold()
+
+
+def put_away(
+    memory: Memory, ids: Sequence[str] | None = None, *, where: Where | None = None, scope: str
+) -> int:
+    """Deletes records; the same words may be stored again. How many there were."""
+    return int(memory.forget(None if ids is None else list(ids), where=where, scope=scope, for_good=False))

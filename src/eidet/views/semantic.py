@@ -21,10 +21,10 @@ from ..memory import Memory
 from ..models.embed import embed_checked
 from ..models.embed.quantise import dequantise, pack_rows
 from ..recall import Query, Recall, Recipe
-from .housekeeping import put_away
+from .messages import put_away
 
-COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
-MOST: Final = 1_000_000
+_COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
+_MOST: Final = 1_000_000
 _FREE: Final = Where(
     conditions=(Condition("state.pinned", "exists", False), Condition("state.hold", "exists", False))
 )
@@ -80,9 +80,7 @@ class Semantic:
 
     def get(self, id: str) -> Record | None:
         found = self._memory.get(id, scope=self._scope)
-        if found is not None and found.kind is Kind.FACT:
-            return found
-        return None
+        return found if found is not None and found.kind is Kind.FACT else None
 
     def search(
         self,
@@ -121,7 +119,7 @@ class Semantic:
             kinds=Kind.FACT,
             where=Where(ids=tuple(near)),
             least=0.0,
-            recipe=COSINE,
+            recipe=_COSINE,
             understand=False,
         )
         pairs = [(hit.record, near[hit.id]) for hit in hits]
@@ -140,17 +138,13 @@ class Semantic:
             asked=now,
             limit=check_limit(limit),
             where=guarding.filter_visible(narrow_filter(_at_least(None, min_importance), kinds=Kind.FACT)),
-            recipe=COSINE,
+            recipe=_COSINE,
             understand=False,
         )
         hits = Recall.of(parts).answer(asked) if text.strip() else ()
         row = array("f", pack_rows(embed_checked(parts.embedder, [text]))[0] if hits else b"")
         near = {hit.id: _nearest(hit.record, row) for hit in hits}
-        result = {}
-        for id, cosine in near.items():
-            if cosine >= threshold:
-                result[id] = cosine
-        return result
+        return {id: cosine for id, cosine in near.items() if cosine >= threshold}
 
     def all(self, limit: int = 100, *, offset: int = 0, order: str = "-importance") -> list[Record]:
         """The facts, by a field of theirs; a leading '-' means descending."""
@@ -180,11 +174,9 @@ class Semantic:
             return 0
         self._memory.admin.flush()
         minor = Where(kinds=(Kind.FACT,), importance_max=ceiling) & _FREE
-        found = self._memory.find(minor, scope=self._scope, limit=MOST)
+        found = self._memory.find(minor, scope=self._scope, limit=_MOST)
         unused = [record.id for record in found if record.uses < uses]
-        if unused:
-            return put_away(self._memory, unused, scope=self._scope)
-        return 0
+        return put_away(self._memory, unused, scope=self._scope) if unused else 0
 
     def count(self) -> int:
         return self._memory.count(Where(kinds=(Kind.FACT,)), scope=self._scope)

@@ -2,14 +2,201 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, TypeVar
 
+from ..core.arguments import one
+from ..core.errors import BadInput, Conflict, NotFound
+from ..core.record import Kind, Record, Trust, key_id
+from ..core.validate import Json, clean_json, clean_text, dump_json
 from ..memory import Memory
-from .state_home import StateInRam, StateRecord
-from .working_state import WorkingState
+from .messages import put_away
+
+_SHOWN_CHARS: Final = 200  # of a result or variable in the prompt
+_SHOWN_THOUGHTS: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingState:
+    """All of a working memory."""
+
+    task: str = ""
+    task_id: str = ""
+    goal: str = ""
+    subgoals: tuple[str, ...] = ()
+    results: Mapping[str, Any] = field(default_factory=dict)
+    scratchpad: tuple[str, ...] = ()
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> WorkingState:
+        """From what `as_json` gave, or parts of it; what cannot be a state is refused."""
+        return WorkingState().but(told)
+
+    def but(self, changes: Mapping[str, Any]) -> WorkingState:
+        if not isinstance(changes, Mapping):
+            raise BadInput(f"a working state must be a dict, not {type(changes).__name__}")
+        if unknown := changes.keys() - _FIELDS.keys():
+            raise BadInput(f"a working state has no {sorted(unknown)}; there are {', '.join(_FIELDS)}")
+        return replace(self, **{name: _FIELDS[name](value, name) for name, value in changes.items()})
+
+    def as_json(self) -> dict[str, Json]:
+        values = {name: getattr(self, name) for name in _FIELDS}
+        cleaned: dict[str, Json] = clean_json(values, "working state")
+        return cleaned
+
+    def prompt(self) -> str:
+        """For a language model; empty where there is nothing to tell."""
+        lines = [f"Task: {self.task}"] if self.task else []
+        if self.goal:
+            lines.append(f"Goal: {self.goal}")
+        if self.subgoals:
+            lines.append(f"Subgoals: {' > '.join(self.subgoals)}")
+        lines += _list_values("Results", self.results)
+        lines += _list_values("Variables", self.variables)
+        if self.scratchpad:
+            lines.append("Thoughts:")
+        return "\n".join(lines + [f"- {thought}" for thought in self.scratchpad[-_SHOWN_THOUGHTS:]])
+
+
+def _list_values(title: str, values: Mapping[str, Any]) -> list[str]:
+    shown = [f"- {name}: {_shorten(value)}" for name, value in values.items()]
+    return [f"{title}:", *shown] if shown else []
+
+
+def _shorten(value: Any) -> str:
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
+
+
+def _text(value: Any, what: str) -> str:
+    return clean_text(value, what)
+
+
+def _texts(value: Any, what: str) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, list | tuple):
+        raise BadInput(f"{what} must be a list of texts, not {type(value).__name__}")
+    return tuple(clean_text(item, what) for item in value)
+
+
+def _values(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise BadInput(f"{what} must be a dict, not {type(value).__name__}")
+    return {clean_text(name, f"a name in {what}"): item for name, item in value.items()}
+
+
+_FIELDS: Final[dict[str, Callable[[Any, str], Any]]] = {
+    "task": _text,
+    "task_id": _text,
+    "goal": _text,
+    "subgoals": _texts,
+    "results": _values,
+    "scratchpad": _texts,
+    "variables": _values,
+}
+assert set(_FIELDS) == {field.name for field in fields(WorkingState)}
+
+
+T = TypeVar("T")
+_Change = Callable[[WorkingState], tuple[WorkingState, T]]
+_TRIES: Final = 100
+_creating: Final = threading.Lock()  # two threads that begin one state: the second builds on the first
+
+
+class StateInRam:
+    """A state that ends with its view."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.task_id: str = uuid.uuid4().hex[:8]
+        self._state = WorkingState(task_id=self.task_id)
+
+    def read(self) -> WorkingState:
+        return self._state
+
+    def change(self, change: _Change[T]) -> T:
+        with self._lock:
+            self._state, answer = change(self._state)
+        return answer
+
+    def clear(self) -> None:
+        with self._lock:
+            self._state = WorkingState(task_id=self._state.task_id)
+
+
+class StateRecord:
+    """A state that is one record of the memory, shared by all views of its scope, agent and session."""
+
+    def __init__(self, memory: Memory, scope: str, agent: str | None, session: str | None) -> None:
+        self._memory = memory
+        self._scope = one(scope)
+        self._agent = agent
+        self._session = session
+        self._id = key_id("working\0" + dump_json([agent, session]))
+        self.task_id: str = uuid.uuid4().hex[:8]
+
+    def read(self) -> WorkingState:
+        """What is told: nothing of a state in quarantine, which changes go on from nonetheless."""
+        record = self._record()
+        if record is not None and record.trust is Trust.QUARANTINED:
+            record = None
+        return self._state_of(record)
+
+    def change(self, change: _Change[T]) -> T:
+        """Changes the stored state as it is at that moment; a change that came between makes it try again."""
+        for _ in range(_TRIES):
+            record = self._record()
+            if record is None:
+                with _creating:
+                    if (record := self._record()) is None:
+                        return self._create(change)
+            new, answer = change(self._state_of(record))
+            if self._write(new, record.version):
+                return answer
+        raise Conflict(f"the working state kept changing; gave up after {_TRIES} attempts")
+
+    def clear(self) -> None:
+        put_away(self._memory, [self._id], scope=self._scope)
+
+    def _create(self, change: _Change[T]) -> T:
+        new, answer = change(self._state_of(None))
+        made = self._memory.remember(
+            new.prompt(),
+            scope=self._scope,
+            kind=Kind.WORKING,
+            agent=self._agent,
+            session=self._session,
+            data=new.as_json(),
+            id=self._id,
+        )
+        if made.version > 1 and (other := self._overwritten()) is not None:
+            new, answer = change(other)  # another process was first: build on what it had
+            self._write(new, made.version)
+        return answer
+
+    def _overwritten(self) -> WorkingState | None:
+        last = self._memory.history(self._id, scope=self._scope)[-1].before
+        return WorkingState.of(last["data"]) if last and isinstance(last.get("data"), Mapping) else None
+
+    def _write(self, state: WorkingState, version: int) -> bool:
+        """Whether the state was still that version."""
+        content: dict[str, Any] = {"text": state.prompt(), "data": state.as_json()}
+        try:
+            self._memory.revise(self._id, scope=self._scope, version=version, by=self._agent, **content)
+        except (Conflict, NotFound):
+            return False
+        return True
+
+    def _record(self) -> Record | None:
+        return self._memory.get(self._id, scope=self._scope)
+
+    def _state_of(self, record: Record | None) -> WorkingState:
+        if record is None:
+            return WorkingState(task_id=self.task_id)
+        return WorkingState.of(record.whole.data)
 
 
 class Working:
@@ -113,10 +300,7 @@ class Working:
     def load(self, state: Mapping[str, Any]) -> None:
         """Replaces all of it by what `state` gave."""
         loaded = WorkingState.of(state)
-        if loaded.task_id:
-            fresh = loaded
-        else:
-            fresh = replace(loaded, task_id=self._home.task_id)
+        fresh = loaded if loaded.task_id else replace(loaded, task_id=self._home.task_id)
         self._home.change(lambda _: (fresh, None))
 
 

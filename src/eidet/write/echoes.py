@@ -49,7 +49,7 @@ class EchoGuard:
     def _of(self, scope: str) -> Echoes:
         from ..upkeep.echo import Echoes
 
-        found = self._echoes.pop(scope, None) or Echoes(language=self._parts.analyzer.language)
+        found = self._echoes.pop(scope, None) or Echoes()
         self._echoes[scope] = found
         while len(self._echoes) > ECHO_SCOPES:
             del self._echoes[next(iter(self._echoes))]

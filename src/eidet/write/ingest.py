@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from ..core.draft import Draft
-from ..core.items import each_item
+from ..core.errors import each_item
 from ..core.record import Kind, Record
 from ..core.validate import local
 from ..models.embed import Embedder, embed_checked

@@ -14,8 +14,7 @@ from ..core.actor import acts
 from ..core.arguments import make_unknown
 from ..core.describe import describe_data
 from ..core.draft import Draft, Message
-from ..core.errors import BadInput
-from ..core.items import each_item
+from ..core.errors import BadInput, each_item
 from ..core.limits import DERIVED_FROM, check_count
 from ..core.record import Kind, Record, Tier, Trust, key_id, kind_of, new_id, tier_of, trust_of
 from ..core.state import NO_STATE, Protection, State

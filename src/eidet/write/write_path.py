@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cache, partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
 
 from ..core.actor import acts
-from ..core.arguments import check_flag, check_version, one
+from ..core.arguments import check_flag, check_texts, check_version, one
 from ..core.draft import Details, Draft
-from ..core.errors import Refused
+from ..core.errors import BadInput, Refused
 from ..core.record import Record
-from ..core.remembered import RememberedList
+from ..core.remembered import Rejected, RememberedList
+from ..graph.scope_graph import ScopeGraph, View
 from ..parts import Parts
+from ..store import Watch, verbs
+from ..store.rules import Entombed, Held, StaleEpoch
+from ..store.verbs.writing import Put, run_put
+from ..text.analysis import has_statements
+from .arrivals import check_arrival, fits_embedder
 from .echoes import EchoGuard
 from .ingest import Ingest
-from .put import put_records, put_said
-from .renewed_facts import is_news
-from .revise import revise_record
-from .shape import Given, drafts_of
+from .reembed import batches
+from .shape import Given, drafts_of, pin_state, shape_record
 
 if TYPE_CHECKING:
     from ..trust.privacy.service import Guarding
@@ -133,7 +140,7 @@ def _check_signature(agent: str | None) -> None:
 
 def _weigh_records(drafts: Sequence[Draft], records: list[Record]) -> list[Record]:
     """Gives an importance to records that the caller gave none."""
-    from ..upkeep.reweigh import weigh_record
+    from ..upkeep.importance import weigh_record
 
     pairs = zip(drafts, records, strict=True)
     return [weigh_record(record) if draft.importance is None else record for draft, record in pairs]
@@ -146,3 +153,224 @@ def _list_chosen_ids(drafts: Sequence[Draft], records: Sequence[Record]) -> list
         if draft.id is not None or draft.key is not None:
             chosen.append(record.id)
     return chosen
+
+
+def is_news(parts: Parts, said: Record, kept: Record, now: float) -> bool:
+    """Whether a record that was taken for a repetition of another one states what no longer held."""
+    if not said.occurred > kept.occurred or not has_statements(kept.terms):
+        return False
+    question = partial(_has_ended, seq=kept.seq, at=said.occurred, view=View(now=now))
+    return parts.settings.facts and parts.graphs.ask(kept.scope, question)
+
+
+def _has_ended(graph: ScopeGraph, seq: int, at: float, view: View) -> bool:
+    """Whether nothing of what a record states holds at a time, whoever says so."""
+    intervals = graph.find_intervals(seq, view)
+    for interval in intervals:
+        said = graph.trace(interval.subject, interval.relation, view)
+        if any(other.holds_at(at) for other in said.find((interval.object, interval.negated))):
+            return False
+    return bool(intervals)
+
+
+_CHANGEABLE: Final = frozenset(field.name for field in fields(Draft)) - {"id", "key"}
+_OF_STATE: Final = ("ttl", "pinned")  # what a caller may say of the state of a record
+_OF_RECORD: Final = _CHANGEABLE - {"vector", *_OF_STATE}
+_ANALYSED: Final = ("who", "occurred", "kind")  # what the analysis is made from, beside the text
+
+
+def revise_record(
+    old: Record, changes: Mapping[str, Any], clear: Sequence[str], ingest: Ingest, now: float
+) -> Record:
+    """The record with its changes checked, and with vector and terms that fit them."""
+    if unknown := (changes.keys() | set(check_texts(clear, "clear"))) - _CHANGEABLE:
+        raise BadInput(f"cannot revise {sorted(unknown)}; there are {', '.join(sorted(_CHANGEABLE))}")
+    cleared = {name: old.created if name == "occurred" else getattr(Draft(), name) for name in clear}
+    given = {**cleared, **changes}
+    draft = replace(_draft_of(old, given), **given)
+    if "data" in changes and "text" not in changes and old.kind != "message":
+        draft = replace(draft, text=None if _was_told(old) else draft.text)
+    new = shape_record(draft, scope=old.scope, now=now, text_chars=ingest.text_chars)
+    new = _with_state(new, old, given, now).but(vector=old.vector, terms=old.terms, level=old.level)
+    if draft.vector is not None or new.text != old.text:
+        return ingest.derive([new], [draft.vector])[0]
+    if any(getattr(new, name) != getattr(old, name) for name in _ANALYSED):
+        return new.but(terms=ingest.analyse([new], [old.vector])[0])
+    return new
+
+
+def _draft_of(record: Record, said: Mapping[str, Any]) -> Draft:
+    """What a record says today. A new time to live begins now, whenever the old one would have ended."""
+    kept = {name: getattr(record, name) for name in _OF_RECORD}
+    if said.get("ttl") is not None:
+        kept["expires"] = None
+    return Draft(id=record.id, **kept)
+
+
+def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -> Record:
+    """What Eidet kept of the record stays, but for what was said anew; a pin keeps its expiry waiting."""
+    state, expires = old.state, new.expires
+    if "ttl" in said:
+        state = state.but(ttl=new.state.ttl)
+    if new.state.pinned is not None and expires is None:
+        expires = new.state.pinned.expires
+    if said.get("pinned") and state.pinned is None:
+        return new.but(state=pin_state(state, expires, now), expires=None)
+    if "pinned" in said and not said["pinned"] and state.pinned is not None:
+        waiting = state.pinned.expires if expires is None else expires
+        return new.but(state=state.but(pinned=None), expires=waiting)
+    if state.is_protected:
+        return new.but(state=state.protect_from(expires), expires=None)
+    if state is new.state and expires == new.expires:
+        return new
+    return new.but(state=state, expires=expires)
+
+
+def _was_told(record: Record) -> bool:
+    from ..core.describe import describe_data
+
+    return record.data is not None and record.text == describe_data(record.data)
+
+
+log: logging.Logger = logging.getLogger("eidet")
+
+
+def put_records(
+    parts: Parts,
+    records: Sequence[Record],
+    *,
+    now: float,
+    unique: bool = False,
+    expect: int | None = None,
+    by: str | None = None,
+    watch: Watch | None = None,
+    releases: bool = False,
+    follows: bool = False,
+) -> list[Record]:
+    """Writes records whose vectors are of this memory's embedder, and takes pending uses along."""
+    if not records:
+        return []
+    store = parts.store
+    job = Put(
+        records=records,
+        now=now,
+        unique=unique,
+        expect=expect,
+        epoch=parts.binding.claim_epoch(),
+        by=by or acts().by,
+        watch=watch,
+        releases=releases,
+        follows=follows,
+    )
+    try:
+        stored = run_put(store, job)
+    except StaleEpoch:
+        stored = run_put(store, job._replace(epoch=parts.binding.renew()))
+    parts.usage.flush_if_due()
+    parts.note_written(stored)
+    return stored
+
+
+def put_said(
+    parts: Parts,
+    records: Sequence[Record],
+    *,
+    now: float,
+    unique: bool,
+    again: bool,
+    expect: int | None = None,
+) -> RememberedList:
+    """Writes all records of a list that somebody says, but for those that were forgotten for good."""
+    rest = list(enumerate(records))
+    rejected: list[Rejected] = []
+    while rest:
+        allowed = [record for _, record in rest]
+        try:
+            watch = parts.tombstones.over_said(allowed, again=again)
+            stored = put_records(parts, allowed, now=now, unique=unique, expect=expect, watch=watch)
+        except Entombed as error:
+            rejected += [Rejected(rest[at][0], since) for at, since in error.found.items()]
+            rest = [one for at, one in enumerate(rest) if at not in error.found]
+        else:
+            _warn_of_rejected(rejected)
+            return RememberedList(stored, sorted(rejected, key=attrgetter("index")))
+    _warn_of_rejected(rejected)
+    return RememberedList((), sorted(rejected, key=attrgetter("index")))
+
+
+def _warn_of_rejected(rejected: Sequence[Rejected]) -> None:
+    if rejected:
+        places = ", ".join(str(one.index) for one in rejected[:10])
+        log.warning(
+            "left out what was forgotten for good before, at %s of the list (counted from 0, %d in all); "
+            "remember(…, again=True) stores it again",
+            places,
+            len(rejected),
+        )
+
+
+def put_returning(
+    parts: Parts,
+    records: Sequence[Record],
+    *,
+    now: float,
+    by: str | None = None,
+    follows: bool = False,
+) -> list[Record]:
+    """Writes records that nobody says. Leaves out those that were forgotten for good, and logs how many.
+
+    A record under a legal hold stays as it is, whatever another version of it says.
+    """
+    rest, held = list(records), 0
+    stored: list[Record] = []
+    while rest and not stored:
+        try:
+            watch = parts.tombstones.over_returning(rest)
+            stored = put_records(parts, rest, now=now, by=by, watch=watch, follows=follows)
+        except Entombed as error:
+            rest = [record for at, record in enumerate(rest) if at not in error.found]
+        except Held as error:
+            free = [record for record in rest if (record.scope, record.id) not in error.records]
+            held += len(rest) - len(free)
+            rest = free
+    _tell_left_out(len(records) - len(rest) - held, held)
+    return stored
+
+
+def _tell_left_out(forgotten: int, held: int) -> None:
+    if forgotten:
+        log.info("%d records were forgotten for good and are left out", forgotten)
+    if held:
+        log.warning("%d records are under a legal hold; left them as they are", held)
+
+
+def load_records(
+    parts: Parts, records: Iterator[Record], manifest: Mapping[str, Any], *, now: float, checked: bool = False
+) -> int:
+    """Writes records of an export; what another embedder or analyzer made is made anew. How many.
+
+    Each is checked as it arrives, unless all were `checked` before. Records of a scope that this store
+    forgot as a whole after it wrote the export are left out.
+    """
+    is_over = _find_ended(parts, manifest)
+    embedded = fits_embedder(manifest, parts.embedder)
+    analysed = manifest.get("analyzer") == parts.analyzer.name
+    count = 0
+    for full in batches(records, 1000):
+        batch = [record for record in full if not is_over(record.scope)]
+        _tell_left_out(len(full) - len(batch), 0)
+        for record in () if checked else batch:
+            check_arrival(record, parts.embedder if embedded else None, analysed=analysed)
+        ready = batch
+        if not (embedded and analysed):
+            ready = Ingest.of(parts).refit(batch, embedded)
+        count += len(put_returning(parts, ready, now=now))
+    return count
+
+
+def _find_ended(parts: Parts, manifest: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Says of a scope whether this store forgot it after the file was written; False for other stores."""
+    ends = manifest.get("ends")
+    if manifest.get("store") != parts.store.identity or not isinstance(ends, int):
+        return lambda _: False
+    return cache(verbs.ended_since(parts.store, ends))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.cli.configuration_text import Choices, make_text
+from eidet.cli.init_command import Choices, make_text
 from eidet.core.errors import Misconfigured
 from eidet.core.settings import Settings, read_choices, read_settings
 

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 import eidet
-from eidet.cli.plain_messages import say_plainly
+from eidet.cli import say_plainly
 
 SOURCE: Final = Path(eidet.__file__).parent
 # What a command can reach; other packages speak to programs.

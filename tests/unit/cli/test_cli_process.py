@@ -51,21 +51,6 @@ def test_help_is_quick_and_names_every_command(eidet: Shell) -> None:
     assert all(name in said.out for name in [*names.split(), "scopes", "--install-completion"])
 
 
-def test_a_recall_takes_plain_words_without_pydantic(eidet: Shell) -> None:
-    eidet("remember", "Ann lives in Lisbon", "--scope", "ann")
-    code = (
-        "import sys, atexit; atexit.register(lambda: print('pydantic' in sys.modules, file=sys.stderr));"
-        "from eidet.cli import main; main()"
-    )
-    command = [sys.executable, "-c", code, "recall", "where does Ann live?", "--scope", "ann"]
-    for more, loads in ((["--json"], "False"), (["--limit", "3"], "True")):  # a number is converted
-        done = subprocess.run(
-            [*command, *more], env=eidet.environment(), capture_output=True, text=True, check=True
-        )
-        assert "Ann lives in Lisbon" in done.stdout
-        assert done.stderr.split() == [loads]
-
-
 def test_values_that_are_no_plain_words_are_converted_and_checked(eidet: Shell) -> None:
     eidet("remember", "Ann lives in Lisbon", "--who", "Ann", "--kind", "fact")
     assert eidet("recall", "Lisbon", "--limit", "1", "--kind", "fact", "--kind", "message").code == 0

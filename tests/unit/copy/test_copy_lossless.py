@@ -17,7 +17,7 @@ from eidet.copy import copy
 from eidet.core.record import Record, Tier
 from eidet.open import open_store
 from eidet.store import verbs
-from eidet.write.put import put_records
+from eidet.write.write_path import put_records
 
 # Lossless.
 

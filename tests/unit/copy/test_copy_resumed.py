@@ -13,7 +13,7 @@ from eidet import Memory, Refused
 from eidet.copy import copy
 from eidet.core.record import Tier
 from eidet.store import verbs
-from eidet.write.put import put_records
+from eidet.write.write_path import put_records
 
 # Going on.
 

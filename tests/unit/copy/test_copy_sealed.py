@@ -9,7 +9,7 @@ from tests.making import Clock
 from tests.unit.copy.given import KEY, all_of, by_id, ram
 
 from eidet import BadInput, Conflict, Memory, NotFound, Settings
-from eidet.compat.numbers import next_number
+from eidet.compat.opening import next_number
 from eidet.copy import checkpoint as marking
 from eidet.copy import copy
 from eidet.store import verbs

@@ -11,7 +11,7 @@ import pytest
 
 from eidet import AsyncMemory, Memory, connect
 from eidet.client import AsyncClient, Client
-from eidet.core.foreign_verbs import FOREIGN, PAGES
+from eidet.memory.addresses import FOREIGN, PAGES
 
 OWNERS: dict[str, Callable[[], Any]] = {
     "Memory": lambda: Memory(embedder="hashing:16"),

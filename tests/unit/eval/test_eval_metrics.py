@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 
-from eidet.eval.bootstrap import draw_means, intervals
-from eidet.eval.figures import differences, figures
+from eidet.eval.figures import differences, draw_means, figures, intervals
 from eidet.eval.ranking_metrics import (
     Found,
     Ranks,

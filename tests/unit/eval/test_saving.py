@@ -10,7 +10,7 @@ import pytest
 from eidet import BadInput, Memory
 from eidet.eval import read_cases
 from eidet.eval.cases import Question
-from eidet.eval.saving import save_question
+from eidet.eval.lines import save_question
 
 
 def make_question(text: str, *gold: str) -> Question:

@@ -11,7 +11,7 @@ import pytest
 
 from eidet import BadInput
 from eidet.eval import Variant, evaluate, read_cases
-from eidet.eval.score_figures import measure_auroc, measure_calibration_error, score_figures
+from eidet.eval.ranking_metrics import measure_auroc, measure_calibration_error, score_figures
 
 HOME: dict[str, Any] = {
     "world": "home",

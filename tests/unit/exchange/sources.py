@@ -44,8 +44,8 @@ def open_memory(place: str | Path | None = None) -> Memory:
 
 def list_records(memory: Memory) -> dict[tuple[str, str], Record]:
     """All records by scope and text."""
-    found: dict[tuple[str, str], Record] = {}
-    for scope in memory.scopes():
-        for record in memory.find(scope=scope, limit=1000):
-            found[scope, record.text] = record
-    return found
+    return {
+        (scope, record.text): record
+        for scope in memory.scopes()
+        for record in memory.find(scope=scope, limit=1000)
+    }

@@ -17,7 +17,7 @@ from tests.unit.exchange.sources import FOREIGN, SOURCES, list_records, open_mem
 
 from eidet import BadInput, Memory
 from eidet.core.record import Record, key_id
-from eidet.exchange import Imported, import_memories, json_source
+from eidet.exchange import Imported, import_memories, source_files
 
 
 @pytest.fixture
@@ -313,12 +313,12 @@ def test_rows_without_an_id_keep_theirs_while_the_file_grows_and_shuffles(
 def test_arrays_are_read_item_by_item_whatever_the_pieces(
     size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_source, "CHUNK", size)
+    monkeypatch.setattr(source_files, "CHUNK", size)
     items = [{"a": ["]", {"b": '"\\'}]}, 12, "x,y", [], -1.5e3, None, {"long": "z" * 300}]
     for indent in (None, 1):
         (tmp_path / "a.json").write_text(json.dumps(items, indent=indent))
-        with json_source.open_text(tmp_path / "a.json") as file:
-            assert list(json_source.read_array(file, "a.json")) == items
+        with source_files.open_text(tmp_path / "a.json") as file:
+            assert list(source_files.read_array(file, "a.json")) == items
 
 
 def test_times_without_a_zone_are_in_utc(memory: Memory, tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from eidet import Memory
 from eidet.cli.parse import messages_of
 from eidet.core.validate import dump_json
 from eidet.eval.cases import Question
-from eidet.eval.saving import save_question
+from eidet.eval.lines import save_question
 from eidet.exchange import export_memories, import_memories
-from eidet.upkeep.fit import read_log
+from eidet.upkeep.curve import read_log
 
 SEPARATORS = {"next line": "\x85", "line": "\u2028", "paragraph": "\u2029"}
 

@@ -1,11 +1,10 @@
-"""Facts in and out: the file of the MCP reference server, networkx, GraphML, JSON-LD, Mermaid."""
+"""Facts in and out: the file of the MCP reference server, networkx, JSON-LD."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 from tests.making import Clock, texts
@@ -60,15 +59,6 @@ def tell(memory: Memory) -> None:
     memory.facts.add("Ann", "age", 34)
 
 
-def test_graphml_is_xml_with_times(memory: Memory) -> None:
-    tell(memory)
-    root = ET.fromstring(memory.facts.export("graphml", ever=True))
-    space = {"g": "http://graphml.graphdrawing.org/xmlns"}
-    assert len(root.findall(".//g:node", space)) == 4
-    assert len(root.findall(".//g:edge", space)) == 3
-    assert "2024-06-03T00:00:00+00:00" in [data.text for data in root.findall(".//g:data", space)]
-
-
 def test_json_ld_states_each_fact_with_its_times(memory: Memory) -> None:
     tell(memory)
     document = json.loads(memory.facts.export("json-ld"))
@@ -78,14 +68,6 @@ def test_json_ld_states_each_fact_with_its_times(memory: Memory) -> None:
         "urn:eidet:relation:lives_in",
         "urn:eidet:relation:age",
     }
-
-
-def test_mermaid_draws_what_is_over_with_dots(memory: Memory) -> None:
-    tell(memory)
-    drawn = memory.facts.export("mermaid", ever=True).splitlines()
-    assert drawn[0] == "graph LR"
-    assert len([line for line in drawn if "-.->" in line]) == 1
-    assert not [line for line in drawn if '""' in line or ("<" in line and "n" not in line)]
 
 
 def test_networkx_has_entities_and_facts(memory: Memory) -> None:
@@ -101,5 +83,5 @@ def test_networkx_has_entities_and_facts(memory: Memory) -> None:
 
 
 def test_an_unknown_format_is_named(memory: Memory) -> None:
-    with pytest.raises(BadInput, match="json-ld, graphml, mermaid, mcp"):
+    with pytest.raises(BadInput, match="json-ld, mcp"):
         memory.facts.export("dot")

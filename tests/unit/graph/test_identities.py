@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.saying import HE, IT, SHE, I, entry, graph_of, person, place, say, values_at
 
+from eidet import Memory
 from eidet.graph.scope_graph import ScopeGraph
 from eidet.text.facts.statement import Mention, Statement
 
@@ -145,3 +146,19 @@ def test_entities_do_not_depend_on_what_was_removed() -> None:
     graph.remove(2)
     assert names(graph, "Alex") == ["Alex"]
     assert values_at(graph, "Alex", "likes", LATE) == ["tea"]
+
+
+@pytest.mark.parametrize("relation", ["mentors", "likes", "owns", "friend"])
+def test_a_name_that_a_relation_of_ones_own_has_means_the_same_person(relation: str) -> None:
+    with Memory(embedder="hashing:64") as memory:
+        memory.remember("Maria lives in Porto.")
+        memory.facts.add("Ben", relation, "Maria")
+        assert [one.name for one in memory.facts.entities("Maria")] == ["Maria"]
+        assert memory.facts.paths("Ben", "Porto")
+
+
+def test_a_place_of_the_same_name_stays_another() -> None:
+    with Memory(embedder="hashing:64") as memory:
+        memory.remember("Paris likes tea.")
+        memory.facts.add("Ben", "lives_in", "Paris")
+        assert [one.kind for one in memory.facts.entities("Paris")] == ["person", "place"]

@@ -12,7 +12,7 @@ from tests.unit.hooks.agents import Agent, kept
 
 from eidet import BadInput, Memory
 from eidet.hooks import Captured, install_hooks, with_hooks
-from eidet.hooks.plain import changes_between, plain, state_of
+from eidet.hooks.captured import changes_between, plain, state_of
 
 # What is captured.
 

@@ -46,14 +46,14 @@ class Scope:
         self.vocabulary.append([[term_id(word) for word in words] for words in texts])
 
 
-def read_vectors(asked: Sequence[str]) -> Floats:
+def vectors_of_record(asked: Sequence[str]) -> Floats:
     return np.array([vector_of(word) for word in asked], np.float32).reshape(-1, WIDTH)
 
 
 class Knowledge(NamedTuple):
     """What is known of words: vectors, and other forms."""
 
-    vectors: Callable[[Sequence[str]], Floats] = read_vectors
+    vectors: Callable[[Sequence[str]], Floats] = vectors_of_record
     related: Mapping[int, dict[int, float]] = {}
 
 

@@ -31,7 +31,7 @@ from eidet.quality import (
 )
 from eidet.quality.drift import Drift, Shift, drift, holm, ks_distance, ks_p_value, split, two_rates
 from eidet.quality.metrics import MEANINGS, growth, metrics_of
-from eidet.store.tallies import TallyBuffer
+from eidet.store.usage import TallyBuffer
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 STRICT = Windows(least_effect=0.0)  # the tests alone decide

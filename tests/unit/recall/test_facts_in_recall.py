@@ -12,7 +12,7 @@ from tests.making import PLACES, Clock, place_of
 
 from eidet import Memory, Settings
 from eidet.write import write_path
-from eidet.write.renewed_facts import is_news
+from eidet.write.write_path import is_news
 
 NOW = "2026-10-15"
 

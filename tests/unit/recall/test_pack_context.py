@@ -43,16 +43,15 @@ def said(context: Context) -> list[str]:
 SEA = ("hello there", "the weather is fine", "I bought a kayak", "which colour", "a red one", "good bye")
 
 
-def test_a_context_has_working_state_facts_and_passages(memory: Memory) -> None:
+def test_a_context_has_working_state_facts_and_turns(memory: Memory) -> None:
     talk(memory, "sea", *SEA)
     memory.remember("Ann owns a kayak shop", occurred="2023-01-05T12:00:00")
     memory.remember("answering about boats", kind="working", occurred="2023-11-14T12:00:00")
     context = memory.context("kayak", limit=2)
     assert str(context) == (
-        "# Working state\n[2023-11-14] answering about boats\n\n"
-        "# Facts\n[2023-01-05] Ann owns a kayak shop\n\n"
-        "# Conversation\n## sea\n[2023-11-13] Bob: the weather is fine\n"
-        "[2023-11-13] Ann: I bought a kayak\n[2023-11-13] Bob: which colour"
+        "# Working state\n2023-11-14\n[1] answering about boats\n\n"
+        "# Memory\n2023-01-05\n[2] Ann owns a kayak shop\n"
+        "2023-11-13\n[3] Bob: the weather is fine\n[4] Ann: I bought a kayak\n[5] Bob: which colour"
     )
     assert (len(context.hits), context.left_out, context.budget, context.scope) == (2, (), 1000, "default")
 
@@ -159,7 +158,7 @@ def test_a_context_keeps_to_its_budget(memory: Memory) -> None:
 
 def test_a_counter_may_be_named(memory: Memory) -> None:
     memory.remember("Ann likes tea")
-    assert memory.context("tea", counter="words").tokens == 8, "six words by 1.3"
+    assert memory.context("tea", counter="words").tokens == 10, "seven words by 1.3"
     assert memory.context("tea", counter="llama").tokens > 8
     with pytest.raises(Misconfigured, match="there is no token counter named 'elephants'"):
         memory.context("tea", counter="elephants")

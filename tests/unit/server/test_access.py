@@ -15,8 +15,7 @@ import pytest
 from tests.servers.served import Running, serve_in_thread
 
 from eidet import Client, Misconfigured, NotFound, Refused
-from eidet.server.access import KeyRing, Right, hash_key, make_key, read_keys
-from eidet.server.keys_file import add_key, list_keys, remove_key
+from eidet.server.access import KeyRing, Right, add_key, hash_key, list_keys, make_key, read_keys, remove_key
 from eidet.server.server_settings import ServerSettings
 
 BODY = {"memories": [{"text": "Ann lives in Lisbon"}]}

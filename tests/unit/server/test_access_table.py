@@ -39,8 +39,7 @@ from tests.unit.server.access_rows import (
 from tests.unit.server.mcp.agents import call, text_of
 
 from eidet import AsyncMemory, Memory
-from eidet.server.access import LOCAL, Caller, Right
-from eidet.server.keys_file import add_key
+from eidet.server.access import LOCAL, Caller, Right, add_key
 from eidet.server.mcp import create_mcp
 from eidet.store import Head
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -255,17 +254,6 @@ def test_what_a_server_is_not() -> None:
         pytest.raises(Unavailable, match="cannot be reached"),
     ):
         client.count()
-
-
-def test_both_clients_have_the_verbs_of_a_memory() -> None:
-    for name, verb in inspect.getmembers(Memory, inspect.isfunction):
-        if name.startswith("_"):
-            continue
-        theirs = list(inspect.signature(verb).parameters)
-        for kind in (Client, AsyncClient):
-            ours = list(inspect.signature(getattr(kind, name)).parameters)
-            assert theirs == ours, f"{kind.__name__}.{name}"
-            assert inspect.getdoc(getattr(kind, name))
 
 
 def test_the_verbs_for_asyncio(running: Running, tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from tests.servers import free_port
 from tests.servers.served import Running, serve_in_thread
 
 from eidet import AsyncMemory
-from eidet.server.access import Right
-from eidet.server.keys_file import add_key
+from eidet.server.access import Right, add_key
 from eidet.server.server_settings import ServerSettings
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.making import rounds
 from tests.servers.served import Running, serve_in_thread
 
-from eidet.server.access import Right
-from eidet.server.keys_file import add_key
+from eidet.server.access import Right, add_key
 from eidet.server.mem0.mem0_routes import NOT_OFFERED, ROUTES
 
 ANN = {"filters": {"user_id": "ann"}}

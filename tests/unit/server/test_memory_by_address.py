@@ -132,7 +132,7 @@ QUESTIONS: dict[str, Callable[[Memory, Path], Any]] = {
     "facts.split": lambda m, _: m.facts.split("Ann", sources=["work"], name="from work").kind,
     "facts.undo": lambda m, _: m.facts.undo(m.facts.decisions()[0]),
     "facts.decisions": lambda m, _: len(m.facts.decisions()),
-    "facts.export": lambda m, _: m.facts.export("mermaid"),
+    "facts.export": lambda m, _: sorted(m.facts.export("mcp").splitlines()),
     "upkeep.pin": lambda m, _: m.upkeep.pin("home").state.pinned is not None,
     "upkeep.unpin": lambda m, _: m.upkeep.unpin("home").state.pinned is not None,
     "upkeep.hold": lambda m, _: m.upkeep.hold("home").state.hold is not None,

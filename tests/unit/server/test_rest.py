@@ -398,10 +398,14 @@ def test_the_longest_reason_that_an_address_may_have_arrives(http: httpx.Client,
     assert http.delete("/v1/memories/other", params={"why": "x" * 1_001}).status_code == 422
 
 
-def test_one_memory_without_its_list_is_told_how(running: Running) -> None:
-    answer = running.shared.post("/v1/memories", json={"text": "Ann lives in Lisbon"})
-    assert answer.status_code == 422
-    assert "one memory is a list of one" in answer.json()["message"]
+def test_one_memory_needs_no_list(running: Running) -> None:
+    answer = running.shared.post(
+        "/v1/memories", json={"text": "Bea lives in Lyon", "id": "bea", "again": True}
+    )
+    assert answer.status_code == 201
+    assert running.memory.core.get("bea").text == "Bea lives in Lyon"  # type: ignore[union-attr]
+    both = running.shared.post("/v1/memories", json={"text": "one", "memories": [{"text": "two"}]})
+    assert (both.status_code, both.json()["type"]) == (422, "bad_input")
 
 
 def test_pages_answer_head(running: Running) -> None:

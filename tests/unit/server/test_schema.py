@@ -11,7 +11,7 @@ import pytest
 from tests.making import rounds
 from tests.servers.served import serve_in_thread
 
-from eidet.server.keys_file import add_key
+from eidet.server.access import add_key
 
 ROOT = Path(__file__).parents[3]
 

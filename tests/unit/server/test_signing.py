@@ -15,7 +15,7 @@ from tests.servers.served import Running, serve_in_thread
 from tests.unit.server.mcp.agents import ask, connect
 
 from eidet import Client, Record, Refused, acting
-from eidet.server.keys_file import add_key
+from eidet.server.access import add_key
 
 SCOPE = "acme"
 
@@ -119,7 +119,7 @@ def test_the_client_and_tools_are_signed_too(signing: Signing) -> None:
             return str(stored["stored"][0]["id"])
 
     assert signing.read(asyncio.run(talk())).agent == "seller"
-    (oak,) = signing.server.memory.core.find({"meta.entity": "Oak"}, scope=SCOPE)
+    (oak,) = [one for one in signing.server.memory.core.find(scope=SCOPE) if "Oak" in one.text]
     assert oak.agent == "seller"
 
 

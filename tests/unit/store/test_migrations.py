@@ -18,9 +18,8 @@ from eidet import Memory, Misconfigured, Where
 from eidet.core.record import Record
 from eidet.store.sql import migrate as migrations
 from eidet.store.sql.migrate import SCRIPTS, migrate, revision_of
-from eidet.store.sql.rows import NULLABLE
+from eidet.store.sql.rows import NULLABLE, TABLES
 from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
-from eidet.store.sql.value_tables import TABLES
 
 DUMPS = sorted((Path(__file__).parent / "schemas").glob("*.sql"))
 SCRIPT_NAMES = sorted(file.name.partition("_")[0] for file in (SCRIPTS / "versions").glob("*.py"))

@@ -26,11 +26,9 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
 from eidet.store import Claim, Erasure, Stone, Watch, verbs
-from eidet.store.group_commit import QueuedJob
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
 from eidet.store.sql.postgres.address import address_of, hide_password
-from eidet.store.sql.postgres.write import Attempt, Quick
 from eidet.testing import leaks
 from eidet.trust.seal.service import new_key
 
@@ -256,57 +254,6 @@ def test_a_process_with_many_open_files_writes(postgres_emptied: str) -> None:
         for file in files:
             os.close(file)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-# A commit that was not answered.
-
-
-def quick_of(
-    store: PostgresStore, record: Record, monkeypatch: pytest.MonkeyPatch
-) -> QueuedJob[list[Record]]:
-    """What a call would send, without sending it."""
-    jobs: list[Quick] = []
-    with monkeypatch.context() as patched:
-        patched.setattr(store._driver, "write", jobs.append)
-        verbs.put(store, [record], now=NOW)
-    return QueuedJob(jobs[0])
-
-
-def settled(store: PostgresStore, queued: QueuedJob[list[Record]]) -> list[Record]:
-    attempt = Attempt(store._driver.ahead)
-    attempt._guessed = True
-    with store._driver.server.connection(5.0) as connection:
-        assert attempt.run(connection, [queued], lambda sql: None)
-    assert not attempt.in_doubt
-    return queued.answer()
-
-
-@pytest.mark.parametrize("then", ["nothing", "revised", "dropped", "dropped and made again"])
-def test_a_write_that_landed_unheard_is_not_made_again(
-    then: str, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever others did with it meanwhile."""
-    queued = quick_of(store, fact("one"), monkeypatch)
-    (first,) = verbs.put(store, [fact("one")], now=NOW)
-    if then == "revised":
-        verbs.put(store, [fact("one", "else")], now=NOW)
-    if then.startswith("dropped"):
-        verbs.delete_where(store, Where(), now=NOW)
-    if then.endswith("again"):
-        verbs.put(store, [fact("one", "else", created=NOW + 1)], now=NOW)
-    before = (store.head(), store.find(Where()))
-    assert settled(store, queued) == [first]
-    assert (store.head(), store.find(Where())) == before
-
-
-def test_a_write_that_did_not_land_is_made(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    verbs.put(store, [fact("one")], now=NOW)
-    verbs.delete_where(store, Where(), now=NOW)
-    queued = quick_of(store, fact("one"), monkeypatch)
-    store.head()
-    assert [r.seq for r in settled(store, quick_of(store, fact("one"), monkeypatch))] == [3]
-    assert verbs.count(store, Where()) == 1
-    assert queued.result is None
 
 
 # Many writers.

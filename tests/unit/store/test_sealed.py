@@ -22,8 +22,7 @@ from eidet.store.ram import RamStore
 from eidet.store.rules import Held
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal import Shredded
-from eidet.trust.seal.codec import numbers_in
-from eidet.trust.seal.history import LOST
+from eidet.trust.seal.codec import LOST, numbers_in
 from eidet.trust.seal.key_rotation import check_scopes, rewrap, rotate, shred
 from eidet.trust.seal.opener import split_filter
 from eidet.trust.seal.service import LocalKeys

@@ -11,7 +11,7 @@ import pytest
 from eidet import Memory
 from eidet.store import Head, verbs
 from eidet.store.abilities import ListsTelling
-from eidet.store.sql import telling
+from eidet.store.sql import relational
 
 EACH = 30
 TELLING = [31, 62, 93]  # seqs
@@ -39,7 +39,7 @@ def test_only_what_tells_something_is_read_and_no_vector(memory: Memory) -> None
 def test_the_steps_of_the_walk_miss_nothing(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, walked: int
 ) -> None:
-    monkeypatch.setattr(telling, "WALKED", walked)
+    monkeypatch.setattr(relational, "WALKED", walked)
     told = verbs.changes_telling(memory.parts.store, "default", 0, 2)
     assert [entry.seq for entry in told.entries] == TELLING
     assert told.head == memory.parts.store.head()
@@ -62,7 +62,7 @@ def test_a_sealed_store_does_not_let_the_one_inside_tell(tmp_path: Path) -> None
 def test_a_new_process_has_the_facts_and_reads_on(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telling, "WALKED", 7)
+    monkeypatch.setattr(relational, "WALKED", 7)
     with closing(Memory(tmp_path / "m.db", embedder="hashing:16")) as other:
         assert [fact.object for fact in other.facts.about("Ann1")] == ["Lisbon"]
         memory.remember("Ann1 moved to Porto.")

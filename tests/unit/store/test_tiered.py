@@ -13,16 +13,13 @@ from tests.servers.valkey import Valkey
 
 from eidet import Memory, Settings
 from eidet.core.errors import Misconfigured, Unavailable
-from eidet.core.event import Event
 from eidet.core.record import Tier
 from eidet.core.where import Where
 from eidet.store import verbs
 from eidet.store.contract import NOW, fact
-from eidet.store.lives import versions
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
-from eidet.store.tiered.history import MOVED, join_histories
 
 ALL = Where()
 
@@ -172,23 +169,6 @@ def test_a_memory_is_embedded_anew_in_both_stores() -> None:
     memory.admin.reembed("hashing:32")
     assert {len(record.vector or b"") for record in (*short.find(ALL), *long.find(ALL))} == {128}
     assert len(memory.recall("rivers", limit=10)) == 6
-
-
-def test_a_story_of_one_store_is_told_as_it_is() -> None:
-    told = [
-        Event(what="created", id="x", scope="a", at=1.0),
-        Event(what="forgotten", id="x", scope="a", at=2.0),
-    ]
-    assert join_histories([told, []]) == told
-    left = [told[0], Event(what="forgotten", id="x", scope="a", at=2.0, by=MOVED)]
-    assert [event.what for event in join_histories([left])] == ["created"]
-
-
-def test_versions_that_cannot_be_told_again_are_left_out() -> None:
-    record = fact("x", version=3)
-    assert versions(record, []) == [record]
-    odd = Event(what="revised", id="x", scope="a", at=1.0, version=3, before=None)
-    assert versions(record, [odd]) == [record]
 
 
 class TestWithValkey:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from eidet.core.event import Event
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
+from eidet.quality import health_of
 from eidet.store import (
     SETTINGS,
     STAGED,
@@ -27,24 +29,15 @@ from eidet.store import (
     abilities,
     verbs,
 )
-from eidet.store.abilities import (
-    ABILITIES,
-    OF_TRANSACTIONS,
-    FindsDerived,
-    FindsHeld,
-    KeepsSecrets,
-    Leaps,
-    LivesInFile,
-    ReportsHealth,
-)
+from eidet.store.abilities import ABILITIES, OF_TRANSACTIONS, FindsDerived, FindsHeld, Leaps
 from eidet.store.passthrough import PassthroughStore, PassthroughTransaction
 from eidet.store.ram import RamStore
 from eidet.store.redo_log import LoggedTransaction
 from eidet.store.tiered import TieredStore
+from eidet.store.traits import StoreTraits, traits_of
 from eidet.trust.audit.chain import AuditEntry
 from eidet.trust.audit.log import AuditLog
-from eidet.trust.audit.store import AuditedStore
-from eidet.trust.audit.transaction import AuditedTransaction
+from eidet.trust.audit.store import AuditedStore, AuditedTransaction
 from eidet.trust.audit.verify import entries
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
@@ -52,21 +45,9 @@ from eidet.trust.seal.transaction import SealedTransaction
 
 WRAPPERS = (AuditedStore, SealedStore)
 TRANSACTIONS = (AuditedTransaction, LoggedTransaction, SealedTransaction)
-OF_TIERS = {"archive", "fingerprint", "health", "list_files", "missing", "prune", "scan"} | {
-    "scrub",
-    "size",
-    "survey",
-    "switch_vectors",
-    "tell_home",
-    "trim",
-}
-BY_VERBS = {
-    "list_telling",
-    "list_derived",
-    "list_revised",
-    "put_new",
-}  # what the verbs do for two stores that are one
-OF_ONE = {"address", "note_in", "latest_seq", "leap", "name_own_index", "path", "sealed", "secret"}
+OF_TIERS = {"describe", "fingerprint", "prune", "scan", "scrub", "size", "trim"}
+BY_VERBS = {"list_derived", "list_telling", "put_new", "survey", "switch_vectors"}  # for two that are one
+OF_ONE = {"note_in", "latest_seq", "leap"}
 
 
 def names_of(protocol: type) -> set[str]:
@@ -130,21 +111,13 @@ def test_two_stores_that_are_one_decide_about_each_method_and_each_ability() -> 
 
 
 class Placed(RamStore):
-    """A store that has every ability that depends on where a store lives."""
+    """A store that tells where it lives."""
 
-    path = Path("here")
-    address = "there"
-    archive = "attic"
-    missing = ("the long store is down",)
+    def describe(self) -> StoreTraits:
+        return StoreTraits(path=Path("here"), address="there", archive="attic", missing=("one is down",))
 
     def health(self) -> dict[str, Any]:
         return {"state": "up"}
-
-    def secret(self, name: str) -> bytes:
-        return name.encode()
-
-    def name_own_index(self) -> str | None:
-        return "own"
 
 
 def sealed(inner: Store, folder: Path) -> Store:
@@ -164,10 +137,8 @@ def test_abilities_of_the_store_inside_are_passed_on(
     wrap: Callable[[Store, Path], Any], tmp_path: Path
 ) -> None:
     store = wrap(Placed(), tmp_path)
-    assert all(isinstance(store, ability) for ability in (LivesInFile, ReportsHealth, KeepsSecrets))
-    assert (str(store.path), store.address, store.archive) == ("here", "there", "attic")
-    assert (store.health(), store.secret("x"), store.name_own_index()) == ({"state": "up"}, b"x", "own")
-    assert store.missing == ("the long store is down",)
+    assert replace(traits_of(store), sealed=False) == Placed().describe()
+    assert health_of(store) == {"state": "up"}
 
 
 @wrapped
@@ -175,9 +146,9 @@ def test_abilities_that_the_store_inside_lacks_are_not_feigned(
     wrap: Callable[[Store, Path], Any], tmp_path: Path
 ) -> None:
     store = wrap(RamStore(), tmp_path)
-    for name in ("path", "address", "archive", "health", "secret", "name_own_index"):
-        assert not hasattr(store, name)
-    assert store.missing == ()
+    assert replace(traits_of(store), sealed=False) == StoreTraits()
+    assert health_of(store) is None
+    assert not hasattr(store, "latest_seq")
 
 
 @wrapped
@@ -226,7 +197,7 @@ def test_a_job_of_ones_own_is_noted_step_by_step(tmp_path: Path) -> None:
     told = noted(tmp_path)
     assert [(entry.verb, entry.by) for entry in told] == [
         ("put", "ann"),
-        ("bury", "eve"),
+        ("drop", "eve"),
         ("rewrite", "ann"),
         ("retell", "ann"),
         ("configure", "ann"),

@@ -12,11 +12,15 @@ from tests.unit.cli.shell import Shell
 
 from eidet import Memory, Misconfigured, Settings
 from eidet.compat.api import AgentMemoryAPI
+from eidet.core.errors import Unavailable
 from eidet.core.settings import Upkeep
 from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.vector_cache import Cached
 from eidet.net.url import read_secret
-from eidet.store.tiered.outbox_file import Outbox
+from eidet.store import Store, verbs
+from eidet.store.contract import NOW, fact
+from eidet.store.ram import RamStore
+from eidet.store.tiered import TieredStore
 from eidet.trust.audit import Audit, key_in
 from eidet.trust.privacy.vault import key_of
 from eidet.trust.seal.service import new_key, service_of
@@ -111,9 +115,13 @@ def write_embeddings(folder: Path) -> None:
 
 
 def write_outbox(folder: Path) -> None:
-    outbox = Outbox.new(folder / "outbox")
+    def fail() -> Store:
+        raise Unavailable("not there")
+
+    store = TieredStore(fail, RamStore(), outbox=folder / "outbox")
+    verbs.put(store, [fact("x")], now=NOW)
     check_private(folder)
-    outbox.close()
+    store.close()
 
 
 def write_key(folder: Path) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from eidet.core.errors import BadInput
 from eidet.models.embed import Vectors
-from eidet.upkeep import clusters as module
-from eidet.upkeep.clusters import clusters
+from eidet.upkeep import consolidate as module
+from eidet.upkeep.consolidate import clusters
 
 
 def turned(*degrees: float) -> Vectors:

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from eidet.core.errors import BadInput
-from eidet.upkeep.curve import DAY, Curve, strength_of_uses
-from eidet.upkeep.fit import Access, fit
+from eidet.upkeep.curve import DAY, Access, Curve, fit, strength_of_uses
 
 TRUE = Curve(half_life_days=10, spacing_gain=2, importance_gain=3)
 

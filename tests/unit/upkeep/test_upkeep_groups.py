@@ -14,7 +14,7 @@ from eidet.models.embed import Vectors
 from eidet.models.embed.hashing import Hashing
 from eidet.upkeep import Ask, Change, Write
 from eidet.upkeep.consolidate import Talk, consolidate, due_for_episode, episode, merge, talks_of
-from eidet.upkeep.reweigh import reweigh, surprises, weigh_record
+from eidet.upkeep.importance import reweigh, surprises, weigh_record
 
 NOW = 1_700_000_000.0
 WIDTH = 64

@@ -10,8 +10,7 @@ import pytest
 
 from eidet import BadInput, Memory
 from eidet.views import Working
-from eidet.views.state_home import StateRecord
-from eidet.views.working_state import WorkingState
+from eidet.views.working import StateRecord, WorkingState
 
 
 @pytest.fixture

@@ -6,11 +6,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from eidet.core.settings import Settings
 from eidet.index import Floats
-from eidet.index.vectordb import UNIT_BITS, Lost, Match, Point, VectorShelf
+from eidet.index.vectordb import UNIT_BITS, Match, Point, VectorLost, VectorShelf
 from eidet.index.vectordb.address import DatabaseAddress, open_vector_index
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pushdown import Filter, passes
@@ -50,29 +48,14 @@ class Shelves:
             for key in [key for key in on if key >> UNIT_BITS in gone]:
                 del on[key]
 
-    def near(
-        self,
-        shelf: VectorShelf,
-        vector: Floats,
-        limit: int,
-        *,
-        only: Filter,
-        among: Sequence[int] | None = None,
-    ) -> list[Match]:
+    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
         with self._lock:
             chosen = [point for point in self._on(shelf).values() if passes(only, point.columns)]
-        if among is not None:
-            wanted = set(among)
-            chosen = [point for point in chosen if point.key >> UNIT_BITS in wanted]
         matches = [Match(point.key, float(point.vector @ vector)) for point in chosen]
         return sorted(matches, key=lambda match: -match.score)[:limit]
 
     def count(self, shelf: VectorShelf) -> int:
         return len(self._shelves.get(shelf, {}))
-
-    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
-        on = self._on(shelf)
-        return {key: np.array(on[key].vector, np.float32) for key in keys if key in on}
 
     def discard(self, shelf: VectorShelf) -> None:
         self._shelves.pop(shelf, None)
@@ -82,5 +65,5 @@ class Shelves:
 
     def _on(self, shelf: VectorShelf) -> Points:
         if shelf not in self._shelves:
-            raise Lost(f"{self.retrier.name} has no shelf {shelf.name}")
+            raise VectorLost(f"{self.retrier.name} has no shelf {shelf.name}")
         return self._shelves[shelf]

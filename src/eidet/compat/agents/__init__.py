@@ -1,21 +1,18 @@
 """Memory types for agents: working, conversation, semantic and episodic memory, and an agent with them.
 
-items      MemoryItem, MemoryStore        working_memory, conversation_memory, semantic, episodic
-embedding  EmbeddingService               system             AgentMemorySystem, memory-aware prompts
-client     the Messages API               agent_with_memory  AgentWithMemory; tools: what it may call
+working_memory, conversation_memory      what the task needs; what was said
+semantic           facts, MemoryItem, MemoryStore and EmbeddingService
+system             AgentMemorySystem, episodic memory, memory-aware prompts
+agent_with_memory  AgentWithMemory and its tools    client  the Messages API
 """
 
 from __future__ import annotations
 
 from ..messages.message import Message
-from .agent_with_memory import AgentWithMemory, OutOfTurns
+from .agent_with_memory import AgentWithMemory, OutOfTurns, Tool
 from .conversation_memory import ConversationMemory
-from .embedding import EmbeddingService
-from .episodic import Episode, EpisodicMemory
-from .items import FactStore, MemoryItem, MemoryStore
-from .semantic import SemanticMemory
-from .system import AgentMemorySystem, create_memory_aware_prompt
-from .tools import Tool
+from .semantic import EmbeddingService, FactStore, MemoryItem, MemoryStore, SemanticMemory
+from .system import AgentMemorySystem, Episode, EpisodicMemory, create_memory_aware_prompt
 from .working_memory import WorkingMemory
 
 __all__ = [

@@ -3,17 +3,98 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ...core.errors import EidetError, Misconfigured, Refused
+from ...core.validate import dump_json
 from ...models.llm import BadAnswer, Declined
-from ..checks import check_whole
-from ..messages.async_tools import FairLock, await_if_needed
-from ..opening import Place
+from ..messages.base import FairLock, await_if_needed
+from ..opening import Place, check_whole
 from .client import MODEL, open_client
 from .system import AgentMemorySystem
-from .tools import as_text, make_storable, result_of, tools_by_name
+
+ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A function, sync or async, that a model may call with the arguments of `input_schema`."""
+
+    name: str
+    description: str
+    function: Callable[..., Any]
+    input_schema: Mapping[str, Any] = field(default_factory=lambda: dict(ANY_OBJECT))
+
+    def to_api_schema(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": dict(self.input_schema),
+        }
+
+    def execute(self, **arguments: Any) -> Any:
+        return self.function(**arguments)
+
+
+def _tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
+    """Tools by their names, or a clear error where one is none."""
+    named: dict[str, Any] = {}
+    for tool in tools:
+        schema = getattr(tool, "to_api_schema", None)
+        if not callable(schema) or _call_of(tool) is None:
+            raise Misconfigured(
+                f"a {type(tool).__name__} is not a tool: it needs to_api_schema() and "
+                "one of execute, run or __call__; "
+                "Tool(name=…, description=…, function=…) wraps a function"
+            )
+        name = schema().get("name")
+        if name in named:
+            raise Misconfigured(f"two tools are named {name!r}")
+        named[name] = tool
+    return named
+
+
+async def _result_of(tool: Any, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+    """Runs a tool; its answer as text, and whether it failed. The model sees errors and may go on."""
+    function = None if tool is None else _call_of(tool)
+    if function is None:
+        return f"there is no tool called {name!r}", True
+    try:
+        if inspect.iscoroutinefunction(function):
+            answer = await function(**arguments)
+        else:
+            answer = await await_if_needed(await asyncio.to_thread(lambda: function(**arguments)))
+        return _make_storable(_as_text(answer)), False
+    except Exception as error:  # noqa: BLE001  whatever a tool raises
+        return _make_storable(f"{type(error).__name__}: {error}"), True
+
+
+def _call_of(tool: Any) -> Callable[..., Any] | None:
+    for name in ("execute", "run"):
+        if callable(found := getattr(tool, name, None)):
+            return found  # type: ignore[no-any-return]
+    return tool if callable(tool) else None
+
+
+def _make_storable(text: str) -> str:
+    """The text, with what UTF-8 cannot carry replaced: a tool or a model should not end a task by that."""
+    return text.encode(errors="replace").decode()
+
+
+def _as_text(answer: Any) -> str:
+    """Texts as they are, other things as JSON, or else as Python shows them."""
+    if isinstance(answer, str):
+        return answer
+    if answer is None:
+        return "done"
+    try:
+        return dump_json(answer)
+    except (TypeError, ValueError):
+        return str(answer)
+
 
 SYSTEM: Final = """You are a helpful assistant with access to memory.
 
@@ -61,7 +142,7 @@ class AgentWithMemory:
     ) -> None:
         check_whole(max_turns, "max_turns", least=1)
         self.tools: list[Any] = list(tools)
-        tools_by_name(self.tools)
+        _tools_by_name(self.tools)
         self.client: Any = client or open_client(api_key, base_url)
         self.model = model
         self.max_turns = max_turns
@@ -82,7 +163,7 @@ class AgentWithMemory:
             try:
                 answer = await self._work_on(task)
             except (Exception, asyncio.CancelledError) as error:
-                await self.memory.end_task(False, make_storable(f"{type(error).__name__}: {error}"))
+                await self.memory.end_task(False, _make_storable(f"{type(error).__name__}: {error}"))
                 raise
             await asyncio.to_thread(self._add_answer, answer)
             await self.memory.end_task(True, answer)
@@ -100,7 +181,7 @@ class AgentWithMemory:
     async def _work_on(self, task: str) -> str:
         context = await self.memory.get_relevant_context(task, max_episodes=FAILURES)
         system, messages = _prompt(context, await asyncio.to_thread(self._history))
-        reply, tools = "", tools_by_name(self.tools)
+        reply, tools = "", _tools_by_name(self.tools)
         for _ in range(self.max_turns):
             response = await self._ask_model(system, messages)
             text = _text(response)
@@ -130,8 +211,8 @@ class AgentWithMemory:
         """The message with the result of every tool that was called, and each step in the memory."""
         results = []
         for call in (block for block in response.content if block.type == "tool_use"):
-            text, failed = await result_of(tools.get(call.name), call.name, call.input)
-            action = make_storable(f"{call.name}({as_text(dict(call.input))})")
+            text, failed = await _result_of(tools.get(call.name), call.name, call.input)
+            action = _make_storable(f"{call.name}({_as_text(dict(call.input))})")
             thought = thought or f"I use {call.name}."
             await asyncio.to_thread(self.memory.record_step, thought, action, text)
             result = {"type": "tool_result", "tool_use_id": call.id, "content": text}
@@ -169,7 +250,7 @@ def _prompt(context: str, history: Sequence[Mapping[str, Any]]) -> tuple[str, li
 
 
 def _text(response: Any) -> str:
-    return make_storable("".join(block.text for block in response.content if block.type == "text"))
+    return _make_storable("".join(block.text for block in response.content if block.type == "text"))
 
 
 def _stop(response: Any) -> str:
@@ -189,7 +270,7 @@ def _stop(response: Any) -> str:
 
 
 def _answer_as_message(response: Any) -> dict[str, Any]:
-    """What the model said, to be sent back as it was; blocks without text are not taken back."""
+    """The model's blocks to send back unchanged; the API does not accept blocks without text."""
     blocks = [block.model_dump() for block in response.content]
     return {
         "role": "assistant",

@@ -10,12 +10,10 @@ from ...core.errors import BadInput, EidetError
 from ...core.record import Kind
 from ...models.llm import BadAnswer, Request, llm_of
 from ...text.tokens import TokenCounter, counter_of, cut
-from ...views.log_order import Edge
-from ...views.summaries import Summed, summary_id
-from ..checks import check_limit, check_whole
-from ..messages.message import Message, message_as_json, message_from, read
+from ...views.log_order import Edge, Summed, summary_id
+from ..messages.message import Message, message_as_json, message_from, message_of_record
 from ..messages.session import MessageSession
-from ..opening import OwnsMemory, Place, refuse_held
+from ..opening import OwnsMemory, Place, check_limit, check_whole, refuse_held
 from .client import as_function
 
 KEPT: Final = 10
@@ -84,19 +82,17 @@ class ConversationMemory(OwnsMemory, MessageSession):
         self.append([Message(role=role, content=content, metadata=metadata)])
 
     def get_messages_for_llm(self) -> list[dict[str, Any]]:
-        """As chat APIs take them: what was before in a pair of messages, then the messages."""
-        before = []
-        if self.summary is not None:
-            before = _pair(self.summary)
+        """Messages for a chat API: a pair with the earlier summary, if there is one, then the messages."""
+        before = _pair(self.summary) if self.summary is not None else []
         return before + [{"role": message.role, "content": message.content} for message in self.messages]
 
     def search(self, query: str, limit: int = 5) -> list[Message]:
         """The first messages with these words in them, in any case; also of those that were summed up."""
-        found = [message_from_core(message) for message in self.conversation.containing(query)]
+        found = [_message_from_core(message) for message in self.conversation.containing(query)]
         return found[: check_whole(limit, "limit")]
 
     def get_last_n(self, n: int) -> list[Message]:
-        return [read(record) for record in self.conversation.records(check_whole(n, "n"))]
+        return [message_of_record(record) for record in self.conversation.records(check_whole(n, "n"))]
 
     def clear(self) -> None:
         """Deletes the messages and the summary."""
@@ -134,25 +130,20 @@ class ConversationMemory(OwnsMemory, MessageSession):
             self.conversation.summarise(keep=keep, text=cut(text, left, self._counter) or HEADING)
 
     def _keep(self, messages: Sequence[Message]) -> int:
-        """How many of the messages stay by all of the limits, with the summary that would be made."""
+        """The number of messages that stay within all limits, counting the summary that would be made."""
         keep = min(len(messages), self.max_messages)
         if len(messages) > self.summarize_threshold:
             keep = min(keep, KEPT)
-        while keep > 1 and self._cost(self._read_before(messages, keep), messages[-keep:]) > self.max_tokens:
+        while keep > 1 and self._cost(self._text_before(messages, keep), messages[-keep:]) > self.max_tokens:
             keep -= 1
         return keep
 
-    def _read_before(self, messages: Sequence[Message], keep: int) -> str:
+    def _text_before(self, messages: Sequence[Message], keep: int) -> str:
         leaving = messages[: len(messages) - keep]
-        if leaving:
-            return _beginnings(leaving)
-        return self.summary or ""
+        return _beginnings(leaving) if leaving else self.summary or ""
 
     def _cost(self, summary: str, messages: Sequence[Message]) -> int:
-        if summary:
-            pair = _pair(summary)
-        else:
-            pair = []
+        pair = _pair(summary) if summary else []
         tokens = sum(message.tokens(self._counter) for message in messages)
         return tokens + sum(self._counter.count(part["content"]) for part in pair)
 
@@ -173,7 +164,7 @@ def _beginnings(messages: Sequence[Message]) -> str:
     return f"{HEADING}\n{lines[:1000]}"
 
 
-def message_from_core(given: Any) -> Message:
+def _message_from_core(given: Any) -> Message:
     """A message of the memory as one of this door."""
     names = ("role", "content", "tool_call_id", "name")
     return Message(
@@ -193,9 +184,7 @@ def _pair(summary: str) -> list[dict[str, Any]]:
 
 def _ask_for_summary(client: object, messages: Sequence[Message], before: str | None) -> str:
     lines = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
-    earlier = ""
-    if before:
-        earlier = f"What was said before, in short:\n{before}\n\n"
+    earlier = f"What was said before, in short:\n{before}\n\n" if before else ""
     prompt = (
         "Sum up this conversation in a few sentences: who said, decided or did what, with names, dates "
         f"and numbers. Only the summary.\n\n{earlier}{lines}"
@@ -207,7 +196,7 @@ def _ask_for_summary(client: object, messages: Sequence[Message], before: str | 
 
 
 def _message_as_json(message: Message) -> dict[str, Any]:
-    """What there is of a message; the three of the first line always."""
+    """A message as JSON: role, content and timestamp always, the other fields only if they are set."""
     always = {"role": message.role, "content": message.content, "timestamp": message.timestamp.isoformat()}
     more = {
         "metadata": message.metadata,

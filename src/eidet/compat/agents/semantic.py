@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
-from collections.abc import Callable, Mapping
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
+from ...core.errors import BadInput, Misconfigured
 from ...core.record import Kind, Record
 from ...core.validate import clean_text
 from ...memory import Memory
-from ...models.embed import Embedder, Vectors
+from ...models.embed import Embedder, Vectors, embed_checked, embedder_of
+from ...models.embed.http import OPENAI, HttpEmbedder
 from ...views import Semantic
-from ..checks import check_whole
 from ..messages.search import embedder_for, vectors_of
 from ..opening import (
+    OwnsMemory,
     Place,
+    check_whole,
     embed_ahead,
     is_blank,
     is_shared,
@@ -24,8 +32,167 @@ from ..opening import (
     open_with_embedder,
     run,
 )
-from .embedding import EmbeddingService
-from .items import MemoryItem, item_of, short_id
+
+
+@dataclass
+class MemoryItem:
+    """A memory as it was when it was read."""
+
+    id: str
+    content: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+    created_at: datetime = field(default_factory=datetime.now)
+    importance: float = 0.5
+    access_count: int = 0
+    last_accessed: datetime | None = None
+
+    def access(self) -> None:
+        """Counts a use of this item; what a store's `search` finds is counted by itself."""
+        self.access_count += 1
+        self.last_accessed = datetime.now()  # noqa: DTZ005  local time, as the other times of an item
+
+
+class MemoryStore(ABC):
+    """The interface of a store of memories; inherit from it to write your own."""
+
+    @abstractmethod
+    async def add(self, item: MemoryItem) -> None:
+        """Adds a memory."""
+
+    @abstractmethod
+    async def get(self, id: str) -> MemoryItem | None:
+        """A memory by its id."""
+
+    @abstractmethod
+    async def search(self, query: str, limit: int = 5) -> list[MemoryItem]:
+        """The memories that matter for a query, best first."""
+
+    @abstractmethod
+    async def delete(self, id: str) -> bool:
+        """Whether there was such a memory."""
+
+
+class FactStore(OwnsMemory, MemoryStore):
+    """Memories as facts of a `Memory`, found by meaning and by words. An id that exists is replaced."""
+
+    def __init__(self, *, memory: Place = None, scope: str = "default") -> None:
+        self._take(memory)
+        self.scope = scope
+        self._facts = Semantic(self.memory, scope=scope)
+
+    async def add(self, item: MemoryItem) -> None:
+        await run(self.memory, self._add, item)
+
+    async def get(self, id: str) -> MemoryItem | None:
+        found = await run(self.memory, self._facts.get, id)
+        return None if found is None else _item_of(found)
+
+    async def search(self, query: str, limit: int = 5) -> list[MemoryItem]:
+        hits = await run(self.memory, self._facts.search, query, limit)
+        return [_item_of(hit.record) for hit in hits]
+
+    async def delete(self, id: str) -> bool:
+        return await run(self.memory, self._facts.forget, id)
+
+    def _add(self, item: MemoryItem) -> None:
+        self.memory.remember(
+            item.content,
+            scope=self.scope,
+            kind=Kind.FACT,
+            id=item.id,
+            importance=item.importance,
+            occurred=item.created_at,
+            meta=item.metadata,
+            keep_duplicates=True,
+        )
+
+
+def _item_of(record: Record, more: Mapping[str, Any] | None = None) -> MemoryItem:
+    """A record as an item, with what else is known of it in its metadata."""
+    whole = record.whole
+    return MemoryItem(
+        id=whole.id,
+        content=whole.text,
+        metadata={**whole.meta, **(more or {})},
+        created_at=datetime.fromtimestamp(whole.occurred),  # noqa: DTZ006  as `datetime.now` gives it
+        importance=whole.importance,
+        access_count=whole.uses,
+        last_accessed=None if whole.last_used is None else datetime.fromtimestamp(whole.last_used),  # noqa: DTZ006
+    )
+
+
+def _short_id(memory: Memory, scope: str) -> str:
+    """Eight characters that no record of the scope has."""
+    while True:
+        id = str(uuid.uuid4())[:8]
+        if memory.get(id, scope=scope) is None:
+            return id
+
+
+VOYAGE: Final = "https://api.voyageai.com/v1"
+LOCAL: Final = ("local", "wordllama")
+_SERVICES: Final = {  # provider: address, model, prefix of its variables
+    "voyage": (VOYAGE, "voyage-2", "VOYAGE"),
+    "openai": (OPENAI, "text-embedding-3-small", "OPENAI"),
+}
+
+
+class EmbeddingService:
+    """Vectors from "voyage", "openai", or "local" (offline, comes with Eidet).
+
+    Keys are those of VOYAGE_API_KEY or OPENAI_API_KEY, addresses those of VOYAGE_BASE_URL or
+    OPENAI_BASE_URL, where none is given. Nothing is asked before the first text.
+    """
+
+    def __init__(
+        self,
+        provider: str = "voyage",
+        *,
+        model: str | None = None,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.provider = provider
+        self._given = (model, api_key, base_url)
+        self._environment = environment
+        self._client: Embedder | None = None
+
+    @property
+    def client(self) -> Embedder:
+        """The embedder, created on first use."""
+        if self._client is None:
+            self._client = self._make_embedder()
+        return self._client
+
+    async def embed(self, text: str) -> list[float]:
+        return (await self.embed_batch([text]))[0]
+
+    async def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
+        """Embeds texts: one vector per text, in the same order."""
+        client = self.client
+        rows = await asyncio.to_thread(embed_checked, client, list(texts))
+        return [[float(number) for number in row] for row in rows]
+
+    def _make_embedder(self) -> Embedder:
+        if self.provider in LOCAL:
+            return embedder_of("wordllama")
+        if self.provider not in _SERVICES:
+            raise BadInput(f"Unknown provider: {self.provider}")
+        home, usual, prefix = _SERVICES[self.provider]
+        model, key, url = self._given
+        if url is None:
+            url = self._environment.get(f"{prefix}_BASE_URL", "").strip() or None
+            key = key or self._environment.get(f"{prefix}_API_KEY", "").strip() or None
+        if not key and url is None:
+            raise Misconfigured(
+                f"{self.provider} needs a key: pass api_key=… or set {prefix}_API_KEY; "
+                'EmbeddingService("local") needs none'
+            )
+        embedder = HttpEmbedder(model or usual, url=url or home, key=key)
+        embedder.name = f"{self.provider}:{model or usual}"
+        return embedder_of(embedder)
+
 
 Embed = Callable[[str], Any]
 MOST = 1_000_000
@@ -84,9 +251,7 @@ class SemanticMemory:
     async def get(self, memory_id: str) -> MemoryItem | None:
         """A fact by its id."""
         record = await run(await self._ready(), lambda: self._facts.get(memory_id))
-        if record is None:
-            return None
-        return self._item(record)
+        return None if record is None else self._item(record)
 
     async def update_importance(self, memory_id: str, importance: float) -> bool:
         """Whether there is such a fact."""
@@ -135,9 +300,7 @@ class SemanticMemory:
         return Semantic(self.memory, scope=self.scope)
 
     def _list_facts(self) -> list[Record]:
-        if is_blank(self.memory, self._embedder):
-            return []
-        return self._facts.all(MOST, order="created")
+        return [] if is_blank(self.memory, self._embedder) else self._facts.all(MOST, order="created")
 
     def _remove_minor(self) -> int:
         if is_blank(self.memory, self._embedder):
@@ -146,7 +309,7 @@ class SemanticMemory:
 
     def _item(self, record: Record) -> MemoryItem:
         near = self._last.get(record.id)
-        return item_of(record, None if near is None else {"last_similarity": near})
+        return _item_of(record, None if near is None else {"last_similarity": near})
 
     def _add_fact(
         self, content: str, importance: float, metadata: Mapping[str, Any] | None, keep_duplicates: bool
@@ -155,7 +318,7 @@ class SemanticMemory:
             content,
             scope=self.scope,
             kind=Kind.FACT,
-            id=short_id(self.memory, self.scope),
+            id=_short_id(self.memory, self.scope),
             importance=importance,
             meta=metadata,
             keep_duplicates=keep_duplicates,
@@ -179,9 +342,7 @@ class SemanticMemory:
 
     async def _ready(self) -> Memory:
         """The memory, open."""
-        if self._place is None:
-            return self.memory
-        return await asyncio.to_thread(lambda: self.memory)
+        return self.memory if self._place is None else await asyncio.to_thread(lambda: self.memory)
 
     @cached_property
     def _embedder(self) -> Embedder | None:

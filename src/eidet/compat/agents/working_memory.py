@@ -10,16 +10,16 @@ from ...views import Working
 from ..opening import OwnsMemory, Place
 
 
-class LiveDict(dict[str, Any]):
-    """As it was when it was asked for; each change is handed on, whole, to `put`."""
+class _LiveDict(dict[str, Any]):
+    """A snapshot; every change to it passes the whole value to `put`."""
 
     def __init__(self, content: Mapping[str, Any], put: Callable[[dict[str, Any]], None]) -> None:
         super().__init__(content)
         self._put = put
 
 
-class LiveList(list[str]):
-    """As it was when it was asked for; each change is handed on, whole, to `put`."""
+class _LiveList(list[str]):
+    """A snapshot; every change to it passes the whole value to `put`."""
 
     def __init__(self, content: Iterable[str], put: Callable[[list[str]], None]) -> None:
         super().__init__(content)
@@ -38,8 +38,8 @@ def _hand_on(kind: type, name: str) -> Callable[..., Any]:
 
 
 _CHANGES = {
-    LiveDict: (dict, "__setitem__ __delitem__ __ior__ pop popitem clear update setdefault"),
-    LiveList: (
+    _LiveDict: (dict, "__setitem__ __delitem__ __ior__ pop popitem clear update setdefault"),
+    _LiveList: (
         list,
         "__setitem__ __delitem__ __iadd__ __imul__ append extend insert pop remove clear reverse sort",
     ),
@@ -65,8 +65,8 @@ class _Text:
 class _Texts(_Text):
     """A list of texts, which can be changed in place."""
 
-    def __get__(self, owner: WorkingMemory, kind: type[WorkingMemory]) -> LiveList:  # type: ignore[override]
-        return LiveList(getattr(owner.view, self._name), partial(self.__set__, owner))
+    def __get__(self, owner: WorkingMemory, kind: type[WorkingMemory]) -> _LiveList:  # type: ignore[override]
+        return _LiveList(getattr(owner.view, self._name), partial(self.__set__, owner))
 
     def __set__(self, owner: WorkingMemory, value: Iterable[str]) -> None:
         owner.view.update(**{self._name: list(value)})
@@ -75,8 +75,8 @@ class _Texts(_Text):
 class _Values(_Text):
     """Values by name, which can be changed in place."""
 
-    def __get__(self, owner: WorkingMemory, kind: type[WorkingMemory]) -> LiveDict:  # type: ignore[override]
-        return LiveDict(getattr(owner.view, self._name), partial(self.__set__, owner))
+    def __get__(self, owner: WorkingMemory, kind: type[WorkingMemory]) -> _LiveDict:  # type: ignore[override]
+        return _LiveDict(getattr(owner.view, self._name), partial(self.__set__, owner))
 
     def __set__(self, owner: WorkingMemory, value: Mapping[str, Any]) -> None:  # type: ignore[override]
         owner.view.update(**{self._name: dict(value)})
@@ -136,7 +136,7 @@ class WorkingMemory(OwnsMemory):
         self.view.add_result(key, value)
 
     def get_result(self, key: str) -> Any:
-        """None if there is none."""
+        """Returns the result of a step, or None."""
         return self.view.result(key)
 
     def add_thought(self, thought: str) -> None:

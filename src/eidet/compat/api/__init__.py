@@ -14,7 +14,6 @@ from __future__ import annotations
 from ...upkeep.importance import action_importance, importance, move_score, state_importance
 from .api import AgentMemoryAPI
 from .builder import QueryBuilder, query
-from .compound import Compound, MemoryQuery, Weighted
 from .config import MemoryConfig, RedisIMConfig, RedisSTMConfig, SQLiteLTMConfig
 from .errors import (
     InvalidAgentId,
@@ -33,9 +32,9 @@ from .memory_hooks import (
     set_default_memory_api,
     with_memory,
 )
-from .merge import merge_sorted
 from .models import ActionData, ActionResult, AgentState
-from .ranking import Content, Importance, Narrative, Similarity
+from .ranking import Compound, Content, Importance, MemoryQuery, Narrative, Similarity, Weighted
+from .reader import merge_sorted
 from .result_cache import cacheable
 from .space import MemorySpace
 from .strategies import Attribute, ContentPath, Example, Location, StepRange, Strategy, Temporal, TimeWindow

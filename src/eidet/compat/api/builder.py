@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...core.validate import Json
-from .compound import Compound, MemoryQuery, Weighted
 from .entries import Entry, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
-from .ranking import Content, Importance, Narrative, Similarity
+from .ranking import Compound, Content, Importance, MemoryQuery, Narrative, Similarity, Weighted
 from .strategies import Attribute, ContentPath, Example, Location, StepRange, Strategy, Temporal, TimeWindow
 
 Run = Callable[[MemoryQuery], list[tuple[Entry, float]]]
@@ -133,7 +132,7 @@ class QueryBuilder:
         return [entry for entry, _ in self.run_scored()]
 
     def run_scored(self) -> list[tuple[Entry, float]]:
-        """The same, each with its score."""
+        """Like `run`, with scores."""
         if self._run is None:
             raise TypeError("this query belongs to no memory space: pass it to space.search(…)")
         return self._run(self.build())

@@ -15,8 +15,7 @@ from ...core.settings import Upkeep
 from ...memory import Memory
 from ...open import open_store
 from ...store.redis.address import address_of
-from ..checks import check_limit, check_number, check_positive, check_whole
-from ..opening import open_memory
+from ..opening import check_limit, check_number, check_positive, check_whole, open_memory
 from .errors import MemoryConfigException, log
 
 SECONDS_A_DAY: Final = 86_400.0
@@ -30,7 +29,7 @@ _check_number = partial(check_number, error=MemoryConfigException)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tier:
-    """What is kept in a tier: so many entries, for so many seconds unused, so many steps back; None: any."""
+    """The limits of a tier: entries, seconds without use, steps back; None means no limit."""
 
     memory_limit: int | None = None
     ttl: float | None = None
@@ -72,13 +71,8 @@ class _Redis(_Tier):
             return self.url
         if not self.use_redis and self.host in _HERE:
             return None
-        secret = ""
-        if self.password:
-            secret = f":{quote(self.password, safe='')}@"
-        if self.namespace == NAMESPACE:
-            prefix = ""
-        else:
-            prefix = f"?prefix={quote(self.namespace, safe='')}"
+        secret = f":{quote(self.password, safe='')}@" if self.password else ""
+        prefix = "" if self.namespace == NAMESPACE else f"?prefix={quote(self.namespace, safe='')}"
         return f"redis://{secret}{self.host or 'localhost'}:{self.port}/{self.db}{prefix}"
 
 
@@ -109,7 +103,7 @@ class SQLiteLTMConfig(_Tier):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryConfig:
-    """How agents' memories are kept. The tiers' settings may be dicts.
+    """Settings of agents' memories. The tiers' settings may be dicts.
 
     `memory_priority_decay`: what is left of a memory's priority for each `ttl` of the short tier (each
     day, if it has none) that has passed since it was stored.
@@ -162,12 +156,12 @@ class MemoryConfig:
 
     @property
     def server(self) -> str | None:
-        """Where the short and the middle tier are kept, if a server is asked for: both on the same."""
+        """The server of the short and middle tiers, which share it; None if none is configured."""
         return self.stm.server or self.im.server
 
     @property
     def place(self) -> str | Path | None:
-        """Where all tiers are kept, but the long one if it has a file beside a server; None is RAM."""
+        """The place of all tiers, except a long tier with its own file beside a server; None is RAM."""
         if self.server is not None:
             return self.server
         if self.stm.host is not None or self.im.host is not None:
@@ -237,7 +231,7 @@ _SHORT: Final = {"stm": "stm_config", "im": "im_config", "ltm": "ltm_config"}
 
 
 def _place(url: str) -> object:
-    """What tells one place from another, however its address is written."""
+    """The identity of a server, however its address is written."""
     try:
         address = address_of(url)
     except Misconfigured:
@@ -246,7 +240,7 @@ def _place(url: str) -> object:
 
 
 def _hide_password(url: str) -> str:
-    """Without a password."""
+    """An address without its password."""
     try:
         address = address_of(url)
     except Misconfigured:
@@ -281,6 +275,4 @@ def _change_fields(base: T, changes: Mapping[str, Any], name: str) -> T:
 
 
 def _days(seconds: float | None) -> float | None:
-    if seconds is None:
-        return None
-    return seconds / SECONDS_A_DAY
+    return None if seconds is None else seconds / SECONDS_A_DAY

@@ -75,7 +75,7 @@ def kinds_of(memory_type: str | Iterable[str] | None) -> tuple[Kind, ...] | None
 
 
 def place_of(contents: Mapping[str, Json]) -> tuple[float, ...] | None:
-    """Where something happened, from what agents call it: position, location, position_x and so on."""
+    """Finds coordinates under the names that agents use: position, location, position_x and so on."""
     for name in ("position", "location", "pos", "coordinates"):
         if found := _point(contents.get(name)):
             return found
@@ -87,14 +87,9 @@ def _point(value: Json) -> tuple[float, ...] | None:
         value = [value.get(axis) for axis in "xyz"]
     if not isinstance(value, list | tuple):
         return None
-    if len(value) == 3 and value[2] is None:
-        parts = list(value[:-1])
-    else:
-        parts = list(value)
+    parts = list(value[:-1]) if len(value) == 3 and value[2] is None else list(value)
     fits = len(parts) in (2, 3) and all(_is_coordinate(part) for part in parts)
-    if fits:
-        return tuple(map(float, parts))
-    return None
+    return tuple(map(float, parts)) if fits else None
 
 
 def _is_coordinate(value: Json) -> bool:
@@ -122,7 +117,7 @@ def entry_of(record: Record, agent_id: str, *, importance: float, whole: Callabl
 
 
 def contents_as_json(record: Record) -> Json:
-    """What a memory says; one that is a text (of another door) is told as its content."""
+    """The contents of a memory; a text that another door stored appears as `content`."""
     if isinstance(record.data, dict):
         return copy_json(record.data)
     if record.data is None:
@@ -213,9 +208,7 @@ def _units(full: bytes, record: Record) -> int:
     from ...text.analysis import read_analysis
 
     count = len(read_analysis(record.terms).units)
-    if count and len(full) % (4 * count) == 0:
-        return count
-    return 1
+    return count if count and len(full) % (4 * count) == 0 else 1
 
 
 def _one(vector: bytes, width: int) -> list[float]:

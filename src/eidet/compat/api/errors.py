@@ -82,7 +82,7 @@ class MemoryConfigException(MemoryAPIException):
 
 
 class InvalidAgentId(MemoryStoreException, MemoryRetrievalException, MemoryMaintenanceException):
-    """What was given cannot name an agent, whatever was to be done with its memories."""
+    """Raised for a value that cannot be an agent's id."""
 
 
 _SEVERITY: Final[tuple[tuple[type[Exception] | tuple[type[Exception], ...], Severity], ...]] = (
@@ -93,7 +93,7 @@ _SEVERITY: Final[tuple[tuple[type[Exception] | tuple[type[Exception], ...], Seve
 
 
 def severity_of(error: BaseException) -> Severity:
-    """How bad an error is, of this door or of the memory behind it; what nobody expected is fatal."""
+    """The severity of an error of this door or of the memory; an unexpected one is fatal."""
     if isinstance(error, MemoryAPIException):
         return error.severity
     return next((found for kind, found in _SEVERITY if isinstance(error, kind)), Severity.FATAL)

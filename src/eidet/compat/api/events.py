@@ -48,7 +48,7 @@ class Events:
         return len(self._hooks[event]) < len(before)
 
     def fire(self, event: str, data: Mapping[str, Any], space: MemorySpace) -> list[Any]:
-        """What each hook answered, None where it failed."""
+        """Calls the hooks; the answer of each, None where it failed."""
         hooks = self._hooks.get(event, ())
         if not hooks:
             return []
@@ -66,17 +66,11 @@ class Events:
 
     def _call_hook(self, one: _Registered, event: str, data: dict[str, Any], space: MemorySpace) -> Any:
         try:
-            if one.takes_space:
-                answer = one.hook(data, space)
-            else:
-                answer = one.hook(data)
+            answer = one.hook(data, space) if one.takes_space else one.hook(data)
             if isinstance(answer, Mapping) and answer.get("store_memory"):
                 _store(answer, data, space)
         except Exception as error:  # noqa: BLE001  a stranger's code: whatever it does, the memory goes on
-            if isinstance(error, EidetError):
-                level = logging.WARNING
-            else:
-                level = logging.ERROR
+            level = logging.WARNING if isinstance(error, EidetError) else logging.ERROR
             log.log(level, "a hook of event %s failed: %r", event, error, exc_info=error)
             return None
         return answer

@@ -30,7 +30,7 @@ class _Default:
 
 
 def default_memory_api() -> AgentMemoryAPI:
-    """Where agents are remembered that were given no API of their own."""
+    """The API for agents that were given none of their own."""
     with _Default.lock:
         if _Default.api is None:
             _Default.api = AgentMemoryAPI()
@@ -59,7 +59,7 @@ class BaseAgent:
         raise NotImplementedError(f"{type(self).__name__} says what it does in act(observation)")
 
     def get_state(self) -> AgentState:
-        """What the agent is now; add to its `extra_data`."""
+        """The agent's current state; add to its `extra_data`."""
         return AgentState(agent_id=self.agent_id, step_number=self.step_number)
 
     @property
@@ -69,10 +69,7 @@ class BaseAgent:
 
 
 def _api_in(config: Any) -> AgentMemoryAPI:
-    if isinstance(config, Mapping):
-        given = config.get("memory")
-    else:
-        given = config
+    given = config.get("memory") if isinstance(config, Mapping) else config
     if isinstance(given, AgentMemoryAPI):
         return given
     if isinstance(given, MemoryConfig):
@@ -109,9 +106,7 @@ def install_memory_hooks(
         _bind_new(chosen, memory, agent_id, methods)
         return chosen
 
-    if cls is None:
-        return install
-    return install(cls)
+    return install if cls is None else install(cls)
 
 
 def with_memory(

@@ -1,4 +1,4 @@
-"""What an agent tells of itself: its state, what it does, and what came of it."""
+"""Models of an agent's state, its actions and their results."""
 
 from __future__ import annotations
 
@@ -25,11 +25,8 @@ class AgentState:
     extra_data: dict[str, Json] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Json]:
-        """What was said, in one level: the extra data beside the rest, which it does not overwrite."""
-        fields_given = {}
-        for f in fields(self):
-            if f.name != "extra_data":
-                fields_given[f.name] = getattr(self, f.name)
+        """The state as one flat dict; extra data does not overwrite fields."""
+        fields_given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "extra_data"}
         return {
             **self.extra_data,
             **{name: value for name, value in fields_given.items() if value is not None},
@@ -37,13 +34,13 @@ class AgentState:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Json]) -> Self:
-        """The same state again: what is not a field of its own is extra data."""
+        """Restores a state from a dict; unknown names become extra data."""
         return cls(**_split_fields(cls, data, "extra_data"))
 
 
 @dataclass(slots=True)
 class ActionResult:
-    """What an action was, and what it brought."""
+    """The result of an action."""
 
     action_type: str
     params: dict[str, Json] = field(default_factory=dict)
@@ -83,11 +80,7 @@ class ActionData:
 
 def _as_json(model: Any) -> dict[str, Json]:
     values = {f.name: getattr(model, f.name) for f in fields(model)}
-    result = {}
-    for name, value in values.items():
-        if value is not None and value != {}:
-            result[name] = value
-    return result
+    return {name: value for name, value in values.items() if value is not None and value != {}}
 
 
 def _split_fields(model: type[Any], data: Mapping[str, Json], rest: str) -> dict[str, Any]:
@@ -101,9 +94,5 @@ def contents_of(given: object) -> Mapping[str, Json] | None:
     if isinstance(given, Mapping):
         return given
     as_dict = getattr(given, "as_dict", None)
-    contents = None
-    if callable(as_dict):
-        contents = as_dict()
-    if isinstance(contents, Mapping):
-        return contents
-    return None
+    contents = as_dict() if callable(as_dict) else None
+    return contents if isinstance(contents, Mapping) else None

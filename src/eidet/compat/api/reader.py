@@ -1,23 +1,31 @@
-"""Reading one agent's memories: what every search strategy is built of."""
+"""Reads one agent's memories for every strategy: cached, from all tiers, or from those that still answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import heapq
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ...core.describe import describe_data
+from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.hit import Hit
-from ...core.record import Record
+from ...core.record import Record, Tier
 from ...core.validate import Json, clean_json
 from ...core.where import Where
 from ...memory import Memory
 from ...models.embed.quantise import first_rows, how_many
 from ...recall import Recipe
 from ...recall.state_query import read_state
+from ...store import Head, Store
+from ...store.traits import missing_of
 from ..opening import embed_query
-from .errors import MemoryRetrievalException
+from .config import MemoryConfig
+from .entries import NAMES, Entry, entry_of, label_of
+from .errors import MemoryRetrievalException, log, severity_of, translate_errors
 from .models import contents_of
+from .result_cache import ResultCache
 
 ALL: Final = 1_000_000  # what one call answers at most
 EVERYTHING: Final = Where()
@@ -62,7 +70,7 @@ class Look:
         return record
 
     def nearest(self, vector: Any, where: Where | None, limit: int | None) -> list[Scored]:
-        """By the cosine of their vectors, nearest first; scores from 0 up."""
+        """Finds memories by the cosine of their vectors, nearest first; scores are at least 0."""
         hits = self.memory.recall(
             scope=self.scope,
             vector=vector,
@@ -77,7 +85,7 @@ class Look:
         ]
 
     def resembling(self, state: Mapping[str, Json], where: Where | None, limit: int | None) -> list[Scored]:
-        """By how near their values are to those of a state, nearest first; scores from 0 up."""
+        """Finds memories whose values are nearest to those of a state; scores are at least 0."""
         hits = self.memory.recall(
             state,
             scope=self.scope,
@@ -90,7 +98,7 @@ class Look:
         return [Scored(hit.record, hit.score) for hit in hits]
 
     def about(self, text: str, where: Where | None, limit: int | None) -> list[Scored]:
-        """By meaning and by words, best first."""
+        """Finds memories by meaning and by words, best first."""
         hits = self.memory.recall(
             text,
             scope=self.scope,
@@ -107,17 +115,13 @@ class Look:
 
 
 def _drop_empty(where: Where | None) -> Where | None:
-    """None for a filter that asks for nothing: the index need not look at any row then."""
-    if where == EVERYTHING:
-        return None
-    return where
+    """Turns an empty filter into None, so that the index need not test any row."""
+    return None if where == EVERYTHING else where
 
 
 def both(where: Where, own: Where) -> Where:
-    """What passes both filters."""
-    if where == EVERYTHING:
-        return own
-    return where & own
+    """Joins two filters."""
+    return own if where == EVERYTHING else where & own
 
 
 def everything(memory: Memory, where: Where | None, scope: str, order: str) -> list[Record]:
@@ -133,7 +137,7 @@ def everything(memory: Memory, where: Where | None, scope: str, order: str) -> l
 
 
 def _cosines(hits: Sequence[Hit], vector: Any) -> list[float]:
-    """Of the nearest unit of each record. A record in several tells it by its reasons, which cost more."""
+    """The cosine of each record's nearest unit. Only records with several units need the costlier reasons."""
     records, width = [hit.record for hit in hits], len(vector)
     if not records:
         return []
@@ -169,13 +173,11 @@ def state_with_values(state: object) -> Mapping[str, Json] | None:
     if contents is None:
         return None
     cleaned: dict[str, Json] = clean_json(contents, "the state to compare with")
-    if read_state(cleaned, str) is None:
-        return None
-    return cleaned
+    return None if read_state(cleaned, str) is None else cleaned
 
 
 def closeness(wanted: Mapping[str, Json], there: Json) -> float:
-    """How well a memory has what is wanted, 0-1: the mean over the attributes, nested ones inside."""
+    """How closely a memory matches wanted attributes, 0-1: the mean over them, nested ones included."""
     if not wanted or not isinstance(there, dict):
         return 0.0
     return sum([_close(value, there.get(name)) for name, value in wanted.items()]) / len(wanted)
@@ -184,13 +186,9 @@ def closeness(wanted: Mapping[str, Json], there: Json) -> float:
 def _close(one: Json, other: Json) -> float:
     kind = type(one)
     if kind is str or kind is bool or one is None:
-        if type(other) is kind and one == other:
-            return 1.0
-        return 0.0
+        return 1.0 if type(other) is kind and one == other else 0.0
     if kind is int or kind is float:
-        if type(other) in (int, float):
-            return _near(one, other)
-        return 0.0
+        return _near(one, other) if type(other) in (int, float) else 0.0
     if isinstance(one, Mapping):
         return closeness(one, other)
     if not isinstance(other, list) or len(one) != len(other):
@@ -202,6 +200,165 @@ def _close(one: Json, other: Json) -> float:
 
 def _near(one: float, other: float) -> float:
     largest = max(abs(one), abs(other))
-    if largest:
-        return 1.0 - min(1.0, abs(one - other) / largest)
-    return 1.0
+    return 1.0 - min(1.0, abs(one - other) / largest) if largest else 1.0
+
+
+T = TypeVar("T")
+
+
+def merge_sorted(parts: Sequence[Iterable[T]], key: Callable[[T], Any], limit: int | None = None) -> list[T]:
+    """Lists that are sorted by `key`, merged by a heap: n items of k lists take O(n log k)."""
+    return list(islice(heapq.merge(*parts, key=key), limit))
+
+
+def _newest(one: Scored) -> tuple[float, int]:
+    return -one.record.occurred, -one.record.seq
+
+
+def _by_step(one: Scored) -> tuple[bool, float, int]:
+    step = one.record.step
+    return step is None, step or 0, one.record.seq
+
+
+def _latest_step(one: Scored) -> tuple[bool, float, int]:
+    step = one.record.step
+    return step is None, -(step or 0), -one.record.seq
+
+
+KEYS: Final[dict[str, Callable[[Scored], Any]]] = {
+    "score": by_score,
+    "step": _by_step,
+    "-step": _latest_step,
+    "-occurred": _newest,
+}
+
+
+Tiers = tuple[Tier, ...] | None
+Ask = Callable[[Look, Tiers], list[Scored]]
+EVERY: Final = tuple(Tier)
+STORES: Final = {Tier.SHORT: "short", Tier.MIDDLE: "short", Tier.LONG: "long"}  # of a tiered memory
+
+
+class AgentReader:
+    """Reads one agent's memories. `degraded` says which tiers could not answer the last question, and why."""
+
+    def __init__(self, agent_id: str, *, memory: Memory, config: MemoryConfig, scope: str | None) -> None:
+        label = label_of(agent_id)
+        self.agent_id = agent_id
+        self.scope: str = "/".join(filter(None, (scope, label)))
+        self.memory = memory
+        self.config: MemoryConfig = config
+        self.clock: Callable[[], float] = memory.parts.clock
+        self.cache: ResultCache[tuple[Scored, ...]] = self._make_cache()
+        self.degraded: dict[str, str] = {}
+
+    def _make_cache(self) -> ResultCache[tuple[Scored, ...]]:
+        return ResultCache(self.config.cache_ttl, self.config.cache_size, self.clock)
+
+    def configure(self, config: MemoryConfig) -> None:
+        """Other settings from now on."""
+        size, self.config = self.config.cache_size, config
+        if size != config.cache_size:
+            self.cache = self._make_cache()
+        self.cache.set_ttl(config.cache_ttl)
+
+    def look(self) -> Look:
+        """The memories as of now."""
+        decays = self.config.memory_priority_decay < 1
+        return Look(self.memory, self.scope, self.clock(), self.importance_of, decays)
+
+    def importance_of(self, record: Record) -> float:
+        """A memory's priority after decay."""
+        return record.importance * self.config.priority_after(self.clock() - record.created)
+
+    def entry(self, record: Record) -> Entry:
+        return entry_of(record, self.agent_id, importance=self.importance_of(record), whole=self.whole)
+
+    def whole(self, record: Record) -> Record:
+        """The full record, whatever its tier shows of it."""
+        if not record.level:
+            return record
+        return self.memory.upkeep.detail(record.id, scope=record.scope)
+
+    def count_use(self, record: Record) -> None:
+        usage, now = self.memory.parts.usage, self.clock()
+        usage.count_uses([record], now)
+        usage.count_reads([record], now)
+        usage.flush_if_due()
+
+    def translate_errors(self, what: str, **context: Any) -> Any:
+        """Errors of the memory as errors of reading."""
+        return translate_errors(MemoryRetrievalException, what, agent_id=self.agent_id, **context)
+
+    # Answers.
+
+    def answer(
+        self, key: Hashable, ask: Ask, *, tiers: Tiers, order: str = "score", limit: int | None = None
+    ) -> list[Scored]:
+        """The answer for a key, if it is kept and still true; else what `ask` finds."""
+        key = (key, tiers)
+        with self.translate_errors("the memories were not read"):
+            kept = self.cache.get(key, self._still)
+            if kept is not None:
+                return list(kept)
+            stamp = self._store().head()
+            found = self._ask_all(ask, tiers, order, limit)
+            if not self.degraded:
+                self.cache.put(key, tuple(found), stamp, 1 + len(found))
+            return found
+
+    def _ask_all(self, ask: Ask, tiers: Tiers, order: str, limit: int | None) -> list[Scored]:
+        self.degraded = {}
+        look = self.look()
+        try:
+            found = ask(look, tiers)
+        except (Corrupt, Unavailable) as error:
+            parts = self._ask_each(ask, look, tiers or EVERY, error)
+            return merge_sorted(parts, KEYS[order], limit)
+        self._tell(self._missing_tiers(tiers or EVERY))
+        return found
+
+    def _ask_each(
+        self, ask: Ask, look: Look, tiers: tuple[Tier, ...], first: EidetError
+    ) -> list[list[Scored]]:
+        """The answers of those tiers that can be read."""
+        parts: list[list[Scored]] = []
+        failed: dict[str, str] = {}
+        for tier in tiers:
+            try:
+                parts.append(ask(look, (tier,)))
+            except (Corrupt, Unavailable) as error:
+                failed[NAMES[tier]] = str(error)
+        if not parts:
+            raise MemoryRetrievalException(
+                f"no tier could be read: {first}", severity=severity_of(first), context={"tiers": failed}
+            ) from first
+        self._tell(failed)
+        return parts
+
+    def _missing_tiers(self, tiers: tuple[Tier, ...]) -> dict[str, str]:
+        """The tiers whose store is down, where a memory is made of several and answers from the rest."""
+        if not missing_of(self._store()):
+            return {}
+        stores = self.memory.admin.health()["store"]
+        return {NAMES[tier]: why for tier in tiers if (why := stores[STORES[tier]]["error"]) is not None}
+
+    def _tell(self, failed: dict[str, str]) -> None:
+        self.degraded = failed
+        for name, why in failed.items():
+            log.warning(
+                "could not read tier %s of scope %s; answering from the others: %s", name, self.scope, why
+            )
+
+    # What is kept is true as long as nothing was written to the scope, here or by another process.
+
+    def _store(self) -> Store:
+        return self.memory.parts.store
+
+    def _still(self, stamp: Hashable) -> Hashable | None:
+        assert isinstance(stamp, Head)
+        if self._store().head() == stamp:
+            return stamp
+        changes = self._store().changes(self.scope, stamp.seq, 1)
+        same = changes.head.epoch == stamp.epoch and stamp.seq >= changes.pruned
+        return changes.head if same and not changes.entries and not changes.gone else None

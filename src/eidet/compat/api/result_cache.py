@@ -19,7 +19,7 @@ R_co = TypeVar("R_co", covariant=True)
 MOST: Final = 20_000  # what all answers of a cache together may hold, in records
 
 
-def check_ttl(ttl: float) -> float:
+def _check_ttl(ttl: float) -> float:
     if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 <= ttl < math.inf:
         raise MemoryConfigException(f"a cache keeps answers for a number of seconds from 0 up, not {ttl!r}")
     return float(ttl)
@@ -37,7 +37,7 @@ class ResultCache(Generic[T]):
     """Keeps answers for `ttl` seconds; 0 keeps none. Safe from many threads."""
 
     def __init__(self, ttl: float, size: int, clock: Callable[[], float]) -> None:
-        self._ttl, self._size, self._clock = check_ttl(ttl), size, clock
+        self._ttl, self._size, self._clock = _check_ttl(ttl), size, clock
         self._kept: OrderedDict[Hashable, _Kept[T]] = OrderedDict()
         self._lock = threading.Lock()
         self._weight = self._hits = self._misses = 0
@@ -47,10 +47,7 @@ class ResultCache(Generic[T]):
         now = self._clock()
         with self._lock:
             kept = self._kept.get(key)
-        if kept is None or kept.until <= now or not self._ttl:
-            stamp = None
-        else:
-            stamp = still(kept.stamp)
+        stamp = None if kept is None or kept.until <= now or not self._ttl else still(kept.stamp)
         with self._lock:
             if kept is None or stamp is None:
                 self._misses += 1
@@ -85,7 +82,7 @@ class ResultCache(Generic[T]):
     def set_ttl(self, ttl: float) -> None:
         """For answers from now on, and for those that are kept: none stays longer than this."""
         with self._lock:
-            self._ttl = check_ttl(ttl)
+            self._ttl = _check_ttl(ttl)
             latest = self._clock() + self._ttl
             for kept in self._kept.values():
                 kept.until = min(kept.until, latest)
@@ -122,7 +119,7 @@ def cacheable(
     Arguments are the same by value; one that is neither hashable nor made of lists, dicts and sets is
     the same only as itself.
     """
-    check_ttl(ttl)
+    _check_ttl(ttl)
 
     def around(function: Callable[P, T]) -> Cached[P, T]:
         cache: ResultCache[tuple[T]] = ResultCache(ttl, max_size, clock)

@@ -6,23 +6,55 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from ...core.condition import Condition, resolve, same
+from ...core.record import Kind, Record
 from ...core.validate import Json, clean_json
 from ...core.where import Where
 from ...memory import Memory
-from ..checks import check_number, check_positive, check_whole
-from .answering import AgentReader
-from .answering import Tiers as AskedTiers
+from ..opening import check_number, check_positive, check_whole
 from .builder import QueryBuilder, strategy_of
-from .compound import MemoryQuery
 from .config import MemoryConfig
 from .entries import Entry, check_id, contents_as_json, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
-from .history import changes_of, state_at
 from .models import contents_of
-from .ranking import Content, Similarity
-from .reader import Look, Scored, by_score, closeness, state_as_text
+from .ranking import Content, MemoryQuery, Similarity
+from .reader import AgentReader, Look, Scored, by_score, closeness, state_as_text
+from .reader import Tiers as AskedTiers
 from .result_cache import key_of
 from .strategies import Attribute, Strategy, check_steps
+
+
+def _state_at(look: Look, step: int) -> Record | None:
+    """The newest state that was stored for a step."""
+    found = look.find(Where(step_from=step, step_to=step, kinds=(Kind.STATE,)), order="-created", limit=1)
+    return found[0] if found else None
+
+
+def _changes_of(look: Look, name: str, start: int | None, end: int | None) -> list[dict[str, Any]]:
+    """Lists the changes of an attribute (a dotted path) between states; the first value counts as one."""
+    if not isinstance(name, str) or not name:
+        raise MemoryRetrievalException(f"attribute_name is a text, not {name!r}")
+    steps = name.split(".")
+    there = Condition(("data", *steps), "exists", True)
+    where = Where(step_from=start, step_to=end, kinds=(Kind.STATE,), conditions=(there,))
+    changes: list[dict[str, Any]] = []
+    for record in look.find(where, order="step"):
+        value = resolve(record.data, steps)
+        before = changes[-1]["new_value"] if changes else None
+        if not changes or not same(before, value):
+            changes.append(_change(record, before, value))
+    return changes
+
+
+def _change(record: Record, before: Json, after: Json) -> dict[str, Any]:
+    return {
+        "memory_id": record.id,
+        "step_number": record.step,
+        "timestamp": record.occurred,
+        "previous_value": before,
+        "new_value": after,
+    }
+
 
 Types = str | Iterable[str] | None
 Tiers = str | Iterable[str] | None
@@ -85,7 +117,7 @@ class Retrieval:
         memory_tiers: Tiers = None,
         k: int | None = None,
     ) -> list[Entry]:
-        """Whose contents have these values, newest first; names may be dotted paths."""
+        """Finds memories whose contents have these values, newest first; names may be dotted paths."""
         self._check_agent(agent_id)
         return self.search(Attribute(fields=attributes), k, memory_type, memory_tiers)
 
@@ -174,7 +206,7 @@ class Retrieval:
         memory_type: Types = None,
         memory_tiers: Tiers = None,
     ) -> list[tuple[Entry, float]]:
-        """The same, each with its score."""
+        """Like `search`, with scores."""
         asked = strategy_of(query)
         if not isinstance(asked, MemoryQuery):
             asked = MemoryQuery(
@@ -183,9 +215,7 @@ class Retrieval:
                 tiers=tiers_of(memory_tiers),
                 k=k,
             )
-        moment = None
-        if asked.goes_by_now:
-            moment = int(self._reader.clock())
+        moment = int(self._reader.clock()) if asked.goes_by_now else None
         key = ("search", key_of(replace(asked, tiers=None)), moment)
 
         def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
@@ -206,17 +236,17 @@ class Retrieval:
         look = self._reader.look()
         with self._reader.translate_errors("the snapshots were not read"):
             for step in steps:
-                if (record := state_at(look, step)) is not None:
+                if (record := _state_at(look, step)) is not None:
                     snapshots[step] = self._reader.entry(record)
         return snapshots
 
     def get_attribute_change_history(
         self, attribute_name: str, start_step: int | None = None, end_step: int | None = None
     ) -> list[dict[str, Any]]:
-        """One entry for each change of an attribute (a dotted path) between states, in order of steps."""
+        """Lists the changes of an attribute (a dotted path) between states, in order of steps."""
         check_steps(start_step, end_step)
         with self._reader.translate_errors("the changes were not read"):
-            return changes_of(self._reader.look(), attribute_name, start_step, end_step)
+            return _changes_of(self._reader.look(), attribute_name, start_step, end_step)
 
     # Answers that are kept.
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...core.draft import Draft
-from ...core.record import Kind, Record
+from ...core.record import Kind, Record, Tier, Trust
+from ...core.settings import Upkeep
 from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import Maintained
-from .config import MemoryConfig
-from .entries import Entry, check_id, place_of, tiers_of
+from ...upkeep.candidates import resting
+from .config import MOVES, MemoryConfig, RedisIMConfig, RedisSTMConfig
+from .entries import TIERS, Entry, check_id, place_of, tiers_of
 from .errors import (
     MemoryMaintenanceException,
     MemoryRetrievalException,
@@ -22,9 +25,156 @@ from .errors import (
 )
 from .events import Events, Hook
 from .models import contents_of
+from .reader import everything
 from .retrieval import Retrieval, Tiers
-from .statistics import statistics
-from .tiers import AgentTiers
+
+UNLIMITED = Upkeep(
+    short_entries=None, short_age_days=None, middle_entries=None, middle_age_days=None, promote_uses=None
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _AgentTiers:
+    """The tiers of one agent as of a moment."""
+
+    memory: Memory
+    scope: str
+    config: MemoryConfig
+    now: float
+
+    def maintain(self) -> Maintained:
+        """Moves what is over a limit, brings back what is used often, deletes what has expired."""
+        self.memory.admin.flush()
+        done = self._maintain_once(MOVES)
+        if done.counts.get("move") and self._is_over(Tier.MIDDLE, self.config.im):
+            done = _add_up(done, self._maintain_once(("move",)))  # what came down may be too much there
+        return done
+
+    def _maintain_once(self, works: tuple[str, ...]) -> Maintained:
+        settings = self.config.upkeep(
+            short=self._count_staying(Tier.SHORT, self.config.stm),
+            middle=self._count_staying(Tier.MIDDLE, self.config.im),
+        )
+        return self.memory.upkeep.maintain(self.scope, only=works, settings=settings)
+
+    def move_to_long(self, *, short: bool) -> dict[str, int]:
+        """Moves all of the middle tier, and of the short one if asked, to the long one; how many of each."""
+        self.memory.admin.flush()
+        to_middle = self._move(replace(UNLIMITED, short_entries=0)) if short else 0
+        all_of_it = self._move(replace(UNLIMITED, middle_entries=0))
+        return {"stm": to_middle, "im": all_of_it - to_middle}
+
+    def _move(self, settings: Upkeep) -> int:
+        return self.memory.upkeep.maintain(self.scope, only="move", settings=settings).counts.get("move", 0)
+
+    def _count_staying(self, tier: Tier, limits: RedisSTMConfig | RedisIMConfig) -> int | None:
+        """The number that may stay: at most the limit, and none unused for longer than the TTL."""
+        if limits.ttl is None or not self._is_any_old(tier, limits.ttl):
+            return limits.memory_limit
+        fresh = self.memory.count(_all_of(tier) & ~resting(self.now - limits.ttl), scope=self.scope)
+        return fresh if limits.memory_limit is None else min(limits.memory_limit, fresh)
+
+    def is_due(self, *, early: bool) -> bool:
+        """Whether any tier is over a limit; cheap, mostly from the columns of the index.
+
+        With `early`, also whether something of little importance may be old enough to move before its time.
+        """
+        limits = ((Tier.SHORT, self.config.stm), (Tier.MIDDLE, self.config.im))
+        return any(self._is_over(tier, limit, early=early) for tier, limit in limits)
+
+    def _is_over(self, tier: Tier, limits: RedisSTMConfig | RedisIMConfig, *, early: bool = False) -> bool:
+        most, steps = limits.memory_limit, limits.retention_steps
+        here, scope = _all_of(tier), self.scope
+        if most is not None and self.memory.find(here, scope=scope, order="-created", limit=1, offset=most):
+            return True
+        if limits.ttl is not None and self._is_any_old(tier, limits.ttl, early=early):
+            return True
+        return steps is not None and self._count_steps_behind(tier) > steps
+
+    def _is_any_old(self, tier: Tier, ttl: float, *, early: bool = False) -> bool:
+        """Nothing rests longer than since it was made: while the oldest is young, uses do not matter."""
+        here = _all_of(tier)
+        oldest = self.memory.find(here, scope=self.scope, order="created", limit=1)
+        if not oldest or self.now - oldest[0].created < (ttl / 2 if early else ttl):
+            return False
+        return early or self.memory.count(here & resting(self.now - ttl), scope=self.scope) > 0
+
+    def _count_steps_behind(self, tier: Tier) -> int:
+        """The steps between the oldest memory of a tier and the newest of all."""
+        newest = self.memory.find(scope=self.scope, order="-step", limit=1)
+        oldest = self.memory.find(_all_of(tier), scope=self.scope, order="step", limit=1)
+        if not newest or not oldest or newest[0].step is None or oldest[0].step is None:
+            return 0
+        return newest[0].step - oldest[0].step
+
+
+def _all_of(tier: Tier) -> Where:
+    """All of a tier: what is in quarantine takes its place there, too."""
+    return Where(tiers=(tier,), trust=tuple(Trust))
+
+
+def _add_up(one: Maintained, other: Maintained) -> Maintained:
+    counts = dict(one.counts)
+    for name, count in other.counts.items():
+        counts[name] = counts.get(name, 0) + count
+    return replace(
+        one,
+        counts=counts,
+        changes=one.changes + other.changes,
+        skipped=one.skipped + other.skipped,
+        failed=one.failed + other.failed,
+        seconds=one.seconds + other.seconds,
+    )
+
+
+def _statistics(memory: Memory, scope: str, importance: Callable[[Record], float]) -> dict[str, Any]:
+    """Flat counts and the same by tier. Reads every memory of the agent."""
+    memory.admin.flush()
+    records = everything(memory, None, scope, "seq")
+    tiers = {
+        name: _of([record for record in records if record.tier is tier], importance)
+        for name, tier in TIERS.items()
+    }
+    whole = _of(records, importance)
+    return {
+        "total_memories": whole["count"],
+        **{f"{name}_count": tier["count"] for name, tier in tiers.items()},
+        "memory_type_distribution": whole["memory_types"],
+        "average_importance": whole["average_importance"],
+        "retrievals": whole["retrievals"],
+        "oldest_step": min((r.step for r in records if r.step is not None), default=None),
+        "newest_step": max((r.step for r in records if r.step is not None), default=None),
+        "text_bytes": whole["text_bytes"],
+        "vector_bytes": whole["vector_bytes"],
+        "tiers": tiers,
+    }
+
+
+def _of(records: list[Record], importance: Callable[[Record], float]) -> dict[str, Any]:
+    types: dict[str, int] = {}
+    for record in records:
+        types[str(record.kind)] = types.get(str(record.kind), 0) + 1
+    return {
+        "count": len(records),
+        "memory_types": types,
+        "average_importance": sum(map(importance, records)) / len(records) if records else 0.0,
+        "retrievals": sum(record.uses for record in records),
+        "text_bytes": sum(len(record.text.encode()) for record in records),
+        "vector_bytes": sum(len(record.vector or b"") for record in records),
+    }
+
+
+def agents_in(memory: Memory, scope: str | None, own: set[str]) -> list[str]:
+    """The scopes of agents: those directly below the base; without one, those that hold what agents store."""
+    if scope is not None:
+        depth = scope.count("/") + 1
+        return [path for path in memory.scopes(scope) if path != scope and path.count("/") == depth]
+    paths = [path for path in memory.scopes() if "/" not in path]
+    return [path for path in paths if path in own or _is_agent(memory, path)]
+
+
+def _is_agent(memory: Memory, path: str) -> bool:
+    return bool(memory.find(Where(kinds=("state", "action", "interaction")), scope=path, limit=1))
 
 
 class MemorySpace(Retrieval):
@@ -159,7 +309,7 @@ class MemorySpace(Retrieval):
         return done
 
     def _maintain_if_due(self) -> None:
-        """What was stored is stored: upkeep that fails is told in the log."""
+        """Runs upkeep if it is due; a failure is logged and undoes nothing that was stored."""
         now = self._reader.clock()
         patient = now - self._aged_out < (self.config.stm.ttl or 0.0) / 20
         try:
@@ -173,8 +323,8 @@ class MemorySpace(Retrieval):
         except MemoryMaintenanceException as error:
             log.warning("upkeep of agent %s failed; its memories are unchanged: %s", self.agent_id, error)
 
-    def _tiers(self) -> AgentTiers:
-        return AgentTiers(self._memory, self.scope, self.config, self._reader.clock())
+    def _tiers(self) -> _AgentTiers:
+        return _AgentTiers(self._memory, self.scope, self.config, self._reader.clock())
 
     def flush_to_ltm(self, include_stm: bool = True) -> dict[str, int]:
         """Moves everything into long-term memory; how many came out of stm and of im."""
@@ -194,7 +344,7 @@ class MemorySpace(Retrieval):
     def get_statistics(self) -> dict[str, Any]:
         """Counts in all and by tier, types, importance, and what the cache holds."""
         with self._reader.translate_errors("the statistics were not read"):
-            counts = statistics(self._memory, self.scope, self._reader.importance_of)
+            counts = _statistics(self._memory, self.scope, self._reader.importance_of)
         return {"agent_id": self.agent_id, **counts, "cache": self.cache_info()}
 
     # Hooks.

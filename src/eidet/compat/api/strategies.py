@@ -1,6 +1,6 @@
 """Search strategies on one query model: each finds memories of an agent and says how well they fit.
 
-Those here filter, which the index answers; those of `ranking` rank; `compound` nests and weighs them.
+Those here filter, which the index answers; those of `ranking` rank, nest and weigh them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from ...core.record import Record
 from ...core.validate import Json
 from ...core.where import Box, Condition, Near, Where
-from ..checks import check_number, check_positive, check_whole
+from ..opening import check_number, check_positive, check_whole
 from .errors import MemoryRetrievalException
 from .reader import Look, Scored, both, by_score
 
@@ -40,10 +40,10 @@ class Strategy(Protocol):
         """Whether what passes its filter may score differently."""
 
     def where(self, look: Look) -> Where | None:
-        """What it amounts to as a filter; None if it does more than filter."""
+        """The strategy as a filter; None if it does more than filter."""
 
     def score(self, look: Look, record: Record) -> float:
-        """How well a memory that passed the filter fits."""
+        """Scores a memory that passed the filter."""
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         """The memories that also pass `where`, best first; all of them if `k` is None."""
@@ -86,9 +86,7 @@ class Ranked:
     def score(self, look: Look, record: Record) -> float:
         """0 for a memory that it does not find."""
         found = self.find(look, Where(ids=(record.id,)), 1)
-        if found:
-            return found[0].score
-        return 0.0
+        return found[0].score if found else 0.0
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         raise NotImplementedError
@@ -129,12 +127,8 @@ class Temporal(_Filter):
 
     @property
     def order(self) -> str:  # type: ignore[override]
-        field = "occurred"
-        if self._by_step:
-            field = "step"
-        if self.recency_weight:
-            return f"-{field}"
-        return field
+        field = "step" if self._by_step else "occurred"
+        return f"-{field}" if self.recency_weight else field
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return Where(step_from=self.start_step, step_to=self.end_step, since=self.since, until=self.until)
@@ -145,10 +139,7 @@ class Temporal(_Filter):
             newest = self.end_step
             if newest is None:
                 latest = look.find(Where(step_from=self.start_step), order="-step", limit=1)
-                if latest and latest[0].step is not None:
-                    newest = latest[0].step
-                else:
-                    newest = record.step or 0
+                newest = latest[0].step if latest and latest[0].step is not None else record.step or 0
             age = newest - (record.step or 0)
         faded = 1.0 - float(0.5 ** (max(0.0, age) / self.half_life))
         return 1.0 - self.recency_weight * faded
@@ -233,9 +224,7 @@ class Location(_Filter):
         if self.position is None or record.place is None:
             return 1.0
         away = math.dist((*self.position, 0.0)[:3], (*record.place, 0.0)[:3])
-        if self.radius:
-            return 1.0 - away / self.radius / 2
-        return 1.0
+        return 1.0 - away / self.radius / 2 if self.radius else 1.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from .agent_memory import EnhancedAgentMemory
-from .legacy import Task, ToolCall
 from .stores import InMemoryStore, MemoryStore, RedisStore, SqliteStore
 from .vector import VectorMemoryStore
-from .working_store import WorkingStore
+from .working_store import Task, ToolCall, WorkingStore
 
 __all__ = [
     "EnhancedAgentMemory",

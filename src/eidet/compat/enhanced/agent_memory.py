@@ -14,12 +14,10 @@ from ...trust.seal.service import Key
 from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
-from ..numbers import next_number
-from ..opening import OwnsMemory, Place, is_shared, open_memory
-from .legacy import OldCalls
+from ..opening import OwnsMemory, Place, is_shared, next_number, open_memory
 from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
 from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index
-from .working_store import WorkingStore
+from .working_store import OldCalls, WorkingStore
 
 EXPERIENCES: Final = "experiences"
 SUMMARY_TOKENS: Final = 200
@@ -101,11 +99,9 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     def _vectors(
         self, wanted: bool, given: MemoryStore[str] | str | None, ranking: str
     ) -> MemoryStore[str] | None:
-        """One given; else the experiences themselves, or copies where those are kept elsewhere."""
+        """The store given; else a view of the experiences, or copies of them if they live elsewhere."""
         if not wanted or given is not None:
-            if wanted and given is not None:
-                return store_of(given)
-            return None
+            return store_of(given) if wanted and given is not None else None
         if isinstance(self.long_term, InMemoryStore) and self.long_term.memory is self.memory:
             return VectorMemoryStore.over(self.long_term, ranking)
         return VectorMemoryStore(memory=self.memory, scope=self.scope, ranking=ranking)
@@ -117,7 +113,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         return self.add(text, importance)
 
     def add(self, text: str, importance: int = 1, meta: Mapping[str, Any] | None = None) -> str:
-        """The same with further metadata."""
+        """Like `add_experience`, with more metadata."""
         if not clean_text(text, "an experience").strip():
             raise BadInput("an experience needs a text; this one is empty")
         details = {**(meta or {}), "importance": importance}
@@ -140,9 +136,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
 
     def _has(self, key: str) -> bool:
         store = self.long_term
-        if isinstance(store, InMemoryStore):
-            return key in store
-        return store.get(key) is not None
+        return key in store if isinstance(store, InMemoryStore) else store.get(key) is not None
 
     @property
     def _shared(self) -> bool:
@@ -153,11 +147,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     ) -> list[tuple[str, str, float]]:
         """(key, text, score) of what matters for a query: by meaning, or by substring without vectors."""
         store = self.long_term if self.vector is None else self.vector
-        kept = []
-        for found in store.search(query, k):
-            if min_score is None or found[2] >= min_score:
-                kept.append(found)
-        return kept
+        return [found for found in store.search(query, k) if min_score is None or found[2] >= min_score]
 
     def search(self, query: str, k: int = 5) -> list[tuple[str, str, float]]:
         return self.recall(query, k)
@@ -187,15 +177,13 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         """The newest `n` messages, a line `role: content` each, oldest first."""
         if isinstance(self.working, WorkingStore):
             return "\n".join(self.working.recent(n))
-        lines = []
-        if n > 0:
-            lines = [self.working.get(key) for key in self._said[-n:]]
+        lines = [self.working.get(key) for key in self._said[-n:]] if n > 0 else []
         return "\n".join(line for line in lines if line is not None)
 
     def prompt_context(self, query: str, k: int = 5, n: int = 10) -> str:
-        """What an LLM should know before it answers or uses a tool: experiences, summary, messages."""
+        """A prompt section with matching experiences, the summary and recent messages."""
         known = "\n".join(f"- {' '.join(text.split())}" for _, text, _ in self.recall(query, k))
-        before = self._read_summary()
+        before = self._earlier_summary()
         parts = {
             "Relevant experience": known,
             "Earlier": before,
@@ -211,20 +199,15 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         With the number of a step, it begins with `Step N summary:` and what there was until then.
         """
         counted = f"{len(self.messages)} messages, {len(self.tool_call_history)} tool calls"
-        if keep is None:
-            stay = self._keep
-        else:
-            stay = keep
+        stay = self._keep if keep is None else keep
         if isinstance(self.working, WorkingStore):
             text = self.working.log.summarise(keep=stay, llm=self._llm) or ""
         else:
             text = self._prune(stay)
-        if step is None:
-            return text
-        return f"Step {step} summary: {counted}.\n{text}".rstrip()
+        return text if step is None else f"Step {step} summary: {counted}.\n{text}".rstrip()
 
     def _prune(self, keep: int) -> str:
-        """The same for a store of the caller: its older messages are replaced by their summary."""
+        """Replaces the older messages of a caller's store by their summary."""
         older = self._said[: max(len(self._said) - keep, 0)]
         lines = [line for key in older if (line := self.working.get(key)) is not None]
         if not lines:
@@ -238,16 +221,14 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
 
     def summary(self, tokens: int = SUMMARY_TOKENS) -> str:
         """The working memory in a few sentences; changes nothing."""
-        before = self._read_summary()
+        before = self._earlier_summary()
         lines = [f"{message.role}: {message.content or ''}" for message in self.messages]
         if before:
             lines.insert(0, before)
         return self._short(lines, tokens)
 
-    def _read_summary(self) -> str:
-        if isinstance(self.working, WorkingStore):
-            return self.working.log.summary or ""
-        return ""
+    def _earlier_summary(self) -> str:
+        return self.working.log.summary or "" if isinstance(self.working, WorkingStore) else ""
 
     def _short(self, lines: list[str], tokens: int = SUMMARY_TOKENS) -> str:
         return summarise(
@@ -269,9 +250,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         """Says whether the last recall, or one experience of it, was useful; the success rate counts it."""
         if key is not None:
             store = self.long_term if isinstance(self.long_term, InMemoryStore) else self.vector
-            found = None
-            if isinstance(store, InMemoryStore):
-                found = store.record(key)
+            found = store.record(key) if isinstance(store, InMemoryStore) else None
             if found is None:
                 raise BadInput(f"there is no experience {key!r}")
             self.memory.feedback(found.id, useful=useful, scope=self.scope)

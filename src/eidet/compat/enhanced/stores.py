@@ -16,8 +16,7 @@ from ...core.settings import Settings
 from ...core.validate import clean_text
 from ...core.where import Where
 from ...trust.seal.service import Key
-from ..checks import check_positive
-from ..opening import OwnsMemory, Place
+from ..opening import OwnsMemory, Place, check_positive
 
 T = TypeVar("T")
 PLUGINS: Final = "eidet.memory_stores"
@@ -27,7 +26,7 @@ SCALE: Final = 10.0  # the whole number that is as important as can be
 
 
 class MemoryStore(ABC, Generic[T]):
-    """What `EnhancedAgentMemory` keeps things in; write your own and hand it over at construction."""
+    """The interface of the stores of `EnhancedAgentMemory`; pass your own to its constructor."""
 
     @abstractmethod
     def add(self, key: str, value: T, meta: dict[str, Any] | None = None) -> None:
@@ -46,7 +45,7 @@ class MemoryStore(ABC, Generic[T]):
 
 
 class StoreOptions(TypedDict, total=False):
-    """Where the texts of a store are, and what they are."""
+    """Options of a store: where its texts live, and of which kind they are."""
 
     scope: str  # "default" if not said
     name: str  # of the store: stores of one name and scope share their texts
@@ -108,10 +107,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
             details = {}
         else:
             details = meta_of(old)
-        if old is None:
-            order = new_id(self.memory.parts.clock())
-        else:
-            order = order_of(old)
+        order = new_id(self.memory.parts.clock()) if old is None else order_of(old)
         self.memory.remember(
             text,
             scope=self.scope,
@@ -129,9 +125,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
     def get(self, key: str) -> str | None:
         """The value, or None; what is in quarantine is not told, because prompts are made of this."""
         found = self.record(key)
-        if found is None or found.trust is Trust.QUARANTINED:
-            return None
-        return self.show(found)
+        return None if found is None or found.trust is Trust.QUARANTINED else self.show(found)
 
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
         wanted = clean_text(query, "a query").lower()
@@ -230,9 +224,7 @@ class Metas(MutableMapping[str, Mapping[str, Any]]):
         self._shelf = shelf
 
     def __getitem__(self, key: str) -> Mapping[str, Any]:
-        found = None
-        if isinstance(key, str) and key:
-            found = self._shelf.record(key)
+        found = self._shelf.record(key) if isinstance(key, str) and key else None
         return MappingProxyType(self._shelf.describe(found) if found else {})
 
     def __setitem__(self, key: str, meta: Mapping[str, Any]) -> None:
@@ -258,14 +250,14 @@ class Metas(MutableMapping[str, Mapping[str, Any]]):
 
 
 class SqliteStore(InMemoryStore):
-    """The same in a SQLite file: survives restarts, and files of older versions are brought up to date."""
+    """An `InMemoryStore` in a SQLite file, which survives restarts."""
 
     def __init__(self, path: str | Path = "agent_memory.db", *, memory: Place = None, **how: Any) -> None:
         super().__init__(memory=path if memory is None else memory, **how)
 
 
 class RedisStore(InMemoryStore):
-    """The same on a Redis server, as a cache whose entries live for `ttl` seconds (None: for good)."""
+    """An `InMemoryStore` on a Redis server: a cache whose entries live `ttl` seconds (None: for good)."""
 
     def __init__(
         self,
@@ -295,14 +287,14 @@ def store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
 
 
 def check_count(top_k: int) -> int:
-    """How many are wanted; none for a number below 1."""
+    """Checks `top_k`; a number below 1 means none."""
     if isinstance(top_k, bool) or not isinstance(top_k, int):
         raise BadInput(f"top_k must be a whole number, not {top_k!r}")
     return min(max(top_k, 0), ALL)
 
 
 def importance_of(meta: Mapping[str, Any], scale: float = SCALE) -> float | None:
-    """What the importance of the metadata, a number from 0 up, comes to in 0-1; None if there is none."""
+    """Scales the importance in the metadata, a number from 0 up, to 0-1; None if there is none."""
     value = meta.get("importance")
     if value is None:
         return None
@@ -327,6 +319,4 @@ def meta_of(record: Record) -> dict[str, Any]:
 
 def _mine(record: Record) -> Mapping[str, Any]:
     mine = record.meta.get(MINE)
-    if isinstance(mine, Mapping):
-        return mine
-    return {}
+    return mine if isinstance(mine, Mapping) else {}

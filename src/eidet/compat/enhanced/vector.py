@@ -129,10 +129,7 @@ def open_for_vectors(
     """The memory that vectors are kept in, opened with the embedder that is meant."""
     if is_shared(memory) or (model is None and model_name == MODEL and not _is_new(memory)):
         return _same(open_memory(memory, settings=settings, **how), model)
-    if model is not None:
-        embedder = embedder_of(model)
-    else:
-        embedder = find_embedder(model_name)
+    embedder = embedder_of(model) if model is not None else _find_embedder(model_name)
     return open_memory(memory, embedder=embedder, settings=settings, **how)
 
 
@@ -153,7 +150,7 @@ def _is_new(memory: Place) -> bool:
     return not Path(rest.removeprefix("/") if colon else name).expanduser().exists()
 
 
-def find_embedder(model_name: str) -> Embedder:
+def _find_embedder(model_name: str) -> Embedder:
     """One of ours by its name, else the sentence-transformers model that is called so.
 
     For the model of the default, weights from either extra will do; where neither is installed, it

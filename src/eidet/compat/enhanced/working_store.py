@@ -1,18 +1,23 @@
-"""Working memory: the messages of one session as texts `role: content` by key."""
+"""Working memory: the messages of one session as texts `role: content` by key; and the calls of plain
+agent memories (`AgentMemory()`), so that an agent can change over in one line."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
 
 from ...core.draft import Message
-from ...core.record import Record, kind_of
-from ...core.validate import clean_text
+from ...core.record import Kind, Record, kind_of
+from ...core.validate import Json, clean_text
 from ...core.where import Where
 from ...memory import Memory
-from ...views import Conversation, message_of
-from ..numbers import next_number
-from .stores import InMemoryStore
+from ...views import Conversation, Working, message_of
+from ...views.messages import put_away
+from ..opening import next_number
+from .stores import ALL, InMemoryStore, MemoryStore
 
 
 class WorkingStore(InMemoryStore):
@@ -39,9 +44,7 @@ class WorkingStore(InMemoryStore):
         return key
 
     def recent(self, count: int) -> list[str]:
-        if count > 0:
-            return [self.show(record) for record in self.log.records(count)]
-        return []
+        return [self.show(record) for record in self.log.records(count)] if count > 0 else []
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         """Any text under a key of yours, shown as it is given."""
@@ -64,18 +67,12 @@ class WorkingStore(InMemoryStore):
 
     def key(self, record: Record) -> str:
         """The key it was added with; messages that came by another way go by their record's id."""
-        name = None
-        if isinstance(record.data, dict):
-            name = record.data.get("key")
-        if isinstance(name, str):
-            return name
-        return record.id
+        name = record.data.get("key") if isinstance(record.data, dict) else None
+        return name if isinstance(name, str) else record.id
 
     def show(self, record: Record) -> str:
         plain = isinstance(record.data, dict) and record.data.get("plain")
-        if plain:
-            return record.whole.text
-        return line_of(message_of(record))
+        return record.whole.text if plain else line_of(message_of(record))
 
     @property
     def _where(self) -> Where:
@@ -89,9 +86,153 @@ def line_of(message: Message) -> str:
     return f"{message.role}: {message.content or ''}"
 
 
-def message_in(line: str) -> Message:
-    """What `line_of` wrote; a line without a role is the system's."""
+def _message_in(line: str) -> Message:
+    """Parses what `line_of` wrote; a line without a role is the system's."""
     role, colon, content = line.partition(": ")
-    if colon:
-        return Message(role=role, content=content)
-    return Message(role="system", content=line)
+    return Message(role=role, content=content) if colon else Message(role="system", content=line)
+
+
+TOOLS: Final = "tool_calls"
+TASK: Final = "task "  # begins the names under which tasks are kept beside the rest of the state
+FINAL: Final = "final_answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One use of a tool."""
+
+    tool_name: str
+    parameters: Json = None
+    result: Json = None
+    success: bool = True
+    timestamp: datetime | None = None
+
+
+@dataclass(slots=True)
+class Task:
+    """A task of an agent; `complete` stores its outcome."""
+
+    task_id: str
+    description: str
+    status: str = "in_progress"
+    _state: Working | None = field(default=None, repr=False, compare=False)
+
+    def complete(self, success: bool = True) -> None:
+        self.status = "failed"
+        if success:
+            self.status = "completed"
+        if self._state is not None:
+            self._state.set(TASK + self.task_id, {"description": self.description, "status": self.status})
+
+
+class OldCalls:
+    """Messages, tool calls, tasks and state under the names that agents used before."""
+
+    memory: Memory
+    working: MemoryStore[str]
+    scope: str
+    session_id: str
+    _agent: str | None
+    _said: list[str]
+    _state: Working
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages of the working memory, oldest first."""
+        if isinstance(self.working, WorkingStore):
+            return self.working.log.messages()
+        lines = (self.working.get(key) for key in self._said)
+        return [_message_in(line) for line in lines if line is not None]
+
+    @property
+    def conversation_history(self) -> list[Message]:
+        return self.messages
+
+    def get_messages(self, limit: int | None = None) -> list[dict[str, str | None]]:
+        """The newest `limit` messages as dicts of role and content, oldest first."""
+        found = self.messages
+        chosen = found if limit is None else found[max(len(found) - limit, 0) :]
+        return [{"role": message.role, "content": message.content} for message in chosen]
+
+    def add_tool_call(
+        self, tool_name: str, parameters: Any = None, result: Any = None, success: bool = True
+    ) -> ToolCall:
+        """Keeps the use of a tool; what is not JSON in its result is kept as text."""
+        call = {
+            "tool_name": clean_text(tool_name, "tool_name"),
+            "parameters": plain(parameters),
+            "result": plain(result),
+            "success": bool(success),
+        }
+        stored = self.memory.remember(
+            f"{tool_name}({_brief(call['parameters'])}) -> {_brief(call['result'])}",
+            kind=Kind.ACTION,
+            data=call,
+            source=TOOLS,
+            scope=self.scope,
+            session=self.session_id,
+            agent=self._agent,
+        )
+        return _call_of(stored)
+
+    @property
+    def tool_call_history(self) -> list[ToolCall]:
+        """The uses of tools in this session, oldest first."""
+        found = self.memory.find(self._tools, scope=self.scope, order="created", limit=ALL)
+        return [_call_of(record) for record in sorted(found, key=lambda record: (record.created, record.id))]
+
+    @property
+    def _tools(self) -> Where:
+        return Where(kinds=(Kind.ACTION,), source=TOOLS, session=self.session_id)
+
+    def create_task(self, task_id: str, description: str) -> Task:
+        self._state.set(TASK + task_id, {"description": description, "status": "in_progress"})
+        return Task(task_id, description, "in_progress", self._state)
+
+    @property
+    def tasks(self) -> dict[str, Task]:
+        """Tasks by id, as they are now."""
+        return {
+            name.removeprefix(TASK): Task(name.removeprefix(TASK), **fields, _state=self._state)
+            for name, fields in self._state.variables.items()
+            if name.startswith(TASK)
+        }
+
+    def update_state(self, key: str, value: Any) -> None:
+        self._state.set(key, plain(value))
+
+    def get_state(self, key: str, default: Any = None) -> Any:
+        return self._state.get(key, default)
+
+    def get_final_answer(self) -> Any:
+        """The value of `final_answer` in the state."""
+        return self.get_state(FINAL)
+
+    def clear(self) -> None:
+        """Empties the session: messages, tool calls and state. Experiences stay."""
+        if isinstance(self.working, WorkingStore):
+            self.working.log.clear()
+        for key in self._said:
+            self.working.forget(key)
+        self._said.clear()
+        put_away(self.memory, where=self._tools, scope=self.scope)
+        self._state.clear()
+
+
+def _call_of(record: Record) -> ToolCall:
+    fields: Mapping[str, Any] = record.whole.data
+    return ToolCall(**{name: fields[name] for name in ("tool_name", "parameters", "result", "success")},
+                    timestamp=record.when)  # fmt: skip
+
+
+def plain(value: Any) -> Json:
+    """The value as JSON; what is none is told as text."""
+    try:
+        return json.loads(json.dumps(value, default=str))
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+
+
+def _brief(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 2000 else text[:2000] + "…"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from .conversation_context import ConversationContext, History
-from .manager_config import MemoryConfig
-from .memory_entry import MemoryEntry, MemoryTypes, Message
+from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes, Message
 from .memory_manager import MemoryManager
-from .streaming_agent import Agent
+from .streaming_agent import Agent, ConversationContext, History
 
 __all__ = [
     "Agent",

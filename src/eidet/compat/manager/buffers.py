@@ -1,4 +1,4 @@
-"""What is near: the short-term window of a conversation, and the working memory of a task."""
+"""The short-term window of a conversation, and the working memory of a task."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import is_protected
-from ...views.housekeeping import put_away
-from ..numbers import next_number
-from .manager_config import MemoryConfig
-from .memory_entry import UNKNOWN, MemoryEntry, MemoryTypes, entry_of
+from ...views.messages import put_away
+from ..opening import next_number
+from .memory_entry import UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes, entry_of
 
 REACH: Final = 5  # windows back that something important can still be near
 ALL: Final = 1_000_000
 
 
 def choose_window(records: Sequence[Record], size: int, threshold: float) -> list[Record]:
-    """Of records, oldest first, those that stay near, oldest first.
+    """Chooses the records that stay in the window; input and output are oldest first.
 
     The newest half always; the other places go to what is important, newest first, and what is left
     of them to the newest others. So trifles are pruned before what matters.
@@ -34,7 +33,7 @@ def choose_window(records: Sequence[Record], size: int, threshold: float) -> lis
     return [older[at] for at in sorted(ranked[: size - newest])] + list(recent)
 
 
-def list_surplus(records: Sequence[Record], capacity: int, newest: str) -> list[str]:
+def _list_surplus(records: Sequence[Record], capacity: int, newest: str) -> list[str]:
     """The ids beyond a capacity: the least important first, of equals the oldest.
 
     Never the newest, nor what is pinned or under a legal hold.
@@ -66,10 +65,7 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
 
     def put(self, content: str, metadata: Mapping[str, Any], key: str | None = None) -> None:
         """Keeps an entry under a key, one of its own if none is given."""
-        if key is None:
-            item = self._free_key()
-        else:
-            item = key
+        item = self._free_key() if key is None else key
         stored = self._memory.remember(
             clean_text(content, "content"),
             kind=Kind.WORKING,
@@ -83,7 +79,7 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
             agent=self._config.agent,
             scope=self._config.scope,
         )
-        if over := list_surplus(self.records(), self._config.working_capacity, stored.id):
+        if over := _list_surplus(self.records(), self._config.working_capacity, stored.id):
             put_away(self._memory, over, scope=self._config.scope)
 
     def clear(self) -> None:
@@ -131,10 +127,5 @@ class TaskEntries(MutableMapping[str, MemoryEntry | str]):
 
 
 def _item_of(record: Record) -> str | None:
-    if isinstance(record.data, dict):
-        item = record.data.get("item")
-    else:
-        item = None
-    if isinstance(item, str):
-        return item
-    return None
+    item = record.data.get("item") if isinstance(record.data, dict) else None
+    return item if isinstance(item, str) else None

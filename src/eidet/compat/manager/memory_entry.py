@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final
 
 from ...core.draft import Message as CoreMessage
-from ...core.errors import BadInput
+from ...core.errors import BadInput, Misconfigured
 from ...core.hit import Hit
 from ...core.record import Record
+from ...core.settings import Settings
+from ...memory import Memory
 from ...models.embed.quantise import first_rows
 from ...trust.privacy.quarantine import trust_in
+from ...trust.seal.service import Key
+from ..opening import Place, check_limit, check_number, is_shared, open_memory
 
 UNKNOWN: Final = "unknown"
 
@@ -118,3 +123,72 @@ def _parts(message: Any) -> Mapping[str, Any]:
 
 
 _MESSAGE: Final = tuple(part.name for part in fields(CoreMessage))
+
+
+class _Home:
+    """The memory that all managers of one config share, opened when first needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._memory: Memory | None = None
+
+    def memory(self, config: MemoryConfig) -> Memory:
+        with self._lock:
+            if self._memory is None:
+                self._memory = open_memory(
+                    config.memory,
+                    embedder=config.embedder,
+                    settings=config.settings,
+                    guard=config.privacy,
+                    key=config.key,
+                    clock=config.clock,
+                )
+            return self._memory
+
+    def close(self) -> None:
+        with self._lock:
+            if self._memory is not None:
+                self._memory.close()
+            self._memory = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryConfig:
+    """Managers made from one config share its memory: what one conversation learns, the others know.
+
+    `memory` is a Memory, a path, a URL, or None for RAM. What is said with an importance of at least
+    `importance_threshold` stays in the short-term window before lesser things, and is found by other
+    conversations. `llm` words summaries; without one they are made of what was said.
+    """
+
+    memory: Place = None
+    scope: str = "default"
+    agent: str | None = None
+    embedder: object = None
+    short_term_window: int = 20  # entries of a conversation that are near
+    importance_threshold: float = 0.2
+    summarize_threshold: int | None = 50  # messages after which a conversation is summed up again
+    working_capacity: int = 50  # entries; beyond it the least important go
+    consolidate_every: int | None = 100  # additions to long-term memory; None: only when asked
+    forget_below: float = 0.0  # strength on the forgetting curve, for `prune`; 0 forgets nothing
+    llm: object = None
+    privacy: object = None  # personal data: a policy of `eidet.trust.privacy`, or an action such as "redact"
+    key: Key | None = field(default=None, repr=False)  # seals the file that is opened here
+    settings: Settings | None = None
+    clock: Callable[[], float] | None = None
+    _home: _Home = field(default_factory=_Home, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("short_term_window", "summarize_threshold", "working_capacity", "consolidate_every"):
+            check_limit(getattr(self, name), name, error=Misconfigured)
+        for name in ("importance_threshold", "forget_below"):
+            check_number(getattr(self, name), name, most=1.0, error=Misconfigured)
+
+    def open(self) -> Memory:
+        """The memory itself, the same for every manager of this config."""
+        return self._home.memory(self)
+
+    def close(self) -> None:
+        """Closes the memory, unless it was given; it is opened again when next needed."""
+        if not is_shared(self.memory):
+            self._home.close()

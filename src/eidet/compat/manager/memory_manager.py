@@ -24,10 +24,9 @@ from ...views.messages import draft_of
 from ...write.shape import check_importance
 from ..opening import run
 from .buffers import REACH, TaskEntries, choose_window
-from .figures import figures
-from .manager_config import MemoryConfig
 from .memory_entry import (
     UNKNOWN,
+    MemoryConfig,
     MemoryEntry,
     MemoryTypes,
     Message,
@@ -76,7 +75,7 @@ class MemoryManager:
 
     @property
     def short_term_buffer(self) -> list[MemoryEntry]:
-        """What was said and is near, oldest first."""
+        """The recent messages of the conversation, oldest first."""
         return [self._entry(record, MemoryTypes.SHORT_TERM) for record in self._near()]
 
     # The two verbs.
@@ -174,9 +173,7 @@ class MemoryManager:
 
     def _keep(self, draft: Draft, source: str) -> Record:
         meta = dict(draft.meta or {})
-        session = None
-        if draft.kind != Kind.FACT:
-            session = self.conversation_id
+        session = self.conversation_id if draft.kind != Kind.FACT else None
         weight = self._calculate_importance(draft.text or "", meta)
         ready = replace(
             draft,
@@ -190,7 +187,7 @@ class MemoryManager:
         return self.memory.remember(ready, scope=self.config.scope)
 
     def _calculate_importance(self, content: str, metadata: Mapping[str, Any] | None) -> float:
-        """What somebody stated, else what the text and its tags tell, in 0-1."""
+        """The stated importance, else one estimated from the text and its tags, from 0 to 1."""
         meta = metadata or {}
         stated, tags = meta.get("importance"), meta.get("tags")
         known: Sequence[Any] = ()
@@ -253,10 +250,7 @@ class MemoryManager:
 
     async def prune(self, below: float | None = None) -> Maintained:
         """Forgets what has faded below a strength on the forgetting curve (`forget_below` if not said)."""
-        if below is None:
-            least = self.config.forget_below
-        else:
-            least = below
+        least = self.config.forget_below if below is None else below
         fading = Upkeep(forget_below=least, archive_above=1.0)
         return await self._run(
             self.memory.upkeep.maintain, self.config.scope, only=("expire", "forget"), settings=fading
@@ -272,7 +266,7 @@ class MemoryManager:
             await self._run(self.memory.feedback, self._last, useful=useful)
 
     async def metrics(self) -> dict[str, dict[str, float | None]]:
-        """How the memory does: performance, quality and scale; None where nothing tells it yet."""
+        """Metrics of performance, quality and scale; None where there is no data yet."""
         return figures(await self._run(self.memory.admin.metrics, self.config.scope))
 
     async def _run(self, verb: Callable[..., T], *args: Any, **how: Any) -> T:
@@ -280,9 +274,7 @@ class MemoryManager:
 
     async def _ask(self, work: Callable[[], T]) -> T:
         """Work that may wait for a model is done in a thread, whatever the memory is."""
-        if self.config.llm is None:
-            return await self._run(work)
-        return await asyncio.to_thread(work)
+        return await self._run(work) if self.config.llm is None else await asyncio.to_thread(work)
 
     def close(self) -> None:
         """Closes the memory of the config, and so that of its other managers, unless it was given."""
@@ -294,3 +286,38 @@ def _check_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
         raise BadInput(f"metadata must be a dict or None, not {type(metadata).__name__}")
     cleaned: dict[str, Any] = clean_json(dict(metadata or {}), "metadata")
     return cleaned
+
+
+FIGURES: Final = {
+    "performance": {
+        "memory_usage_efficiency": "eidet_memory_used_ratio",
+        "retrieval_seconds_p50": "eidet_recall_latency_seconds_p50",
+        "retrieval_seconds_p95": "eidet_recall_latency_seconds_p95",
+        "storage_bytes": "eidet_store_bytes",
+        "storage_bytes_per_record": "eidet_store_bytes_per_record",
+        "storage_duplicate_ratio": "eidet_memory_duplicate_ratio",
+    },
+    "quality": {
+        "context_relevance": "eidet_hit_relevance_ratio",
+        "context_top_score": "eidet_recall_top_score_median",
+        "information_retention": "eidet_memory_retention_ratio",
+        "response_accuracy": "eidet_answer_accuracy_ratio",
+        "retrieval_success_rate": "eidet_retrieval_success_ratio",
+        "hit_ratio": "eidet_recall_hit_ratio",
+    },
+    "scale": {
+        "records": "eidet_records",
+        "memory_growth_per_day": "eidet_memory_growth_records_per_day",
+        "drift_detected": "eidet_drift_detected",
+        "stale_ratio": "eidet_memory_stale_ratio",
+        "system_responsiveness": "eidet_recall_responsive_ratio",
+    },
+}
+
+
+def figures(metrics: Mapping[str, float]) -> dict[str, dict[str, float | None]]:
+    """Metrics under the names and headings of this door."""
+    return {
+        heading: {name: metrics.get(native) for name, native in names.items()}
+        for heading, names in FIGURES.items()
+    }

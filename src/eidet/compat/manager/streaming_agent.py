@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from ...core.draft import Message as CoreMessage
 from ...core.errors import BadInput
 from ...core.plugins import translate_errors
 from ...models.adapt import find_qualified_name
@@ -14,8 +15,69 @@ from ...models.llm import Request, Turn, llm_of
 from ...models.llm.adapt import guess_argument, make_argument
 from ...trust.privacy.quarantine import UNTRUSTED, fence_text
 from ..opening import run
-from .conversation_context import ConversationContext
-from .memory_entry import MemoryEntry, MemoryTypes, Message
+from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes, Message
+from .memory_manager import MemoryManager
+
+
+class History:
+    """The messages of a conversation, oldest first; the same log that its short-term memory looks at."""
+
+    def __init__(self, memory: MemoryManager) -> None:
+        self._memory = memory
+
+    @property
+    def messages(self) -> list[Message]:
+        return self.last()
+
+    def add_message(self, message: Message | Any) -> None:
+        self._memory.add_message(message)
+
+    def last(self, count: int | None = None) -> list[Message]:
+        """The newest `count`, oldest first."""
+        return [_message_of_core(message) for message in self._memory.log.messages(count)]
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self.messages)
+
+    def __len__(self) -> int:
+        return len(self._memory.log)
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class ConversationContext:
+    """A conversation by its id: on a file it goes on where it was, also after a restart.
+
+    Contexts of one config (or of one memory and scope) know what the others learned.
+    """
+
+    def __init__(self, conversation_id: str, memory_config: MemoryConfig | None = None) -> None:
+        if not isinstance(conversation_id, str) or not conversation_id.strip():
+            raise BadInput(f"a conversation id must be a text, not {conversation_id!r}")
+        self.id = conversation_id
+        self.memory: MemoryManager = MemoryManager(memory_config, conversation_id=conversation_id)
+        self.history: History = History(self.memory)
+
+    async def add_message(self, message: Message | Any) -> None:
+        """Adds to the history and to short-term memory; both are told where it was said, and by whom."""
+        await run(self.memory.memory, self.memory.add_message, message, self.id)
+        await self.memory.summarize_if_due()
+
+    async def end(self) -> MemoryEntry:
+        """Sums the conversation up in episodic memory; it may go on afterwards."""
+        return await self.memory.summarize()
+
+    def close(self) -> None:
+        self.memory.close()
+
+
+def _message_of_core(message: CoreMessage) -> Message:
+    when: Any = message.timestamp
+    return Message(
+        role=message.role, content=message.content, metadata=dict(message.metadata), timestamp=when
+    )
+
 
 SYSTEM: Final = (
     "You are a helpful assistant with a memory. Memories from this and earlier conversations are given "
@@ -56,10 +118,7 @@ class Agent:
         self, message: Message | str, context: ConversationContext
     ) -> AsyncIterator[str]:
         """Answers a message, piece by piece. It and the whole answer are kept in the conversation."""
-        if isinstance(message, str):
-            asked = Message(role="user", content=message)
-        else:
-            asked = message
+        asked = Message(role="user", content=message) if isinstance(message, str) else message
         if not (asked.content or "").strip():
             raise BadInput("there is nothing to answer: the message is empty")
         await context.add_message(asked)
@@ -71,7 +130,7 @@ class Agent:
             await context.add_message(Message(role="assistant", content="".join(pieces)))
 
     async def respond(self, message: Message | str, context: ConversationContext) -> str:
-        """The same as one text."""
+        """Answers a message with one text."""
         return "".join([piece async for piece in self.process_message(message, context)])
 
     async def _process_message_internal(
@@ -90,11 +149,8 @@ class Agent:
             yield (await asyncio.to_thread(self._llm.ask, request)).text
 
     def _before(self, message: Message, context: ConversationContext) -> list[Message]:
-        """What was said right before the message, which may be in the history already."""
-        found = []
-        for turn in context.history.last(self._turns + 1):
-            if turn.content:
-                found.append(turn)
+        """The turns right before the message, which may be in the history already."""
+        found = [turn for turn in context.history.last(self._turns + 1) if turn.content]
         if found and (found[-1].role, found[-1].content) == (message.role, message.content):
             found.pop()
         return found[max(len(found) - self._turns, 0) :]
@@ -102,7 +158,7 @@ class Agent:
     async def _retrieve(
         self, message: Message, context: ConversationContext, before: Sequence[Message]
     ) -> list[MemoryEntry]:
-        """Of each memory type what matters, but for what the model is sent anyway."""
+        """Retrieves from each memory type, leaving out what the prompt contains anyway."""
         sent = {message.content, *(turn.content for turn in before)}
         found: dict[str, MemoryEntry] = {}
         for kind in HEADINGS:
@@ -127,16 +183,11 @@ class Agent:
 
 
 def _line(entry: MemoryEntry) -> str:
-    """What strangers wrote is quoted, so that it is not taken for orders."""
+    """A memory as a line; untrusted text is quoted, so that the model does not follow it."""
     role = entry.metadata.get("role")
-    who = ""
-    if isinstance(role, str):
-        who = f", {role}"
+    who = f", {role}" if isinstance(role, str) else ""
     strange = entry.trust in UNTRUSTED
-    if strange:
-        text = fence_text(entry.content, entry.trust)
-    else:
-        text = " ".join(entry.content.split())
+    text = fence_text(entry.content, entry.trust) if strange else " ".join(entry.content.split())
     return f"- [{entry.timestamp:%Y-%m-%d}{who}] {text}"
 
 

@@ -1,34 +1,30 @@
 """Message memory of an agent framework: stores with `add_message`, `get_history`, `clear` and the rest.
 
-base       BaseMemoryStore, to use and to inherit from     message        what it holds
+base       BaseMemoryStore, to use and to inherit from     message    what it holds
 session    how messages are added and deleted, and the messages as a list
-limits     by messages, tokens, window, with overflow      summary        old messages summed up
-search     by meaning, metadata, date                      cleanup        old messages archived
-servers    file, PostgreSQL, Redis, S3; which to take      scoped         one store per context
-wrappers   encrypted, and those of your own                audit          with a trail
-llm_agent  LLMAgent, whose memory fills itself
+limits     by messages, tokens, window, with overflow      search     by meaning, metadata, date
+servers    file, PostgreSQL, Redis, S3; which to take; old messages archived
+wrappers   stores around stores: encrypted, audited, one per context, and those of your own
+summary    old messages summarised; LLMAgent, whose memory fills itself
 """
 
 from __future__ import annotations
 
-from .audit import AuditMemoryStore
 from .base import BaseMemoryStore
-from .cleanup import AutoCleanupMemory
 from .limits import InMemoryMemoryStore, SafeMemoryStore, SlidingWindowMemory, TokenLimitedMemoryStore
-from .llm_agent import App, LLMAgent, RunContext
 from .message import Message
-from .scoped import ScopedMemoryStore
 from .search import FilterableMemoryStore, SemanticMemoryStore
 from .servers import (
     ArchiveMemoryStore,
+    AutoCleanupMemory,
     FileMemoryStore,
     PostgresMemoryStore,
     RedisMemoryStore,
     S3MemoryStore,
     default_store,
 )
-from .summary import SummaryMemory
-from .wrappers import Around, EncryptedMemoryStore
+from .summary import App, LLMAgent, RunContext, SummaryMemory
+from .wrappers import Around, AuditMemoryStore, EncryptedMemoryStore, ScopedMemoryStore
 
 __all__ = [
     "App",

@@ -1,19 +1,60 @@
-"""What every store of messages does: one conversation of a memory, for asyncio."""
+"""One conversation of a memory, for asyncio: the base of every store of messages."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, Self, TypedDict, TypeVar
 
 from ...memory import Memory
 from ...text.tokens import TokenCounter, counter_of
 from ...views.messages import draft_of
-from ..checks import check_limit, check_whole
-from ..opening import Place, embed_ahead, is_shared, list_texts, open_memory, run
-from .message import Message, fit_messages, message_as_json, read
+from ..opening import Place, check_limit, check_whole, embed_ahead, is_shared, list_texts, open_memory, run
+from .message import Message, fit_messages, message_as_json, message_of_record
 from .session import MessageSession
+
+PAUSE = 0.001
+
+
+class FairLock:
+    """A fair lock that is held across awaits, for tasks of any event loop and thread.
+
+    An asyncio.Lock belongs to one loop; a store may be used from several. Who is cancelled while
+    waiting leaves the queue. A task that has the turn may take it again (`async with turns as again`).
+    """
+
+    def __init__(self) -> None:
+        self._queue: deque[object] = deque()
+        self._again = 0
+
+    async def __aenter__(self) -> bool:
+        place = asyncio.current_task()
+        if self._queue and self._queue[0] is place:
+            self._again += 1
+            return True
+        self._queue.append(place)
+        try:
+            while self._queue[0] is not place:  # noqa: ASYNC110 - another loop cannot wake this one
+                await asyncio.sleep(PAUSE)
+        except BaseException:
+            self._queue.remove(place)
+            raise
+        return False
+
+    async def __aexit__(self, *_raised: object) -> None:
+        if self._again:
+            self._again -= 1
+        else:
+            self._queue.popleft()
+
+
+async def await_if_needed(answer: Any) -> Any:
+    """Awaits the answer of a user's function if it is awaitable."""
+    return await answer if inspect.isawaitable(answer) else answer
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,7 +62,7 @@ _opening = threading.Lock()
 
 
 class Kept(TypedDict, total=False):
-    """Where the messages of a store are, and how their tokens are counted."""
+    """Options of a store: where its messages live, and how their tokens are counted."""
 
     memory: Place
     scope: str
@@ -108,7 +149,7 @@ class BaseMemoryStore(MessageSession):
 
     @property
     def current_count(self) -> int:
-        """How many messages there are."""
+        """The number of messages."""
         return len(self.messages)
 
     @property
@@ -123,7 +164,7 @@ class BaseMemoryStore(MessageSession):
     def _history(self, limit: int | None, offset: int, roles: list[str] | None) -> list[Message]:
         self._before()
         records = self.conversation.records(limit, offset=offset, roles=roles)
-        return [read(record) for record in records]
+        return [message_of_record(record) for record in records]
 
     def _open(self) -> Memory:
         return open_memory(self._place)
@@ -163,8 +204,5 @@ def check_page(limit: Any, offset: Any, roles: Any) -> tuple[int | None, int, li
     """The arguments of `get_history`, or a clear error; no roles are all roles."""
     check_limit(limit, "limit", least=0)
     check_whole(offset, "offset")
-    if isinstance(roles, str):
-        named = [roles]
-    else:
-        named = list(roles or ())
+    named = [roles] if isinstance(roles, str) else list(roles or ())
     return limit, offset, named or None

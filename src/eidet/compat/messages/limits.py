@@ -7,9 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Unpack
 
 from ...core.errors import BadInput, Refused
-from ..checks import check_limit
-from .async_tools import FairLock, await_if_needed
-from .base import BaseMemoryStore, Kept
+from ..opening import check_limit
+from .base import BaseMemoryStore, FairLock, Kept, await_if_needed
 from .message import Message
 
 STRATEGIES = ("fifo",)

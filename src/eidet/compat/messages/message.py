@@ -44,16 +44,13 @@ class Message:
         return self.content or ""
 
     def as_chat(self) -> dict[str, Json]:
-        """As chat APIs take it: role and content, and what belongs to tools where there is any."""
+        """The message for a chat API: role and content, and the fields of tools if set."""
         extra = {"tool_calls": self.tool_calls, "tool_call_id": self.tool_call_id, "name": self.name}
         return {"role": self.role, "content": self.content} | {k: v for k, v in extra.items() if v}
 
     def tokens(self, counter: TokenCounter) -> int:
-        """What it costs in a prompt; nothing is for free."""
-        if self.tool_calls:
-            calls = dump_json(self.tool_calls)
-        else:
-            calls = ""
+        """Counts the tokens of the message in a prompt; at least 1."""
+        calls = dump_json(self.tool_calls) if self.tool_calls else ""
         return max(1, counter.count(self.content or "") + counter.count(calls))
 
 
@@ -64,10 +61,7 @@ def message_from(given: object) -> Message:
     if isinstance(given, str):
         return Message(role="user", content=given)
     if isinstance(given, Mapping) and "role" in given:
-        known = {}
-        for name in _FIELDS:
-            if given.get(name) is not None:
-                known[name] = given[name]
+        known = {name: given[name] for name in _FIELDS if given.get(name) is not None}
         return Message(**known)
     raise BadInput(f"a message must be a Message, a dict with a role, or a text, not {type(given).__name__}")
 
@@ -82,17 +76,13 @@ def message_as_json(message: Message) -> dict[str, Json]:
     fields = {name: getattr(message, name) for name in _FIELDS}
     fields |= {name: clean_json(fields[name], name) for name in ("metadata", "tool_calls")}
     offset = message.timestamp.utcoffset()
-    if offset is None:
-        return fields
-    return fields | {ZONE: offset.total_seconds()}
+    return fields if offset is None else fields | {ZONE: offset.total_seconds()}
 
 
-def read(record: Record) -> Message:
+def message_of_record(record: Record) -> Message:
     """The message that a record was made of."""
     plain, data = message_of(record), record.whole.data
-    offset = None
-    if isinstance(data, Mapping):
-        offset = data.get(ZONE)
+    offset = data.get(ZONE) if isinstance(data, Mapping) else None
     message = Message(
         role=plain.role,
         content=plain.content,
@@ -106,7 +96,7 @@ def read(record: Record) -> Message:
     return message
 
 
-def read_time(record: Record) -> datetime:
+def local_time(record: Record) -> datetime:
     """When something happened, in local time."""
     return _at(record.occurred, None)
 
@@ -140,8 +130,5 @@ def _time(value: Moment | None) -> datetime:
 
 
 def _at(seconds: float, offset: object) -> datetime:
-    if isinstance(offset, int | float):
-        zone = timezone(timedelta(seconds=offset))
-    else:
-        zone = None
+    zone = timezone(timedelta(seconds=offset)) if isinstance(offset, int | float) else None
     return datetime.fromtimestamp(seconds, zone)

@@ -17,10 +17,9 @@ from ...models.embed import Embedder, Vectors, embedder_of
 from ...models.embed.adapt import adapt
 from ...models.embed.quantise import dequantise_all
 from ...recall.recipes import Recipe
-from ..checks import check_whole
-from ..opening import embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
+from ..opening import check_whole, embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
 from .base import BaseMemoryStore, Kept
-from .message import Message, read
+from .message import Message, message_of_record
 
 COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0, depth=1000)
 CANDIDATES: Final = 100  # the index smooths over neighbouring turns; the best of so many are compared exactly
@@ -69,7 +68,7 @@ class SemanticMemoryStore(BaseMemoryStore):
         records = [hit.record for hit in hits]
         nearness = [_cosine(asked, rows) for rows in vectors_of(records, len(asked))]
         best = sorted(range(len(records)), key=lambda place: -nearness[place])
-        return [read(records[place]) for place in best[:top_k]]
+        return [message_of_record(records[place]) for place in best[:top_k]]
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -77,9 +76,7 @@ class SemanticMemoryStore(BaseMemoryStore):
         return embedder_for(self.embedding_model)
 
     def _history(self, limit: int | None, offset: int, roles: list[str] | None) -> list[Message]:
-        if self._is_blank():
-            return []
-        return super()._history(limit, offset, roles)
+        return [] if self._is_blank() else super()._history(limit, offset, roles)
 
     def _is_blank(self) -> bool:
         return self.embedding_model is not None and is_blank(self.memory, self.embedder)
@@ -94,16 +91,16 @@ class FilterableMemoryStore(BaseMemoryStore):
     """Messages found by what is said of them."""
 
     async def get_messages_by_metadata(self, **metadata_filters: Any) -> list[Message]:
-        """Those whose metadata has all these values, oldest first; None also means absent."""
+        """Finds messages whose metadata has all these values, oldest first; None also matches absence."""
         asked = [_having(name, value) for name, value in metadata_filters.items()]
-        return await self._run(self._read_messages, where=Where(every=tuple(asked)))
+        return await self._run(self._find_messages, where=Where(every=tuple(asked)))
 
     async def get_messages_by_date_range(self, start_date: Moment, end_date: Moment) -> list[Message]:
-        """Those with a timestamp from `start_date` to `end_date`, both included, in the order of adding."""
-        return await self._run(self._read_messages, since=start_date, until=end_date)
+        """Finds messages from `start_date` to `end_date`, both included, in the order of adding."""
+        return await self._run(self._find_messages, since=start_date, until=end_date)
 
-    def _read_messages(self, **asked: Any) -> list[Message]:
-        return [read(record) for record in self.conversation.records(**asked)]
+    def _find_messages(self, **asked: Any) -> list[Message]:
+        return [message_of_record(record) for record in self.conversation.records(**asked)]
 
 
 def embedder_for(model: object) -> Embedder:
@@ -118,9 +115,7 @@ def embedder_for(model: object) -> Embedder:
 def _having(name: str, value: Any) -> Where:
     equal = Where(conditions=(Condition(("meta", name), "=", value),))
     absent = Where(conditions=(Condition(("meta", name), "exists", False),))
-    if value is None:
-        return equal | absent
-    return equal
+    return equal | absent if value is None else equal
 
 
 def vectors_of(records: Sequence[Record], width: int) -> list[Vectors]:
@@ -129,13 +124,10 @@ def vectors_of(records: Sequence[Record], width: int) -> list[Vectors]:
         [record.vector for record in records], [record.level for record in records], width
     )
     none = np.zeros((1, width), np.float32)
-    result = []
-    for found in raised:
-        result.append(np.frombuffer(found, "<f4").reshape(-1, width) if found else none)
-    return result
+    return [(np.frombuffer(found, "<f4").reshape(-1, width) if found else none) for found in raised]
 
 
 def _cosine(asked: Vectors, rows: Vectors) -> float:
-    """Of the nearest part; nothing is near to a vector without length."""
+    """The cosine of the nearest part; 0 for a vector without length."""
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
     return float(np.max(np.where(lengths > 0, rows @ asked / np.where(lengths > 0, lengths, 1), 0.0)))

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from ...core.errors import BadInput, Misconfigured, MissingExtra, Refused
+from ...core.validate import Moment, moment
 from ...memory import Memory
 from ...store import verbs
 from ...trust.seal.exports import archive_for
 from ...upkeep import is_protected
 from ...upkeep.archive import OWNER, Archive, archive_of, name_owner, note_archive
-from ..checks import check_positive
-from ..opening import open_memory
-from .base import BaseMemoryStore, Kept
+from ..opening import check_positive, open_memory
+from .base import BaseMemoryStore, Beside, FairLock, Kept
 from .limits import InMemoryMemoryStore
-from .message import Message, message_as_json
+from .message import Message, message_as_json, message_of_record
 
 SPARE: Final = 0.1  # of its time to live, by which the end of a message is put off in advance
 PAGE: Final = 64
@@ -103,10 +103,7 @@ class RedisMemoryStore(_OnServer):
         now, page = memory.parts.clock(), self.conversation.records(limit=PAGE)
         if now >= self._put_off + SPARE * seconds or (len(page) == PAGE and page[0].expires is None):
             page, self._put_off = self.conversation.records(), now
-        due = []
-        for r in page:
-            if (r.expires or 0.0) < now + seconds and not is_protected(r):
-                due.append(r)
+        due = [r for r in page if (r.expires or 0.0) < now + seconds and not is_protected(r)]
         end = now + (1 + SPARE) * seconds
         store = memory.parts.store  # a verb would make it a new version of what was said
         verbs.rewrite_form(store, [(record, record.but(expires=end)) for record in due], now=now)
@@ -124,8 +121,8 @@ class ArchiveMemoryStore(BaseMemoryStore):
         self._given = archive
 
     def archive(self) -> Archive:
-        """Where the messages are kept: sealed, if the memory of this store is."""
-        return archive_in(self.memory, self._given)
+        """The archive of the messages: sealed, if the memory of this store is."""
+        return _archive_in(self.memory, self._given)
 
     def append(self, messages: Sequence[Message]) -> None:
         drafts = [message_as_json(message) for message in messages]
@@ -175,15 +172,12 @@ class S3MemoryStore(ArchiveMemoryStore):
         archive: Archive | str | Path | None = None,
         **where: Unpack[Kept],
     ) -> None:
-        if bucket_name.startswith("s3:"):
-            url = bucket_name
-        else:
-            url = f"s3://{bucket_name}"
+        url = bucket_name if bucket_name.startswith("s3:") else f"s3://{bucket_name}"
         super().__init__(archive or (f"{url}?endpoint={endpoint}" if endpoint else url), **where)
         self.bucket_name = bucket_name
 
 
-def archive_in(memory: Memory, place: Archive | str | Path) -> Archive:
+def _archive_in(memory: Memory, place: Archive | str | Path) -> Archive:
     """An archive for what a memory holds: sealed if the memory is, and found by what it forgets later."""
     store, archive = memory.parts.store, archive_of(place)
     sealed = archive_for(store, archive)
@@ -235,3 +229,56 @@ def default_store(
         raise Misconfigured(f"{make.__name__} needs an address: default_store({kind!r}, …) or {variable}")
     store: BaseMemoryStore = make(place, **options)
     return store
+
+
+class AutoCleanupMemory(BaseMemoryStore):
+    """`cleanup` deletes what is older than `max_age_days`, having archived what is important of it.
+
+    Important is a message with `metadata["important"]`. `archive_to` is a store, a folder or an
+    `Archive`; without one they are kept in the same memory, as the session `<session_id>:archive`.
+    In a folder or an `Archive` they are sealed, if the memory is; a store of yours seals its own. What
+    is pinned or under a legal hold stays.
+    Override `archive` for another place: when it raises, nothing is deleted.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_age_days: float = 30,
+        archive_to: BaseMemoryStore | Archive | str | Path | None = None,
+        **where: Unpack[Kept],
+    ) -> None:
+        super().__init__(**where)
+        self.max_age: timedelta = timedelta(days=check_positive(max_age_days, "max_age_days"))
+        self._archive_to = archive_to
+        self._turns = FairLock()
+
+    @property
+    def archive_store(self) -> BaseMemoryStore:
+        """The store that gets the important messages."""
+        chosen = self._archive_to
+        if chosen is None:
+            return Beside(self, scope=self.scope, session_id=f"{self.session_id}:archive")
+        if not isinstance(chosen, BaseMemoryStore):
+            sealed = _archive_in(self.memory, chosen)
+            chosen = ArchiveMemoryStore(sealed, scope=self.scope, session_id=self.session_id)
+            self._archive_to = chosen
+        return chosen
+
+    async def archive(self, messages: Sequence[Message]) -> None:
+        """Keeps messages elsewhere, before they are deleted here."""
+        await self.archive_store.add_messages(messages)
+
+    async def cleanup(self, now: Moment | None = None) -> int:
+        """Archives, then deletes what is too old; how many messages went."""
+        async with self._turns:
+            old = await self._run(self._old, now)
+            if important := [message for message in old if message.metadata.get("important", False)]:
+                await self.archive(important)
+            await self._run(self.drop, [message.record_id for message in old if message.record_id])
+            return len(old)
+
+    def _old(self, now: Moment | None) -> list[Message]:
+        today = self.memory.parts.clock() if now is None else moment(now, "now")
+        records = self.conversation.records(until=today - self.max_age.total_seconds())
+        return [message_of_record(record) for record in records if not is_protected(record)]

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ...memory import Memory
 from ...views import Conversation
-from ...views.housekeeping import put_away
+from ...views.messages import put_away
 from ..opening import refuse_held
-from .message import Message, message_as_json, read
+from .message import Message, message_as_json, message_of_record
 
 
 class MessageSession:
-    """What stores of messages share. Subclasses have a `memory`, and say what happens at a limit."""
+    """The base of message stores. Subclasses have a `memory`, and decide what happens at a limit."""
 
     scope: str = "default"
     session_id: str = "default"
@@ -92,7 +92,7 @@ class Log(MutableSequence[Message]):
         return len(self._store.conversation)
 
     def __iter__(self) -> Iterator[Message]:
-        return iter([read(record) for record in self._store.conversation.records()])
+        return iter([message_of_record(record) for record in self._store.conversation.records()])
 
     @overload
     def __getitem__(self, index: int) -> Message: ...
@@ -101,16 +101,11 @@ class Log(MutableSequence[Message]):
     def __getitem__(self, index: int | slice) -> Message | list[Message]:
         if isinstance(index, slice):
             return list(self)[index]
-        if index < 0:
-            back = -index - 1
-        else:
-            back = len(self) - index - 1
-        found = []
-        if back >= 0:
-            found = self._store.conversation.records(limit=1, offset=back)
+        back = -index - 1 if index < 0 else len(self) - index - 1
+        found = self._store.conversation.records(limit=1, offset=back) if back >= 0 else []
         if not found:
             raise IndexError("there is no message at this place")
-        return read(found[0])
+        return message_of_record(found[0])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         messages = list(self)
@@ -118,10 +113,7 @@ class Log(MutableSequence[Message]):
         self.become(messages)
 
     def __delitem__(self, index: int | slice) -> None:
-        if isinstance(index, int):
-            doomed = [self[index]]
-        else:
-            doomed = self[index]
+        doomed = [self[index]] if isinstance(index, int) else self[index]
         self._store.drop([message.record_id for message in doomed if message.record_id])
 
     def insert(self, index: int, value: Message) -> None:
@@ -165,10 +157,7 @@ def _find_kept(there: Sequence[str], wanted: Sequence[Message]) -> list[str]:
     for message in wanted:
         id = message.record_id if isinstance(message, Message) else None
         known.append(places.get(id or ""))
-    if None in known:
-        first_new = known.index(None)
-    else:
-        first_new = len(known)
+    first_new = known.index(None) if None in known else len(known)
     old = [place for place in known[:first_new] if place is not None]
     if any(place is not None for place in known[first_new:]) or old != sorted(set(old)):
         return []

@@ -1,20 +1,24 @@
-"""A store that sums old messages up."""
+"""A store that summarises old messages, a small agent whose memory fills itself, and an app of agents."""
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Protocol, Unpack, runtime_checkable
 
-from ...core.errors import BadInput, Misconfigured
+from ...core.errors import BadInput, EidetError, Misconfigured, NotFound
 from ...core.record import Trust
-from ...models.llm import LLM
+from ...models.llm import LLM, Answer, Request, Turn, llm_of
 from ...text.tokens import counter_of
-from ...views.summaries import summary_id
-from ..checks import check_limit, check_whole
-from .async_tools import FairLock, await_if_needed
-from .base import BaseMemoryStore, Kept, check_page
-from .message import Message, fit_messages, read_time
+from ...views.log_order import summary_id
+from ..opening import check_limit, check_whole
+from .base import BaseMemoryStore, FairLock, Kept, await_if_needed, check_page
+from .limits import InMemoryMemoryStore
+from .message import Message, fit_messages, local_time, message_from
+from .wrappers import Around
 
 KEPT = 10
 BEGINNING = "Previous conversation summary: "
@@ -22,13 +26,13 @@ _log = logging.getLogger(__name__)
 
 
 class AgentCaller(Protocol):
-    """Where agents are called by name, such as the one of `App.run_context()`."""
+    """Calls agents by name, as `App.run_context()` does."""
 
     async def call_agent(self, agent_name: str, input_message: Any) -> Any: ...
 
 
 @runtime_checkable
-class NeedsContext(Protocol):
+class _NeedsContext(Protocol):
     """A store that calls agents by name. `App.run_context()` tells it where."""
 
     context: AgentCaller | None
@@ -84,12 +88,12 @@ class SummaryMemory(BaseMemoryStore):
         record = self.memory.get(summary_id(self.session_id), scope=self.scope)
         if record is None or record.trust is Trust.QUARANTINED:
             return []
-        parts, then = record.whole.text.removeprefix(BEGINNING).split(f"\n\n{BEGINNING}"), read_time(record)
+        parts, then = record.whole.text.removeprefix(BEGINNING).split(f"\n\n{BEGINNING}"), local_time(record)
         return [Message(role="system", content=BEGINNING + part, timestamp=then) for part in parts]
 
     @property
     def recent_messages(self) -> Sequence[Message]:
-        """What was not summed up."""
+        """The messages that were not summarised."""
         return self.messages
 
     async def get_history(
@@ -98,10 +102,7 @@ class SummaryMemory(BaseMemoryStore):
         """The summaries count as the oldest messages."""
         limit, offset, roles = check_page(limit, offset, roles)
         recent = await super().get_history(roles=roles)
-        if roles and "system" not in roles:
-            earlier = []
-        else:
-            earlier = await self._run(lambda: self.summaries)
+        earlier = [] if roles and "system" not in roles else await self._run(lambda: self.summaries)
         everything = [*earlier, *recent]
         end = max(len(everything) - offset, 0)
         return everything[0 if limit is None else max(end - limit, 0) : end]
@@ -110,10 +111,7 @@ class SummaryMemory(BaseMemoryStore):
         """The summaries that fit in half of the tokens, then the newest messages that fit in the rest."""
         half, counter = check_whole(max_tokens, "max_tokens", least=1) // 2, counter_of(self.token_counter)
         summaries = fit_messages(await self._run(lambda: self.summaries), half, counter)
-        window = []
-        for message in summaries:
-            if message.tokens(counter) <= half:
-                window.append(message)
+        window = [message for message in summaries if message.tokens(counter) <= half]
         left = max(1, max_tokens - sum(message.tokens(counter) for message in window))
         return [*window, *fit_messages(await super().get_history(limit=left), left, counter)]
 
@@ -150,11 +148,142 @@ class SummaryMemory(BaseMemoryStore):
             log = self.conversation
             keep = max(KEPT, len(log) - seen + KEPT)  # what came meanwhile is not in the summary
             if text is None:
-                model = None
-                if isinstance(self.summarizer_agent, LLM):
-                    model = self.summarizer_agent
+                model = self.summarizer_agent if isinstance(self.summarizer_agent, LLM) else None
                 log.summarise(keep=keep, llm=model)
             else:
                 flat = text.replace(f"\n\n{BEGINNING}", f"\n{BEGINNING}")
                 texts = [str(message) for message in self.summaries] + [BEGINNING + flat]
                 log.summarise(keep=keep, text="\n\n".join(texts))
+
+
+class LLMAgent:
+    """Asks a model with its system prompt and what its memory holds, and remembers both sides.
+
+    `llm` is an LLM of `eidet.models.llm`, a name such as "openai:gpt-…", an object with
+    `chat_completion(messages)`, or a function or coroutine function: of the messages as dicts, or of
+    one prompt if its parameter is called so. Agents with the same store share their memory.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        llm: object,
+        memory_store: BaseMemoryStore | None = None,
+        system_prompt: str | None = None,
+        *,
+        max_context_tokens: int = 4000,
+    ) -> None:
+        self.name = name
+        self.llm: LLM | object = llm_of(llm) if isinstance(llm, str) else llm
+        self.memory_store: InMemoryMemoryStore | BaseMemoryStore = (
+            InMemoryMemoryStore() if memory_store is None else memory_store
+        )
+        self.system_prompt = system_prompt
+        self.max_context_tokens = max_context_tokens
+
+    async def run(self, input_message: str | Message) -> Message:
+        """The answer. What was asked stays in the memory also when the model fails."""
+        await self.memory_store.add_message(message_from(input_message))
+        window = await self.memory_store.get_context_window(max_tokens=self.max_context_tokens)
+        prompt = [Message(role="system", content=self.system_prompt)] if self.system_prompt else []
+        answer = await _ask_llm(self.llm, [*prompt, *window])
+        await self.memory_store.add_message(answer)
+        return answer
+
+
+class RunContext:
+    """Agents by name. Entering it lets stores that need an agent (`SummaryMemory`) call one."""
+
+    def __init__(self, agents: Mapping[str, LLMAgent]) -> None:
+        self._agents = agents
+
+    async def call_agent(self, agent_name: str, input_message: str | Message) -> Message:
+        if agent_name not in self._agents:
+            known = ", ".join(sorted(self._agents)) or "none yet"
+            raise NotFound(f"there is no agent named {agent_name!r}; there are {known}")
+        return await self._agents[agent_name].run(input_message)
+
+
+class App:
+    """Where agents are registered: `async with app.run_context() as rt: await rt.call_agent(…)`."""
+
+    def __init__(self, *agents: LLMAgent) -> None:
+        self._agents: dict[str, LLMAgent] = {}
+        for agent in agents:
+            self.register_agent(agent)
+
+    def register_agent(self, agent: LLMAgent) -> LLMAgent:
+        if self._agents.setdefault(agent.name, agent) is not agent:
+            raise BadInput(f"an agent named {agent.name!r} already exists")
+        return agent
+
+    @asynccontextmanager
+    async def run_context(self) -> AsyncIterator[RunContext]:
+        context = RunContext(self._agents)
+        for agent in self._agents.values():
+            _give_context(agent.memory_store, context)
+        yield context
+
+
+def _give_context(store: object, context: RunContext) -> None:
+    """To a store that calls agents by name, whatever wrappers are around it."""
+    while isinstance(store, Around):
+        store = store.store
+    if isinstance(store, _NeedsContext):
+        store.context = context
+
+
+async def _ask_llm(llm: Any, messages: Sequence[Message]) -> Message:
+    if callable(getattr(llm, "ask", None)):
+        return _answer(await asyncio.to_thread(llm.ask, _request(messages)))
+    if callable(getattr(llm, "chat_completion", None)):
+        return _answer(await await_if_needed(llm.chat_completion(list(messages))))
+    if callable(llm):
+        return _answer(await _call_function(llm, messages))
+    raise Misconfigured(
+        f"a {type(llm).__name__} is not an llm: pass a name such as 'openai:gpt-…', an LLM of "
+        "eidet.models.llm, an object with chat_completion, or a function that takes the messages"
+    )
+
+
+async def _call_function(function: Callable[[Any], Any], messages: Sequence[Message]) -> Any:
+    """A coroutine function runs in the caller's loop; a plain one in a thread, as it may wait."""
+    argument = _argument(function, messages)
+    called = getattr(type(function), "__call__", None)  # noqa: B004 - the method, not whether there is one
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called):
+        return await function(argument)
+    return await await_if_needed(await asyncio.to_thread(function, argument))
+
+
+def _argument(function: Callable[[Any], Any], messages: Sequence[Message]) -> Any:
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    if first is None:
+        raise Misconfigured("the llm function takes no argument; it has to take the messages")
+    if first.name in ("prompt", "text") or first.annotation in (str, "str"):
+        return "\n\n".join(f"{message.role}: {message.content or ''}" for message in messages)
+    return [message.as_chat() for message in messages]
+
+
+def _request(messages: Sequence[Message]) -> Request:
+    system = "\n\n".join(m.content or "" for m in messages if m.role == "system")
+    turns = [Turn(_side(m), m.content or "") for m in messages if m.role != "system" and m.content]
+    while turns and turns[0].role != "user":  # models want the user to begin
+        del turns[0]
+    if not turns:
+        raise BadInput("there is nothing to ask: every message is empty")
+    return Request(prompt=turns[-1].text, system=system, before=tuple(turns[:-1]), purpose="agent")
+
+
+def _side(message: Message) -> str:
+    return "assistant" if message.role == "assistant" else "user"
+
+
+def _answer(given: Any) -> Message:
+    if isinstance(given, Answer):
+        given = given.text
+    if isinstance(given, str):
+        return Message(role="assistant", content=given)
+    try:
+        return message_from(given)
+    except EidetError as bad:
+        raise Misconfigured(f"the llm returned a {type(given).__name__}: {bad}") from bad

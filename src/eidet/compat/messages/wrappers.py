@@ -1,18 +1,24 @@
-"""Stores around stores. They compose with each other and with stores of your own."""
+"""Stores around stores: encrypted, audited, one per context. They compose, also with stores of your own."""
 
 from __future__ import annotations
 
+import asyncio
+import hmac
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ...core.errors import BadInput, Corrupt, MissingExtra
+from ...core.errors import BadInput, Corrupt, MissingExtra, Refused
+from ...core.scope import check_scope
 from ...core.validate import dump_json
 from ...memory import Memory
+from ...store.tombstones import secret_of
+from ...trust.privacy import find
 from ...views import Conversation
-from .async_tools import await_if_needed
-from .base import BaseMemoryStore, Kept
+from ..opening import Place
+from .base import BaseMemoryStore, Beside, Kept, await_if_needed
 from .message import Message, message_as_json
 
 if TYPE_CHECKING:
@@ -55,7 +61,7 @@ class Around(BaseMemoryStore):
             await await_if_needed(end())
 
     def pack(self, message: Message) -> Message:
-        """What goes into the store for a message."""
+        """The message as the store underneath gets it."""
         return message
 
     def unpack(self, message: Message) -> Message:
@@ -109,22 +115,13 @@ class EncryptedMemoryStore(Around):
 
     def pack(self, message: Message) -> Message:
         message_as_json(message)
-        if message.tool_calls:
-            calls = [{SEALED: self._encrypt(dump_json(message.tool_calls))}]
-        else:
-            calls = None
-        if message.content is None:
-            content = None
-        else:
-            content = self._encrypt(message.content)
+        calls = [{SEALED: self._encrypt(dump_json(message.tool_calls))}] if message.tool_calls else None
+        content = None if message.content is None else self._encrypt(message.content)
         return replace(message, content=content, tool_calls=calls)
 
     def unpack(self, message: Message) -> Message:
         calls = message.tool_calls
-        if message.content is None:
-            content = None
-        else:
-            content = self._decrypt(message.content)
+        content = None if message.content is None else self._decrypt(message.content)
         if calls and isinstance(calls[0], dict) and SEALED in calls[0]:
             calls = json.loads(self._decrypt(calls[0][SEALED]))
         return replace(message, content=content, tool_calls=calls)
@@ -155,3 +152,148 @@ def _cipher(keys: bytes | str | Sequence[bytes | str]) -> MultiFernet:
         raise BadInput(
             "an encryption key must be 32 random bytes in URL-safe base64: Fernet.generate_key() makes one"
         ) from bad
+
+
+class ScopedMemoryStore(BaseMemoryStore):
+    """A scope is a scope of the memory: nothing is seen across. `scopes` are those in use so far.
+
+    With `scope="acme"` all of them are below it: `get_scope("ann")` is the memory's `acme/ann`.
+    """
+
+    def __init__(self, **where: Unpack[Kept]) -> None:
+        super().__init__(**where)
+        self.scopes: dict[str, BaseMemoryStore] = {}
+
+    def get_scope(self, scope_name: str) -> BaseMemoryStore:
+        path = scope_name if self.scope == "default" else f"{self.scope}/{scope_name}"
+        check_scope(path)
+        with self.turn:
+            if scope_name not in self.scopes:
+                self.scopes[scope_name] = Beside(self, scope=path, session_id=self.session_id)
+            return self.scopes[scope_name]
+
+    async def add_message(self, message: Message, scope: str = "default") -> None:
+        await self.get_scope(scope).add_message(message)
+
+    async def get_history(
+        self,
+        limit: int | None = None,
+        offset: int = 0,
+        roles: list[str] | None = None,
+        scope: str = "default",
+    ) -> list[Message]:
+        return await self.get_scope(scope).get_history(limit, offset, roles)
+
+    async def clear(self, scope: str | None = None) -> None:
+        """Clears one scope, or all that are in use."""
+        chosen = list(self.scopes) if scope is None else [scope]
+        await asyncio.gather(*(self.get_scope(name).clear() for name in chosen))
+
+    async def get_context_window(self, max_tokens: int = 4000, scope: str = "default") -> list[Message]:
+        return await self.get_scope(scope).get_context_window(max_tokens)
+
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation of the scope "default"."""
+        return self.get_scope("default").conversation
+
+    def append(self, messages: Sequence[Message]) -> None:
+        self.get_scope("default").append(messages)
+
+    def drop(self, ids: Sequence[str]) -> None:
+        self.get_scope("default").drop(ids)
+
+    def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
+        self.get_scope("default").replace(ids, messages)
+
+    @property
+    def current_count(self) -> int:
+        """The number of messages in all scopes in use."""
+        return sum(store.current_count for store in self.scopes.values())
+
+
+class AuditMemoryStore(Around):
+    """Writes each message, with its audit metadata, to the audit store and then to the operational one.
+
+    Histories are read from the operational store; clearing it leaves the trail (`audit_store`) as it is.
+    Without an `audit_store` of yours, the trail lies in the same memory, in a scope below `scope` whose
+    name nobody can guess.
+    Override `check_compliance` for rules of your own, as a method or a coroutine. `current_user_id`,
+    `session_id` and `request_ip` may be set anew for each request.
+    """
+
+    def __init__(
+        self,
+        operational_store: BaseMemoryStore | None = None,
+        audit_store: BaseMemoryStore | None = None,
+        *,
+        current_user_id: str | None = None,
+        session_id: str | None = None,
+        request_ip: str | None = None,
+        memory: Place = None,
+        scope: str = "default",
+    ) -> None:
+        if operational_store is not None and audit_store is None:
+            raise BadInput("your own store needs an audit store beside it: pass audit_store=… as well")
+        store = operational_store or BaseMemoryStore(memory=memory, scope=scope, session_id=session_id)
+        super().__init__(store)
+        self.session_id: str = session_id or store.session_id
+        self.audit_store: BaseMemoryStore | _Trail = audit_store or _Trail(
+            store, scope=scope, session_id=self.session_id
+        )
+        self.current_user_id = current_user_id
+        self.request_ip = request_ip
+
+    @property
+    def operational_store(self) -> BaseMemoryStore:
+        return self.store
+
+    @operational_store.setter
+    def operational_store(self, store: BaseMemoryStore) -> None:
+        self.store = store
+
+    def check_compliance(self, message: Message) -> Any:
+        """The kinds of personal data and secrets that a message holds, such as `["email"]`."""
+        return sorted({str(found.kind) for found in find(message.content or "")})
+
+    async def add_message(self, message: Message) -> None:
+        message_as_json(message)
+        flags = await await_if_needed(self.check_compliance(message))
+        message.metadata.update(
+            timestamp=datetime.now().isoformat(),  # noqa: DTZ005
+            user_id=self.current_user_id,
+            session_id=self.session_id,
+            ip_address=self.request_ip,
+            compliance_flags=flags,
+        )
+        await self.audit_store.add_message(message)  # first: nothing is in use that has no trail
+        await self.store.add_message(message)
+
+    def append(self, messages: Sequence[Message]) -> None:
+        if messages:
+            raise Refused("add messages with `await add_message(…)`, which leaves a trail")
+
+    def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
+        self.append(messages)
+        self.drop(ids)
+
+    async def initialize(self) -> None:
+        await super().initialize()
+        await self.audit_store.initialize()
+
+    async def close(self) -> None:
+        await self.audit_store.close()
+        await super().close()
+
+
+class _Trail(Beside):
+    """The trail of a scope. Its own scope, which nobody can guess, is found out when the memory is open."""
+
+    @property
+    def scope(self) -> str:
+        secret, name = secret_of(self.memory.parts.store, "names"), f"audit trail of {self._audited}"
+        return f"{self._audited}/audit trail/{hmac.digest(secret, name.encode(), 'sha256').hex()[:32]}"
+
+    @scope.setter
+    def scope(self, audited: str) -> None:
+        self._audited = audited

@@ -12,7 +12,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer
-from .. import Candidates, ChangeListener, Neighbours, Probe
+from .. import Candidates, Neighbours, Probe
 from .cache import BATCH, ScopeCache
 from .lexicon import Lexicon
 from .merge import merge_candidates
@@ -30,7 +30,7 @@ class EmbeddedSettings:
     sidecar_from: int = 20_000
 
 
-class SidecarKeeper:
+class _SidecarKeeper:
     """Shards with all their vectors, kept in cache files from a size on."""
 
     def __init__(self, store: Store, width: int, sidecars: Sidecars, least: int) -> None:
@@ -76,15 +76,11 @@ class EmbeddedIndex:
         how = settings or EmbeddedSettings()
         self._store = store
         self.sidecars: Sidecars = Sidecars(folder, store)
-        keeper = SidecarKeeper(store, width, self.sidecars, how.sidecar_from)
+        keeper = _SidecarKeeper(store, width, self.sidecars, how.sidecar_from)
         self.cache: ScopeCache[VectorPlanes] = ScopeCache(
             store, keeper, memory_mb=how.memory_mb, renewed=renewed
         )
         self.queries: ShardQueries[VectorPlanes] = ShardQueries(store, self.cache, lexicon, analyzer)
-
-    def share_changes(self, listener: ChangeListener) -> None:
-        """See `SharesChanges`."""
-        self.cache.share_changes(listener)
 
     def search(self, probe: Probe) -> Candidates:
         search = partial(self.queries.search, probe=probe)

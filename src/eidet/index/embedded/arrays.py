@@ -86,12 +86,6 @@ def _find_high(scores: Floats, depth: int) -> Rows:
     return high
 
 
-def scale_scores(scores: Floats) -> Floats:
-    """From 0 to 1 over what is there."""
-    low, high = float(scores.min(initial=0.0)), float(scores.max(initial=0.0))
-    return (scores - low) / np.float32(high - low) if high > low else scores
-
-
 def judge_lowest(sample: Floats, count: int) -> float:
     """The lowest of `count` scores, judged by a sample: as far below the mean as for a normal law."""
     if not len(sample):

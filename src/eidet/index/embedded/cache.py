@@ -14,9 +14,8 @@ from typing import Final, Generic, Protocol, TypeVar
 from ...core.errors import Corrupt, EidetError
 from ...core.scope import Scope
 from ...store import Changes, Head, Store, verbs
-from .. import ChangeListener
-from .arms import VectorArm
 from .shard import Shard
+from .vectors import VectorArm
 
 T = TypeVar("T")
 V = TypeVar("V", bound=VectorArm)
@@ -78,12 +77,7 @@ class ScopeCache(Generic[V]):
         self._worded: OrderedDict[str, _Slot[V]] = OrderedDict()  # those that keep words
         self._nbytes = 0
         self._lock = threading.Lock()
-        self._listener: ChangeListener | None = None
         self._has_warned = False
-
-    def share_changes(self, listener: ChangeListener) -> None:
-        """Shows each page of changes to a listener, before it is taken in."""
-        self._listener = listener
 
     def read_head(self, known: Head | None = None) -> Head:
         head = known or self._store.head()
@@ -186,10 +180,7 @@ class ScopeCache(Generic[V]):
             self._keeper.save(shard)
 
     def _read_changes(self, shard: Shard[V]) -> Changes:
-        changes = self._store.changes(shard.scope, shard.head.seq, BATCH)
-        if self._listener is not None:
-            self._listener(shard.scope, shard.head.seq, changes)
-        return changes
+        return self._store.changes(shard.scope, shard.head.seq, BATCH)
 
     def _apply(self, shard: Shard[V], changes: Changes) -> None:
         try:

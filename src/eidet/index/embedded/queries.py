@@ -17,12 +17,12 @@ from ...store.rules import check_order
 from ...text import Analyzer, term_id
 from ...text.chunks import units_of
 from .. import Candidates, Neighbours, Probe, Rows, Seqs
-from .arms import Scorer, VectorArm
 from .arrays import distinct, run_starts
 from .cache import BATCH, ScopeCache, V
 from .filters import Resolve
 from .lexicon import Lexicon, WordReader
 from .shard import Shard
+from .vectors import Scorer, VectorArm
 
 
 class ShardQueries(Generic[V]):

@@ -17,16 +17,14 @@ from ...models.embed.quantise import dequantise_all
 from ...store import Changes, Entry, Head
 from ...text.analysis import Analysis, read_analysis
 from .. import Candidates, Floats, Neighbours, Probe, Rows, Span
-from .arms import Scorer, VectorArm
 from .arrays import top, unite
 from .attributes import Attributes
 from .columns import FEW, ColumnTable
 from .filters import Resolve
 from .lexicon import WordReader
-from .passing import LastPassing, Passing
 from .postings import Postings
-from .row_traits import Portrait, describe_rows, portray
-from .vectors import unit
+from .row_traits import LastPassing, Passing, Portrait, describe_rows, portray
+from .vectors import Scorer, VectorArm, unit
 from .vocabulary import Vocabulary
 
 log: logging.Logger = logging.getLogger("eidet.index")

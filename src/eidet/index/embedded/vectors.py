@@ -10,7 +10,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import simsimd
@@ -29,7 +29,38 @@ NOISE: Final = 1e-6  # differences below this come from rounding
 EDGE: Final = 99.0  # percent of the points fill the plane; the others are drawn in from outside
 
 
-class Pace:
+class Scorer(Protocol):
+    """Scores the rows of a scope by their vectors. The query has length one."""
+
+    def scan(self, query: Floats, rows: Rows | None) -> Floats:
+        """A cosine for every row (or those given, which rise), as near as a ranking of many needs it."""
+
+    def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
+        """The scores of candidates, exact for the best `count` of them; may change what it is given."""
+
+
+class VectorArm(Scorer, Protocol):
+    """The vectors of a scope, a row for each row of its columns, wherever they are kept."""
+
+    width: int
+
+    def append(self, blobs: Sequence[bytes | None]) -> None:
+        """Adds a row for each; one without a vector scores 0."""
+
+    def reserve(self, count: int) -> None:
+        """Makes room for so many rows in all."""
+
+    def mark_gone(self, rows: Rows) -> None:
+        """Learns that living rows are gone; they stay where they are until `keep`."""
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Forgets the other rows and numbers those that stay anew."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+
+class _ThreadChoice:
     """Chooses one or two threads for large scans by what they cost lately.
 
     Two halve the time on an idle machine; on a busy one the slower half waits for its turn and
@@ -53,7 +84,7 @@ class Pace:
             self._cost[threads] = cost if not known else 0.5 * known + 0.5 * cost
 
 
-PACE: Final = Pace()
+PACE: Final = _ThreadChoice()
 
 
 class VectorPlanes:

@@ -43,7 +43,7 @@ __all__ = ["PgvectorIndex", "PgvectorSettings"]
 
 log: logging.Logger = logging.getLogger("eidet.index")
 
-MATCHING: Final = 50_000  # units that are looked at for their words: those with rare words
+MATCHING: Final = 5_000  # units that are looked at for their words: those with rare words
 SHORTLIST: Final = 200  # candidates at least, the best of both arms together
 LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
 SAMPLE: Final = 256  # vectors by which the lowest cosine is judged
@@ -57,8 +57,11 @@ _NEAREST: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u
 _NEAREST_OF: Final = """SELECT u.seq FROM {units} u
     WHERE u.seq = ANY(ARRAY(SELECT seq FROM records WHERE {test})) AND u.embedding IS NOT NULL
     ORDER BY u.embedding <=> %s::halfvec LIMIT %s"""
-_MATCHING: Final = """SELECT u.seq FROM {units} u JOIN records ON records.seq = u.seq
-    WHERE u.words && %s::integer[] AND {test} ORDER BY {score} DESC, u.length, u.seq LIMIT %s"""
+_MATCHING: Final = """WITH best AS MATERIALIZED (
+    SELECT u.seq, {score} AS score, u.length FROM {units} u WHERE u.words && %s::integer[]
+    ORDER BY score DESC, u.length, u.seq LIMIT %s)
+SELECT best.seq FROM best JOIN records ON records.seq = best.seq WHERE {test}
+ORDER BY best.score DESC, best.length, best.seq LIMIT %s"""
 _VOICES: Final = """WITH RECURSIVE heard AS (
     (SELECT who FROM records WHERE scope = %s AND who IS NOT NULL ORDER BY who LIMIT 1)
     UNION ALL SELECT (SELECT who FROM records WHERE scope = %s AND who > heard.who ORDER BY who LIMIT 1)
@@ -80,7 +83,7 @@ def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSet
     return replace(usual, **given)
 
 
-class PgvectorFinder:
+class _PgvectorFinder:
     """A `Finder` over copies of scopes: two statements, for near vectors and for matching words."""
 
     def __init__(self, store: SearchableDatabase, copies: Copies, settings: PgvectorSettings) -> None:
@@ -89,7 +92,13 @@ class PgvectorFinder:
     def find(self, scope: str, probe: Probe) -> Scores:
         """`NoCopy` where the scope has none."""
         copy, late = self._copies.catch_up(scope, probe.head or self._store.head())
-        return self._copies.ask(partial(self._find, scope=scope, probe=probe, copy=copy, late=late))
+
+        def find(connection: Connection[Any]) -> Scores:
+            with connection.transaction():  # the planner thinks too little of the indexes of a copy
+                connection.execute("SET LOCAL enable_seqscan = off")
+                return self._find(connection, scope, probe, copy, late)
+
+        return self._copies.ask(find)
 
     def _find(
         self, connection: Connection[Any], scope: str, probe: Probe, copy: Copy, late: list[int]
@@ -101,10 +110,13 @@ class PgvectorFinder:
         if passing <= probe.depth:
             rows = connection.execute(f"SELECT seq FROM records WHERE {test.sql}", test.values)
             return _answer((seq for (seq,) in rows), statistics, searched, passing)
-        near, lowest = self._find_near(connection, probe, copy, test, few=passing <= self._how.few)
-        ranked = _fuse(near, _find_matching(connection, probe, copy, test, statistics))
-        if passing > self._how.few:
+        few = passing <= self._how.few
+        if not few:
             passing = _estimate_passing(connection, test, searched)
+        looked_at = 2 * probe.depth * searched // max(passing, 1)
+        matching = _find_matching(connection, probe, copy, test, statistics, looked_at)
+        near, lowest = self._find_near(connection, probe, copy, test, few=few)
+        ranked = _fuse(near, matching)
         found = _answer([*ranked[: max(SHORTLIST, probe.depth // 2)], *late], statistics, searched, passing)
         return replace(found, leading=ranked[:LEADING], lowest=lowest)
 
@@ -128,21 +140,20 @@ class PgvectorFinder:
         if probe.vector is None:
             return [], 0.0
         query = f"[{','.join(map('%.6g'.__mod__, unit(probe.vector).tolist()))}]"
-        with connection.transaction():
-            along = "on" if few else "off"
-            connection.execute(
-                "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', %s, true), "
-                "set_config('enable_hashjoin', %s, true), "
-                "set_config('hnsw.iterative_scan', 'relaxed_order', true)",
-                [str(min(max(self._how.ef_search, probe.depth), DEEPEST)), along, along],
-            )
-            sql = (_NEAREST_OF if few else _NEAREST).format(units=copy.units_table, test=test.sql)
-            near = connection.execute(sql, [*test.values, query, probe.depth]).fetchall()
-            sample = connection.execute(
-                f"SELECT 1 - (embedding <=> %s::halfvec) FROM {copy.units_table} "
-                f"WHERE embedding IS NOT NULL LIMIT {SAMPLE}",
-                [query],
-            ).fetchall()
+        along = "on" if few else "off"
+        connection.execute(
+            "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', %s, true), "
+            "set_config('enable_hashjoin', %s, true), "
+            "set_config('hnsw.iterative_scan', 'relaxed_order', true)",
+            [str(min(max(self._how.ef_search, probe.depth), DEEPEST)), along, along],
+        )
+        sql = (_NEAREST_OF if few else _NEAREST).format(units=copy.units_table, test=test.sql)
+        near = connection.execute(sql, [*test.values, query, probe.depth]).fetchall()
+        sample = connection.execute(
+            f"SELECT 1 - (embedding <=> %s::halfvec) FROM {copy.units_table} "
+            f"WHERE embedding IS NOT NULL LIMIT {SAMPLE}",
+            [query],
+        ).fetchall()
         cosines = np.array([cosine for (cosine,) in sample], np.float32)
         return [seq for (seq,) in near], judge_lowest(cosines, copy.units)
 
@@ -179,21 +190,29 @@ def _estimate_passing(connection: Connection[Any], test: SqlCondition, most: int
 
 
 def _find_matching(
-    connection: Connection[Any], probe: Probe, copy: Copy, test: SqlCondition, stats: WordStatistics
+    connection: Connection[Any],
+    probe: Probe,
+    copy: Copy,
+    test: SqlCondition,
+    stats: WordStatistics,
+    looked_at: int,
 ) -> list[int]:
-    """The records with the rarest of the terms, best first: each term counts what it weighs, once."""
+    """The records with the rarest of the terms, best first: each term counts what it weighs, once.
+
+    Of the best, so many are looked at for those that pass.
+    """
     held = {word: count for word, count in zip(_sign(probe.terms), stats.holding, strict=True) if count}
-    if not held:
-        return []
-    scale = Bm25.of_terms(np.array(list(held.values()), np.intp), stats.units, stats.terms)
-    weights = dict(zip(held, scale.rarity.tolist(), strict=True))
-    score = " + ".join(
-        f"CASE WHEN u.words @> '{{{word:d}}}' THEN {weight:f} ELSE 0 END" for word, weight in weights.items()
-    )
     rare = sorted(held, key=held.__getitem__)
-    upto = np.searchsorted(np.cumsum([held[word] for word in rare]), MATCHING, side="right")
+    upto = int(np.searchsorted(np.cumsum([held[word] for word in rare]), MATCHING, side="right"))
+    chosen = rare[: max(1, upto)]
+    if not chosen:
+        return []
+    scale = Bm25.of_terms(np.array([held[word] for word in chosen], np.intp), stats.units, stats.terms)
+    weighed = zip(chosen, scale.rarity.tolist(), strict=True)
+    test_each = "CASE WHEN u.words @> '{{{:d}}}' THEN {:f}::real ELSE 0::real END"
+    score = " + ".join(test_each.format(word, weight) for word, weight in weighed)
     sql = _MATCHING.format(units=copy.units_table, test=test.sql, score=score)
-    rows = connection.execute(sql, [rare[: max(1, int(upto))], *test.values, probe.depth])
+    rows = connection.execute(sql, [chosen, looked_at, *test.values, probe.depth])
     return [seq for (seq,) in rows.fetchall()]
 
 
@@ -239,7 +258,7 @@ class PgvectorIndex:
             analyzer=analyzer,
         )
         self._copies = Copies(self._store, width, self._how)
-        finder = PgvectorFinder(self._store, self._copies, self._how)
+        finder = _PgvectorFinder(self._store, self._copies, self._how)
         self._served = OutsideIndex(store, width, finder, read_words=self._ram.queries.read_words)
         self._damaged: set[str] = set()  # scopes whose copies are to be made anew
         self._worker = ScopeWorker("eidet-pgvector", self._try_to_copy, rest_seconds=REST_SECONDS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 from ...core.errors import EidetError
 from ...net.retry import Retrier, RetryPolicy
@@ -18,7 +18,7 @@ from .pushdown import Filter
 UNIT_BITS = 12  # of a key of 63: seqs of stores that count microseconds fit beside them for a lifetime
 
 
-class Lost(EidetError):
+class VectorLost(EidetError):
     """The database answers, but what it was filled with is not there any more."""
 
 
@@ -58,18 +58,17 @@ class VectorSettings:
     ship_rows: int = 1_000  # that wait in RAM before they are sent on
     tail_rows: int = 50_000  # a scope that lacks more is sent before it is first searched
     batch: int = 2_000  # records read from the store at once
-    whole: int = 4_096  # so many that pass a filter are all scored
+    whole: int = 4_096  # so many that pass a filter it cannot tell are read from the store
     background: bool = True  # in a thread of its own, else before a search goes on
     lease_seconds: float = 60.0
     prefix: str = "Eidet"  # of the names of collections; begins with a capital letter
-    sample: int = 32  # vectors that `check` compares
 
 
 class Database(Protocol):
     """What is asked of a vector database. Safe from many threads.
 
     Every call ends within the deadline of `line`, and raises `Unavailable` where trying again may
-    help, `Lost` where collection or shelf are gone, and `Misconfigured` otherwise. All of them may be
+    help, `VectorLost` where collection or shelf are gone, and `Misconfigured` otherwise. All of them may be
     done twice. What was put is found when `settle_seconds` have passed.
     """
 
@@ -87,22 +86,11 @@ class Database(Protocol):
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         """Removes all points of these records; not every one need be there."""
 
-    def near(
-        self,
-        shelf: VectorShelf,
-        vector: Floats,
-        limit: int,
-        *,
-        only: Filter,
-        among: Sequence[int] | None = None,
-    ) -> list[Match]:
-        """The nearest points, best first, that pass the filter and are of the records `among`."""
+    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
+        """The nearest points that pass the filter, best first."""
 
     def count(self, shelf: VectorShelf) -> int:
         """The points of a shelf; 0 without it."""
-
-    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
-        """Those that are there."""
 
     def discard(self, shelf: VectorShelf) -> None:
         """Removes a shelf and all that is on it, and its collection if that is then of no use."""
@@ -110,21 +98,13 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
-@runtime_checkable
-class FiltersSlowly(Protocol):
-    """A database that is asked for more instead of with a filter, where many pass it."""
-
-    filters_slowly: Literal[True]
-
-
 __all__ = [
     "Database",
     "Filter",
-    "FiltersSlowly",
-    "Lost",
     "Match",
     "Point",
     "RetryPolicy",
+    "VectorLost",
     "VectorSettings",
     "VectorShelf",
     "key_of",

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
+from uuid import UUID
 
-from ...core.errors import Misconfigured
+from ...core.errors import BadInput, Misconfigured
 from ...core.settings import Settings
 from ...models.embed import Embedder
-from ...net.http import join_endpoint
+from ...net.http import HttpClient, NoSuchResource, join_endpoint
 from ...net.retry import RetryPolicy
 from ...net.url import Options
 from ...store import Store
 from ...text import Analyzer
 from ..embedded.lexicon import make_lexicon
-from . import Database, VectorSettings
+from . import Database, VectorLost, VectorSettings, VectorShelf
 from .index import VectorIndex
 
 RETRY_POLICY: Final = RetryPolicy(deadline_seconds=10.0, break_after=3, rest_seconds=5.0)
@@ -134,3 +136,35 @@ def build_vector_index(
         lexicon=make_lexicon(embedder, analyzer),
         analyzer=analyzer,
     )
+
+
+class Http:
+    """JSON over HTTP for databases that are spoken to without a driver of theirs."""
+
+    def __init__(self, base: str, headers: Mapping[str, str]) -> None:
+        self._client = HttpClient(endpoint=base, headers=headers)
+
+    def ask(
+        self, method: str, path: str, left: float, *, body: Any = None, query: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Returns the JSON of the answer, None for an empty one, within `left` seconds.
+
+        404 is `VectorLost`; what may pass is `Unavailable`, and all else `Misconfigured`.
+        """
+        try:
+            return self._client.request(method, path, left, body=body, query=query)
+        except NoSuchResource as missing:
+            raise VectorLost(str(missing)) from None
+        except BadInput as refused:
+            raise Misconfigured(str(refused)) from None
+
+
+def uuid_of(shelf: VectorShelf, key: int) -> str:
+    """For databases that take no other ids: of shelf and key, as a record may be on two shelves at once."""
+    space = int.from_bytes(blake2b(shelf.name.encode(), digest_size=8).digest(), "big")
+    return str(UUID(int=space << 64 | key))
+
+
+def key_in(id: object) -> int:
+    """The key that a UUID was made of."""
+    return UUID(str(id)).int & ((1 << 64) - 1)

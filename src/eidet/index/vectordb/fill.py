@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 import uuid
@@ -14,18 +13,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...core.errors import Corrupt, EidetError, Unavailable
+from ...core.errors import Corrupt, Unavailable
 from ...models.embed.quantise import dequantise_all
-from ...store import Changes, Entry, Store, verbs
+from ...store import Changes, Entry, Head, Store, verbs
 from ...store.tombstones import secret_of
 from .. import Floats
 from ..embedded.vectors import normalise
-from . import UNIT_BITS, Database, Lost, Point, VectorSettings, VectorShelf, key_of
+from . import UNIT_BITS, Database, Point, VectorLost, VectorSettings, VectorShelf, key_of
 from .pushdown import columns
 
 T = TypeVar("T")
-
-log: logging.Logger = logging.getLogger("eidet.index")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +93,13 @@ class Shipper:
             return 0
         return found.usable(self._clock(), self._database.settle_seconds)
 
+    def find_shelf(self, scope: str, head: Head, *, anew: bool = False) -> VectorShelf:
+        """Where a scope is; with `anew`, also if another process has changed over to another shelf."""
+        found = self.refresh(scope) if anew else self.placement(scope, head.epoch)
+        if found is None:
+            raise VectorLost(f"scope {scope} is not in {self._database.retrier.name}")
+        return found.at
+
     def ship(self, scope: str) -> bool:
         """Sends what is new, and removes what is gone; whether it could be done here and now."""
         with self._lock:
@@ -104,19 +108,12 @@ class Shipper:
                 return False
             try:
                 self._forward(scope)
-            except Lost:
+            except VectorLost:
                 self.forget(scope)
                 raise
             finally:
                 verbs.take_lease(self._store, self._name(scope), self._owner, now=self._clock(), until=0.0)
             return True
-
-    def try_to_ship(self, scope: str) -> None:
-        """As `ship`, where nobody need know that it failed."""
-        try:
-            self.ship(scope)
-        except EidetError as error:
-            log.warning("scope %s was not sent to %s: %s", scope, self._database.retrier.name, error)
 
     def rebuild(self, scope: str) -> bool:
         """Fills a shelf beside the one in use, then changes over; recalls go on meanwhile."""
@@ -196,10 +193,9 @@ class Shipper:
         if changes.gone:
             for seqs in _pages(list(changes.gone), self._database.batch):
                 self._database.remove(known.at, seqs)
-        for points in _pages(
-            list(points_of(changes.entries, self._width, self.read_secret())), self._database.batch
-        ):
-            self._database.put(known.at, points)
+        points = list(_list_points(changes.entries, self._width, self.read_secret()))
+        for page in _pages(points, self._database.batch):
+            self._database.put(known.at, page)
         return known.advance(changes.head.seq, self._clock(), self._database.settle_seconds)
 
     def _keep(self, scope: str, placement: Placement) -> None:
@@ -224,19 +220,20 @@ class Shipper:
         return f"vectordb.{self._where}.{_short(scope)}"
 
 
-def points_of(entries: Sequence[Entry], width: int, secret: bytes) -> Iterator[Point]:
-    """The vectors of records, one for each unit; what is damaged or has no direction is left out."""
+def list_vectors(entries: Sequence[Entry], width: int) -> Iterator[tuple[Entry, Floats]]:
+    """The unit vectors of records, a row for each of their units; records without any are left out."""
     for entry, blob in zip(entries, _raise_levels(entries, width), strict=True):
-        if blob is None or not blob or len(blob) % (4 * width):
-            continue
-        values = columns(entry, secret)
-        for unit, row in enumerate(normalise(np.frombuffer(blob, np.float32).reshape(-1, width))):
-            if _has_direction(row):
-                yield Point(key_of(entry.seq, unit), row, {**values, "seq": entry.seq})
+        if blob and len(blob) % (4 * width) == 0:
+            yield entry, normalise(np.frombuffer(blob, np.float32).reshape(-1, width))
 
 
-def _has_direction(row: Floats) -> bool:
-    return bool(np.isfinite(row).all() and row.any())
+def _list_points(entries: Sequence[Entry], width: int, secret: bytes) -> Iterator[Point]:
+    """What is damaged or has no direction is left out."""
+    for entry, rows in list_vectors(entries, width):
+        values = {**columns(entry, secret), "seq": entry.seq}
+        for number, row in enumerate(rows):
+            if np.isfinite(row).all() and row.any():
+                yield Point(key_of(entry.seq, number), row, values)
 
 
 def _raise_levels(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -13,64 +14,28 @@ import numpy as np
 from ...core.errors import EidetError, Unavailable
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Changes, Head, Store, verbs
+from ...store import Head, Store
+from ...store.model import entry_of
 from ...text import Analyzer
-from .. import Candidates, ChangeListener, Neighbours, Probe, Rows
+from .. import Candidates, Floats, Neighbours, Probe, Seqs
 from ..embedded.cache import ScopeCache
 from ..embedded.lexicon import Lexicon
 from ..embedded.merge import merge_candidates
 from ..embedded.queries import ShardQueries, merge_voices
-from ..embedded.shard import Shard
+from ..embedded.vectors import unit
 from ..scope_worker import ScopeWorker
-from . import Database, Lost, VectorSettings
-from .fill import Shipper
-from .query import Asker
-from .recent import RecentShard, RecentVectors, keys_of
-from .search import DatabaseSearch
-from .verify import count_points, count_wrong
+from . import UNIT_BITS, Database, VectorLost, VectorSettings, VectorShelf
+from .fill import Shipper, list_vectors
+from .pushdown import EVERYTHING, Pushed, push_down
+from .recent import DatabaseScorer, RecentKeeper, RecentShard, RecentVectors
 
 log: logging.Logger = logging.getLogger("eidet.index")
 
 PAUSE_SECONDS: Final = 0.05
 STOP_SECONDS: Final = 30.0  # that a scope may take to be sent when the index is closed
-
-
-class RecentKeeper:
-    """Shards without the vectors that the database has. Nothing of them is kept in files."""
-
-    def __init__(self, store: Store, width: int, ships: Shipper, settings: VectorSettings) -> None:
-        self._store, self._width = store, width
-        self._ships, self._settings = ships, settings
-
-    def create(self, scope: str) -> RecentShard:
-        return Shard(scope, RecentVectors(self._width))
-
-    def load(self, shard: RecentShard, head: Head) -> RecentShard:
-        """Sends a large scope that the database lacks before it is loaded: it need not fit into RAM."""
-        placed = self._ships.placement(shard.scope, head.epoch)
-        most = self._settings.small + self._settings.tail_rows
-        count = verbs.count(self._store, Where(scope=Scope(shard.scope)))
-        if count > most and (placed is None or placed.epoch != head.epoch):
-            self._ships.try_to_ship(shard.scope)
-        return shard
-
-    def apply(self, shard: RecentShard, changes: Changes) -> None:
-        shard.apply(changes)
-        self.release_sent(shard)
-
-    def release_sent(self, shard: RecentShard) -> bool:
-        """Lets go of the vectors that the database has; whether there were any."""
-        before = shard.vectors.base
-        sent = self._ships.usable(shard.scope, shard.head.epoch)
-        shard.vectors.release(int(np.searchsorted(shard.columns.seq, sent, side="right")))
-        return shard.vectors.base > before
-
-    def is_worth_saving(self, rows: int) -> bool:
-        del rows
-        return False
-
-    def save(self, shard: RecentShard) -> None:
-        """Never called: what the database has need not be kept, and the rest is short."""
+TRIES: Final = 3  # of one search while others send
+SLACK: Final = 16  # matches beyond those wanted: some may be gone since
+READ: Final = 400  # candidates whose vectors are read from the store, because only words or turns made them
 
 
 class VectorIndex:
@@ -102,13 +67,7 @@ class VectorIndex:
             store, self._keeper, memory_mb=memory_mb, renewed=renewed
         )
         self.queries: ShardQueries[RecentVectors] = ShardQueries(store, self.cache, lexicon, analyzer)
-        asker = Asker(database, self._how.whole)
-        self._search = DatabaseSearch(self.cache, self.queries, self._ships, asker)
         self._worker = ScopeWorker("eidet-vectordb", self._try_to_send)
-
-    def share_changes(self, listener: ChangeListener) -> None:
-        """See `SharesChanges`."""
-        self.cache.share_changes(listener)
 
     # Searching.
 
@@ -117,10 +76,116 @@ class VectorIndex:
         return merge_candidates(self.cache.ask_each(probe.scope, probe.head, search))
 
     def _search_scope(self, scope: str, head: Head, probe: Probe) -> Candidates:
-        if probe.vector is None:
+        """Asks again where vectors have left for the database since it was asked for those it had."""
+        if probe.vector is None or not probe.vector.any():
             return self.queries.search(scope, head, probe)
         self._keep_up(scope, head)
-        return self._search.search(scope, head, probe)
+        for _ in range(TRIES):
+            turn = self._read_turn(scope, head)
+            found = self._search_once(scope, head, probe)
+            if found.notes or self._read_turn(scope, head) == turn:
+                break
+        return found
+
+    def _read_turn(self, scope: str, head: Head) -> int:
+        return self.cache.ask(scope, head, lambda shard: shard.vectors.turn)
+
+    def _search_once(self, scope: str, head: Head, probe: Probe) -> Candidates:
+        """While the database cannot be asked, words alone answer, and the notes say so."""
+        passing, held = self.cache.ask(scope, head, partial(self._list_passing, probe))
+        if not len(passing):
+            return self.queries.search(scope, head, probe)
+        try:
+            known, low, notes = self._ask_database(scope, head, probe, passing, held)
+        except VectorLost as lost:
+            self._ships.forget(scope)
+            self.cache.drop(scope)
+            again = Unavailable(f"{lost}; it is filled again", retry_after=1.0)
+            return self._search_words(scope, head, probe, again)
+        except Unavailable as away:
+            return self._search_words(scope, head, probe, away)
+        found, unknown = self._answer(scope, head, probe, known, low)
+        if len(unknown):
+            best = found.seq[np.argsort(-found.words, kind="stable")]
+            known |= self._compare(scope, best[np.isin(best, unknown)][:READ], unit(_vector_of(probe)))
+            found, _ = self._answer(scope, head, probe, known, low)
+        return replace(found, notes=(*found.notes, *notes))
+
+    def _search_words(self, scope: str, head: Head, probe: Probe, why: Unavailable) -> Candidates:
+        """Without the database; where there are no words to go by, its error is the answer."""
+        if not probe.terms:
+            raise why
+        found = self.queries.search(scope, head, replace(probe, vector=None))
+        return replace(found, notes=(*found.notes, f"searched by words alone: {why}"))
+
+    def _list_passing(self, probe: Probe, shard: RecentShard) -> tuple[Seqs, int]:
+        """The records that pass and are in the database, and how many are there in all."""
+        columns, vectors = shard.columns, shard.vectors
+        keep = columns.select_passing(probe.where, probe.now, self.queries.resolve_in(shard))
+        held = np.flatnonzero(vectors.has[: vectors.base] & columns.alive[: vectors.base])
+        seqs = np.unique(columns.seq[held])
+        return seqs if keep is None else np.unique(columns.seq[held[keep[held]]]), len(seqs)
+
+    def _ask_database(
+        self, scope: str, head: Head, probe: Probe, passing: Seqs, held: int
+    ) -> tuple[dict[int, float], float, list[str]]:
+        """Cosines of the nearest that pass, the lowest of all, and what is missing, in words.
+
+        Where few pass, or some that no comparison of the database can tell, the store has their vectors.
+        """
+        query, depth = unit(_vector_of(probe)), probe.depth
+        pushed = push_down(probe.where, scope, probe.now, self._ships.read_secret())
+        if len(passing) <= (min(depth, self._how.whole) if pushed.exact else self._how.whole):
+            known = self._compare(scope, passing, query)
+            return known, min(known.values(), default=0.0), []
+        if len(passing) == held:  # a search without a filter is less work
+            pushed = Pushed(EVERYTHING, True)
+        shelf = self._ships.find_shelf(scope, head)
+        known = self._find_nearest(shelf, query, depth, pushed, passing)
+        if _lacks(known, depth, passing) and shelf != self._ships.find_shelf(scope, head, anew=True):
+            shelf = self._ships.find_shelf(scope, head)
+            known = self._find_nearest(shelf, query, depth, pushed, passing)
+        far = self._database.near(shelf, -query, SLACK, only=pushed.only)
+        lowest = [-match.score for match in far if _holds(passing, match.key >> UNIT_BITS)]
+        missing = _lacks(known, depth, passing) if pushed.exact else 0
+        lacks = f"{missing:,} vectors are missing in {self._database.retrier.name}; run `eidet rebuild`"
+        return known, min([*lowest, *known.values()], default=0.0), [lacks] if missing else []
+
+    def _find_nearest(
+        self, shelf: VectorShelf, query: Floats, depth: int, pushed: Pushed, passing: Seqs
+    ) -> dict[int, float]:
+        """The best cosine of each record that passes; more are asked for as long as too few of them do."""
+        limit, most = depth + SLACK, self._database.most
+        while True:
+            found = self._database.near(shelf, query, min(limit, most), only=pushed.only)
+            known: dict[int, float] = {}
+            for match in found:  # best first
+                if _holds(passing, match.key >> UNIT_BITS):
+                    known.setdefault(match.key >> UNIT_BITS, match.score)
+            if len(known) >= depth or len(found) < limit or limit >= most:
+                return known
+            limit *= 2
+
+    def _compare(self, scope: str, seqs: Seqs, query: Floats) -> dict[int, float]:
+        """Cosines of records by the vectors that the store has."""
+        known: dict[int, float] = {}
+        for start in range(0, len(seqs), self._how.batch):
+            read = self._store.read(scope, seqs[start : start + self._how.batch].tolist())
+            entries = [entry_of(record) for record in read if record is not None]
+            for entry, rows in list_vectors(entries, len(query)):
+                known[entry.seq] = float((rows @ query).max())
+        return known
+
+    def _answer(
+        self, scope: str, head: Head, probe: Probe, known: dict[int, float], low: float
+    ) -> tuple[Candidates, Seqs]:
+        """Candidates with the cosines that are known, and those whose cosines are not."""
+
+        def search(shard: RecentShard) -> tuple[Candidates, Seqs]:
+            scorer = DatabaseScorer(shard, known, low)
+            return self.queries.search_shard(probe, shard, scorer), scorer.unknown
+
+        return self.cache.ask(scope, head, search)
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
@@ -235,8 +300,8 @@ class VectorIndex:
             return faults
         try:
             self._send(scope)
-            return faults + self._compare(scope)
-        except Lost as lost:
+            return faults + self._compare_counts(scope)
+        except VectorLost as lost:
             return [*faults, f"scope {scope}: {lost}; run `eidet rebuild`"]
         except Unavailable as away:
             return [
@@ -244,30 +309,25 @@ class VectorIndex:
                 f"scope {scope}: whether {self._database.retrier.name} agrees is not known: {away}",
             ]
 
-    def _compare(self, scope: str) -> list[str]:
-        """Counts, and the vectors of a sample."""
-        head = self._store.head()
+    def _compare_counts(self, scope: str) -> list[str]:
+        """A database that settles late is given the time."""
+        head, name = self._store.head(), self._database.retrier.name
         placed = self._ships.placement(scope, head.epoch)
         if placed is None or placed.epoch != head.epoch:
             return []
-        sent, keys = self.cache.ask(scope, head, partial(self._sample_keys, placed.seq))
-        name, count = self._database.retrier.name, count_points(self._database, placed.at, sent, self._sleep)
-        if count < sent:
-            return [f"scope {scope}: {name} misses {sent - count:,} of {sent:,} vectors; run `eidet rebuild`"]
-        if count > sent:
-            more = f"still holds more than {count - sent:,} of {sent:,} vectors"
-            return [f"scope {scope}: {name} {more}; run `eidet rebuild`"]
-        wrong = count_wrong(self._database, placed.at, self._store, scope, keys)
-        if not wrong:
-            return []
-        return [f"scope {scope}: {wrong:,} of {len(keys):,} vectors in {name} differ; run `eidet rebuild`"]
 
-    def _sample_keys(self, seq: int, shard: RecentShard) -> tuple[int, list[int]]:
-        """How many units were sent up to a seq and live, and the keys of some."""
-        columns = shard.columns
-        rows: Rows = np.flatnonzero(shard.vectors.has & columns.alive & (columns.seq <= seq))
-        some = rows[np.linspace(0, len(rows) - 1, min(len(rows), self._how.sample)).astype(int)]
-        return len(rows), np.unique(keys_of(columns, some)).tolist()
+        def count_sent(shard: RecentShard) -> int:
+            columns = shard.columns
+            return int((shard.vectors.has & columns.alive & (columns.seq <= placed.seq)).sum())
+
+        sent, left = self.cache.ask(scope, head, count_sent), self._database.settle_seconds
+        while (count := self._database.count(placed.at)) != sent and left > 0:
+            self._sleep(min(left, 1.0))
+            left -= 1.0
+        if count == sent:
+            return []
+        fault = f"misses {sent - count:,}" if count < sent else f"still holds more than {count - sent:,}"
+        return [f"scope {scope}: {name} {fault} of {sent:,} vectors; run `eidet rebuild`"]
 
     def stats(self) -> dict[str, Any]:
         here = there = 0
@@ -290,3 +350,19 @@ class VectorIndex:
                     self._try_to_send(scope)
         self.cache.drop_all()
         self._database.close()
+
+
+def _vector_of(probe: Probe) -> Floats:
+    assert probe.vector is not None
+    return probe.vector
+
+
+def _holds(rising: Seqs, seq: int) -> bool:
+    at = int(np.searchsorted(rising, seq))
+    return at < len(rising) and int(rising[at]) == seq
+
+
+def _lacks(known: dict[int, float], depth: int, passing: Seqs) -> int:
+    """How many there should be more; a few may escape a search that is not exhaustive."""
+    wanted = min(depth, len(passing))
+    return wanted - len(known) if wanted - len(known) > wanted // 20 else 0

@@ -8,17 +8,15 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import numpy as np
-
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from ...core.settings import Settings
 from ...net.retry import Retrier, RetryPolicy
 from ...store import Store
 from .. import Floats
-from . import Lost, Match, Point, VectorShelf
+from . import Match, Point, VectorLost, VectorShelf
 from .address import RETRY_POLICY, DatabaseAddress, open_vector_index
 from .index import VectorIndex
-from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
+from .pushdown import EVERYTHING, NUMBERS, TEXTS, Filter, Leaf, write_filter
 
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
@@ -94,26 +92,16 @@ class MilvusDatabase:
         self._do(lambda client, left: client.upsert(shelf.collection, rows, timeout=left))
 
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
-        chosen = _expression(shelf, Every(), seqs)
+        chosen = _expression(shelf, Leaf("seq", "in", tuple(seqs)))
         self._do(lambda client, left: client.delete(shelf.collection, filter=chosen, timeout=left))
 
-    def near(
-        self,
-        shelf: VectorShelf,
-        vector: Floats,
-        limit: int,
-        *,
-        only: Filter,
-        among: Sequence[int] | None = None,
-    ) -> list[Match]:
-        if among is not None and not among:
-            return []
+    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
         answer = self._do(
             lambda client, left: client.search(
                 shelf.collection,
                 data=[vector.tolist()],
                 anns_field="vector",
-                filter=_expression(shelf, only, among),
+                filter=_expression(shelf, only),
                 limit=min(limit, self.most),
                 consistency_level="Strong",
                 timeout=left,
@@ -123,29 +111,14 @@ class MilvusDatabase:
 
     def count(self, shelf: VectorShelf) -> int:
         try:
-            return self._count_rows(shelf.collection, _expression(shelf, Every(), None))
-        except Lost:
+            return self._count_rows(shelf.collection, _expression(shelf, EVERYTHING))
+        except VectorLost:
             return 0
-
-    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
-        ids = [_id(shelf, key) for key in keys]
-        if not ids:
-            return {}
-        rows = self._do(
-            lambda client, left: client.get(
-                shelf.collection,
-                ids=ids,
-                output_fields=["id", "vector"],
-                consistency_level="Strong",
-                timeout=left,
-            )
-        )
-        return {_key(row["id"]): np.array(row["vector"], np.float32) for row in rows}
 
     def discard(self, shelf: VectorShelf) -> None:
         if not self._do(lambda client, left: client.has_collection(shelf.collection, timeout=left)):
             return
-        chosen = _expression(shelf, Every(), None)
+        chosen = _expression(shelf, EVERYTHING)
         self._do(lambda client, left: client.delete(shelf.collection, filter=chosen, timeout=left))
         if not self._count_rows(shelf.collection, "seq >= 0"):
             self._do(lambda client, left: client.drop_collection(shelf.collection, timeout=left))
@@ -213,7 +186,7 @@ def _translate_errors(name: str) -> Iterator[None]:
 def _refusal(name: str, code: int, words: str) -> EidetError:
     message = f"{name} answered {code}: {words.strip()[:300]}"
     if code == NO_COLLECTION:
-        return Lost(message)
+        return VectorLost(message)
     if code in WRONG_REQUEST or "auth" in words.lower():
         return Misconfigured(message)
     return Unavailable(message)
@@ -227,26 +200,21 @@ def _key(id: Any) -> int:
     return int(str(id).rpartition(".")[2])
 
 
-def _expression(shelf: VectorShelf, only: Filter, among: Sequence[int] | None) -> str:
+def _expression(shelf: VectorShelf, only: Filter) -> str:
     """A boolean expression. All text in it is ours: names of shelves and columns, hashes, kinds, tiers."""
-    parts = [f'shelf == "{shelf.name}"']
-    if among is not None:
-        parts.append(f"seq in [{', '.join(map(str, among))}]")
-    if only != Every():
-        parts.append(_write_filter(only))
-    return " and ".join(parts)
+    mine = f'shelf == "{shelf.name}"'
+    return mine if only == EVERYTHING else f"{mine} and {write_filter(only, _leaf, _join)}"
 
 
-def _write_filter(only: Filter) -> str:
-    if isinstance(only, Leaf):
-        return f"{only.column} {'==' if only.op == '=' else only.op} {_value(only.value)}"
-    join = " and " if isinstance(only, Every) else " or "
-    if only.parts:
-        return f"({join.join(map(_write_filter, only.parts))})"
-    return "seq >= 0" if isinstance(only, Every) else "seq < 0"
+def _join(how: str, parts: list[str]) -> str:
+    return f"({f' {how} '.join(parts)})"
+
+
+def _leaf(leaf: Leaf) -> str:
+    return f"{leaf.column} {'==' if leaf.op == '=' else leaf.op} {_value(leaf.value)}"
 
 
 def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_value, value))}]"
-    return repr(float(value)) if isinstance(value, float) else f'"{value}"'
+    return f'"{value}"' if isinstance(value, str) else repr(value)

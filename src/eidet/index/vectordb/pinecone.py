@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from ...core.errors import Misconfigured
 from ...core.settings import Settings
 from ...net.retry import Retrier
 from ...store import Store
 from .. import Floats
-from . import Lost, Match, Point, VectorShelf
-from .address import DatabaseAddress, open_vector_index
-from .http import Http
+from . import Match, Point, VectorLost, VectorShelf
+from .address import DatabaseAddress, Http, open_vector_index
 from .index import VectorIndex
-from .pushdown import Every, Filter, Leaf
+from .pushdown import EVERYTHING, Filter, Leaf, write_filter
 
 API_VERSION: Final = "2025-10"
 SETTLE_SECONDS: Final = 60.0  # what was written may take so long to be found
@@ -75,18 +72,10 @@ class PineconeDatabase:
         body = {"filter": {"seq": {"$in": list(seqs)}}, "namespace": shelf.name}
         try:
             self._ask("POST", "/vectors/delete", body)
-        except Lost:
+        except VectorLost:
             return  # a namespace is gone with its last vector
 
-    def near(
-        self,
-        shelf: VectorShelf,
-        vector: Floats,
-        limit: int,
-        *,
-        only: Filter,
-        among: Sequence[int] | None = None,
-    ) -> list[Match]:
+    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
         asked: dict[str, Any] = {
             "namespace": shelf.name,
             "vector": vector.tolist(),
@@ -94,8 +83,8 @@ class PineconeDatabase:
             "includeValues": False,
             "includeMetadata": False,
         }
-        if (chosen := _filter(only, among)) is not None:
-            asked["filter"] = chosen
+        if only != EVERYTHING:
+            asked["filter"] = write_filter(only, _leaf, _join)
         answer = self._ask("POST", "/query", asked)
         return [Match(int(one["id"]), float(one["score"])) for one in answer.get("matches", ())]
 
@@ -103,17 +92,10 @@ class PineconeDatabase:
         spaces = self._ask("POST", "/describe_index_stats", {}).get("namespaces") or {}
         return int(spaces.get(shelf.name, {}).get("vectorCount", 0))
 
-    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
-        if not keys:
-            return {}
-        query = {"ids": [str(key) for key in keys], "namespace": shelf.name}
-        found = self._ask("GET", "/vectors/fetch", query=query).get("vectors") or {}
-        return {int(id): np.array(one["values"], np.float32) for id, one in found.items()}
-
     def discard(self, shelf: VectorShelf) -> None:
         try:
             self._ask("POST", "/vectors/delete", {"deleteAll": True, "namespace": shelf.name})
-        except Lost:
+        except VectorLost:
             return  # there is no such namespace
 
     def close(self) -> None:
@@ -125,19 +107,10 @@ class PineconeDatabase:
         )
 
 
-def _filter(only: Filter, among: Sequence[int] | None) -> dict[str, Any] | None:
-    parts = [] if only == Every() else [_write_filter(only)]
-    if among is not None:
-        parts.append({"seq": {"$in": list(among)}})
-    if len(parts) > 1:
-        return {"$and": parts}
-    return parts[0] if parts else None
+def _leaf(leaf: Leaf) -> dict[str, Any]:
+    value = list(leaf.value) if isinstance(leaf.value, tuple) else leaf.value
+    return {leaf.column: {_OPERATORS[leaf.op]: value}}
 
 
-def _write_filter(only: Filter) -> dict[str, Any]:
-    if isinstance(only, Leaf):
-        value = list(only.value) if isinstance(only.value, tuple) else only.value
-        return {only.column: {_OPERATORS[only.op]: value}}
-    if not only.parts:
-        return {"seq": {"$gte": 0}} if isinstance(only, Every) else {"seq": {"$lt": 0}}
-    return {"$and" if isinstance(only, Every) else "$or": [_write_filter(part) for part in only.parts]}
+def _join(how: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    return {f"${how}": parts}

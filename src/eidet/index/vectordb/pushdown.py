@@ -10,10 +10,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from ...core.where import Box, Near, Where
 from ...store import Entry
+
+T = TypeVar("T")
 
 NEVER: Final = 1e15  # when what never expires does
 TEXTS: Final = ("kind", "tier", "trust", "agent", "session", "who", "source")
@@ -147,6 +149,16 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "<": lambda a, b: bool(a < b),
     "<=": lambda a, b: bool(a <= b),
 }
+
+
+def write_filter(only: Filter, leaf: Callable[[Leaf], T], join: Callable[[str, list[T]], T]) -> T:
+    """A filter in the words of a database: `join` connects parts by "and" or "or"."""
+    if isinstance(only, Leaf):
+        return leaf(only)
+    if not only.parts:
+        return leaf(Leaf("seq", ">=" if isinstance(only, Every) else "<", 0))
+    parts = [write_filter(part, leaf, join) for part in only.parts]
+    return join("and" if isinstance(only, Every) else "or", parts)
 
 
 def _push(where: Where, scope: str, least: bool, secret: bytes) -> Filter:

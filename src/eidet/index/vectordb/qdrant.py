@@ -8,18 +8,15 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from ...core.settings import Settings
 from ...net.retry import Retrier, RetryPolicy
 from ...store import Store
 from .. import Floats
-from . import Lost, Match, Point, VectorShelf
-from .address import RETRY_POLICY, DatabaseAddress, open_vector_index
+from . import Match, Point, VectorLost, VectorShelf
+from .address import RETRY_POLICY, DatabaseAddress, key_in, open_vector_index, uuid_of
 from .index import VectorIndex
-from .point_ids import key_in, uuid_of
-from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
+from .pushdown import EVERYTHING, NUMBERS, TEXTS, Filter, Leaf, write_filter
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -98,23 +95,15 @@ class QdrantDatabase:
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         from qdrant_client import models
 
-        chosen = models.FilterSelector(filter=_filter(shelf, Every(), seqs))
+        chosen = models.FilterSelector(filter=_filter(shelf, Leaf("seq", "in", tuple(seqs))))
         self._do(lambda c: c.delete(shelf.collection, chosen, wait=True))
 
-    def near(
-        self,
-        shelf: VectorShelf,
-        vector: Floats,
-        limit: int,
-        *,
-        only: Filter,
-        among: Sequence[int] | None = None,
-    ) -> list[Match]:
+    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
         found = self._do(
             lambda c: c.query_points(
                 shelf.collection,
                 query=vector.tolist(),
-                query_filter=_filter(shelf, only, among),
+                query_filter=_filter(shelf, only),
                 limit=limit,
                 with_payload=False,
             )
@@ -123,25 +112,20 @@ class QdrantDatabase:
 
     def count(self, shelf: VectorShelf) -> int:
         try:
-            answer = self._do(lambda c: c.count(shelf.collection, _filter(shelf, Every(), None), exact=True))
-        except Lost:
+            answer = self._do(lambda c: c.count(shelf.collection, _filter(shelf, EVERYTHING), exact=True))
+        except VectorLost:
             return 0
         return int(answer.count)
-
-    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
-        ids = [uuid_of(shelf, key) for key in keys]
-        found = self._do(lambda c: c.retrieve(shelf.collection, ids, with_payload=False, with_vectors=True))
-        return {key_in(point.id): np.array(point.vector, np.float32) for point in found}
 
     def discard(self, shelf: VectorShelf) -> None:
         from qdrant_client import models
 
-        chosen = models.FilterSelector(filter=_filter(shelf, Every(), None))
+        chosen = models.FilterSelector(filter=_filter(shelf, EVERYTHING))
         try:
             self._do(lambda c: c.delete(shelf.collection, chosen, wait=True))
             if not self._do(lambda c: c.count(shelf.collection, exact=True)).count:
                 self._do(lambda c: c.delete_collection(shelf.collection))
-        except Lost:
+        except VectorLost:
             return
 
     def close(self) -> None:
@@ -205,37 +189,30 @@ def _translate_errors(name: str) -> Iterator[None]:
         raise _refusal(name, error.status_code or 500, str(error)) from error
     except (ValueError, RuntimeError) as error:  # of the client that runs in this process
         if "not found" in str(error):
-            raise Lost(f"{name}: {error}") from error
+            raise VectorLost(f"{name}: {error}") from error
         raise Misconfigured(f"{name}: {error}") from error
 
 
 def _refusal(name: str, status: int, words: str) -> EidetError:
     message = f"{name} answered {status}: {words[:300]}"
     if status == 404:
-        return Lost(message)
+        return VectorLost(message)
     return Unavailable(message) if status >= 500 or status in (408, 425, 429) else Misconfigured(message)
 
 
-def _filter(shelf: VectorShelf, only: Filter, among: Sequence[int] | None) -> models.Filter:
+def _filter(shelf: VectorShelf, only: Filter) -> models.Filter:
     from qdrant_client import models
 
     must: list[Any] = [models.FieldCondition(key="shelf", match=models.MatchValue(value=shelf.name))]
-    if among is not None:
-        must.append(models.FieldCondition(key="seq", match=models.MatchAny(any=list(among))))
-    if only != Every():
-        must.append(_condition(only))
+    if only != EVERYTHING:
+        must.append(write_filter(only, _leaf, _join))
     return models.Filter(must=must)
 
 
-def _condition(only: Filter) -> Any:
+def _join(how: str, parts: list[Any]) -> models.Filter:
     from qdrant_client import models
 
-    if isinstance(only, Leaf):
-        return _leaf(only)
-    if not only.parts:
-        return models.Filter() if isinstance(only, Every) else models.HasIdCondition(has_id=[])
-    parts = [_condition(part) for part in only.parts]
-    return models.Filter(must=parts) if isinstance(only, Every) else models.Filter(should=parts)
+    return models.Filter(must=parts) if how == "and" else models.Filter(should=parts)
 
 
 def _leaf(leaf: Leaf) -> Any:

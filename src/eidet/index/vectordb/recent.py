@@ -2,70 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import EidetError
+from ...core.scope import Scope
+from ...core.where import Where
+from ...store import Changes, Head, Store, verbs
 from .. import Floats, Rows, Seqs
-from ..embedded.arrays import run_starts, top
-from ..embedded.columns import ColumnTable
+from ..embedded.arrays import top
 from ..embedded.shard import Shard
 from ..embedded.vectors import VectorPlanes
-from . import UNIT_BITS, Match
+from . import VectorSettings
+from .fill import Shipper
 
-Keys = NDArray[np.int64]
-_turns = count()
+log: logging.Logger = logging.getLogger("eidet.index")
 
-
-class SeqSet(NamedTuple):
-    """Records by rising seq, and how many units they have in the database."""
-
-    seqs: Seqs
-    rows: int
-
-    @classmethod
-    def of_rows(cls, seqs: Seqs) -> SeqSet:
-        """The records of units, whose seqs rise, so that each is taken once without sorting them."""
-        return cls(seqs[run_starts(seqs)], len(seqs))
-
-
-@dataclass(frozen=True, slots=True)
-class ToldScores:
-    """Cosines that a database told, by rising key; `low` stands for what it did not tell of."""
-
-    keys: Keys
-    scores: Floats
-    low: float
-
-    @classmethod
-    def of_matches(cls, matches: Sequence[Match], low: float | None = None) -> ToldScores:
-        """Without `low`, the lowest of the matches."""
-        keys = np.array([match.key for match in matches], np.int64)
-        scores = np.array([match.score for match in matches], np.float32)
-        keys, first = np.unique(keys, return_index=True)
-        lowest = float(scores.min(initial=1.0)) if len(scores) else 0.0
-        return cls(keys, scores[first], lowest if low is None else min(low, lowest))
-
-    def join(self, matches: Sequence[Match]) -> ToldScores:
-        """With what was told since, which counts for more."""
-        more = ToldScores.of_matches(matches, self.low)
-        keys, first = np.unique(np.concatenate((more.keys, self.keys)), return_index=True)
-        return ToldScores(keys, np.concatenate((more.scores, self.scores))[first], self.low)
-
-    def find_told(self, wanted: Keys) -> NDArray[np.bool_]:
-        """For each key whether it was told."""
-        if not len(self.keys):
-            return np.zeros(len(wanted), np.bool_)
-        at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        found: NDArray[np.bool_] = self.keys[at] == wanted
-        return found
-
-
-NOTHING_TOLD = ToldScores(np.empty(0, np.int64), np.empty(0, np.float32), 0.0)
+_turns: Final = count()
 
 
 class RecentVectors:
@@ -95,25 +53,21 @@ class RecentVectors:
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
         """As if the database had told nothing."""
         scores = np.zeros(len(self.has) if rows is None else len(rows), np.float32)
-        self.fill_scores(scores, query, rows)
-        return scores
-
-    def fill_scores(self, scores: Floats, query: Floats, rows: Rows | None) -> int:
-        """Scores the rows that are here, which come last; how many come before."""
         before = self.base if rows is None else int(np.searchsorted(rows, self.base))
         if len(scores) > before:
             scores[before:] = self._here.scan(query, None if rows is None else rows[before:] - self.base)
-        return before
+        return scores
 
     def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
-        """What the database told is exact; of the rows that are here, the best are made so."""
+        """Of the rows that are here, the best are made exact."""
         near = top(scores, count)
         near = near[rows[near] >= self.base]
         scores[near] = self._here.exact(query, rows[near] - self.base)
         return scores
 
     def mark_gone(self, rows: Rows) -> None:
-        self.departed += len(self.list_elsewhere(rows))
+        rows = rows[rows < self.base]
+        self.departed += int(self.has[rows].sum())
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
         self._here.keep(rows[self.base :])
@@ -129,13 +83,6 @@ class RecentVectors:
             self.base = base
             self.turn = next(_turns)
 
-    def list_elsewhere(self, rows: Rows | None = None) -> Rows:
-        """Those of the rows (or of all) whose vectors are in the database."""
-        if rows is None:
-            return np.flatnonzero(self.has[: self.base])
-        rows = rows[rows < self.base]
-        return rows[self.has[rows]]
-
     def count_living(self, alive: NDArray[np.bool_]) -> tuple[int, int]:
         """Vectors of living rows here in RAM, and in the database; also while another thread adds some."""
         rows = min(len(self.has), len(alive))
@@ -150,53 +97,78 @@ class RecentVectors:
 RecentShard = Shard[RecentVectors]
 
 
-class DatabaseScorer:
-    """Scores the rows of a shard by what a database told and by the vectors that are here.
+class RecentKeeper:
+    """Shards without the vectors that the database has. Nothing of them is kept in files."""
 
-    After a search, `lacking` names the candidates whose cosine nobody told.
+    def __init__(self, store: Store, width: int, ships: Shipper, settings: VectorSettings) -> None:
+        self._store, self._width = store, width
+        self._ships, self._settings = ships, settings
+
+    def create(self, scope: str) -> RecentShard:
+        return Shard(scope, RecentVectors(self._width))
+
+    def load(self, shard: RecentShard, head: Head) -> RecentShard:
+        """Sends a large scope that the database lacks before it is loaded: it need not fit into RAM."""
+        placed = self._ships.placement(shard.scope, head.epoch)
+        most = self._settings.small + self._settings.tail_rows
+        count = verbs.count(self._store, Where(scope=Scope(shard.scope)))
+        if count > most and (placed is None or placed.epoch != head.epoch):
+            try:
+                self._ships.ship(shard.scope)
+            except EidetError as error:
+                log.warning("scope %s was not sent to its database: %s", shard.scope, error)
+        return shard
+
+    def apply(self, shard: RecentShard, changes: Changes) -> None:
+        shard.apply(changes)
+        self.release_sent(shard)
+
+    def release_sent(self, shard: RecentShard) -> bool:
+        """Lets go of the vectors that the database has; whether there were any."""
+        before = shard.vectors.base
+        sent = self._ships.usable(shard.scope, shard.head.epoch)
+        shard.vectors.release(int(np.searchsorted(shard.columns.seq, sent, side="right")))
+        return shard.vectors.base > before
+
+    def is_worth_saving(self, rows: int) -> bool:
+        del rows
+        return False
+
+    def save(self, shard: RecentShard) -> None:
+        """Never called: what the database has need not be kept, and the rest is short."""
+
+
+class DatabaseScorer:
+    """Scores the rows of a shard by what is known of records in the database, and by the vectors here.
+
+    `known` are cosines of records by seq; all other records of the database score `low`, and after a search
+    `unknown` names those among the candidates.
     """
 
-    def __init__(self, shard: RecentShard, told: ToldScores) -> None:
-        self._columns, self._vectors, self._told = shard.columns, shard.vectors, told
-        self._untold: Rows = np.empty(0, np.intp)
+    def __init__(self, shard: RecentShard, known: Mapping[int, float], low: float) -> None:
+        self._shard, self._low = shard, low
+        self._seqs: Seqs = np.array(sorted(known), np.int64)
+        self._scores = np.array([known[seq] for seq in self._seqs.tolist()], np.float32)
+        self.unknown: Seqs = np.empty(0, np.int64)
 
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
-        vectors = self._vectors
-        scores = np.empty(self._columns.count if rows is None else len(rows), np.float32)
-        before = vectors.fill_scores(scores, query, rows)
-        has = vectors.has[: vectors.base] if rows is None else vectors.has[rows[:before]]
-        scores[:before] = np.where(has, np.float32(self._told.low), np.float32(0))
-        at, known = self._place_told(rows)
-        scores[at] = known
+        vectors, columns = self._shard.vectors, self._shard.columns
+        scores = vectors.scan(query, rows)
+        there = np.arange(columns.count) if rows is None else rows
+        there = there[: np.searchsorted(there, vectors.base)]
+        at, told = self._find(columns.seq[there])
+        low = np.where(vectors.has[there], np.float32(self._low), np.float32(0))
+        scores[: len(there)] = np.where(told, np.append(self._scores, np.float32(0))[at], low)
         return scores
 
-    def _place_told(self, passed: Rows | None) -> tuple[Rows, Floats]:
-        """Where the rows that the database told of are (among those that pass), and what it told."""
-        columns, vectors, scored = self._columns, self._vectors, self._told
-        seqs, units = scored.keys >> UNIT_BITS, scored.keys & ((1 << UNIT_BITS) - 1)
-        rows = np.searchsorted(columns.seq[: vectors.base], seqs) + units
-        there = rows < vectors.base
-        rows, scores = rows[there], scored.scores[there]
-        there = (keys_of(columns, rows) == scored.keys[there]) & vectors.has[rows]
-        rows, scores = rows[there], scores[there]
-        if passed is None:
-            return rows, scores
-        at = np.searchsorted(passed, rows)
-        there = np.append(passed, -1)[at] == rows
-        return at[there], scores[there]
-
     def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
-        far = self._vectors.list_elsewhere(rows)
-        self._untold = far[~self._told.find_told(keys_of(self._columns, far))]
-        return self._vectors.sharpen(query, scores, rows, count)
+        vectors, columns = self._shard.vectors, self._shard.columns
+        there = rows[rows < vectors.base]
+        seqs = columns.seq[there[vectors.has[there]]]
+        self.unknown = np.unique(seqs[~self._find(seqs)[1]])
+        return vectors.sharpen(query, scores, rows, count)
 
-    @property
-    def lacking(self) -> SeqSet:
-        seqs = np.unique(self._columns.seq[self._untold])
-        return SeqSet(seqs, len(self._vectors.list_elsewhere(self._columns.rows_of(seqs))))
-
-
-def keys_of(columns: ColumnTable, rows: Rows) -> Keys:
-    """The keys of rows in the database."""
-    keys: Keys = columns.seq[rows] << UNIT_BITS | columns.unit[rows].astype(np.int64)
-    return keys
+    def _find(self, seqs: Seqs) -> tuple[Rows, NDArray[np.bool_]]:
+        """Where each seq is among those known, and whether it is."""
+        at = np.searchsorted(self._seqs, seqs)
+        return at, np.append(self._seqs, -1)[at] == seqs

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -17,39 +20,36 @@ from ...net.url import Options
 from ...store import Store
 from ...store.redis.address import OPTIONS, address_of
 from ...store.redis.address import RedisAddress as Place
-from ...store.redis.client import Command, RedisClient, pages, script
+from ...store.redis.client import Command, RedisClient, pages
 from ...store.redis.key_names import Keys
-from ...store.redis.scripts import ELEMENTS
-from ...store.redis.vector_sets import VECTOR_SETS, VectorSetRegistry, element_of, take_out
-from ...store.traits import has_ability
+from ...store.redis.vector_sets import VECTOR_SETS, VectorSetRegistry, take_out
+from ...store.traits import traits_of
 from ...text import Analyzer
 from .. import Floats
-from ..embedded.vectors import normalise
-from . import UNIT_BITS, Lost, Match, Point, VectorShelf
+from . import UNIT_BITS, Match, Point, VectorLost, VectorShelf
 from .address import build_vector_index, settings_in
-from .expression import attributes, expression, may_pass
 from .index import VectorIndex
-from .pushdown import EVERYTHING, NOTHING, Filter
+from .pushdown import EVERYTHING, NOTHING, Filter, Leaf, hash_label, write_filter
 
 BESIDE: Final = "the vector set"  # beside the records: the same however the server is called
 MARK: Final = b"-"  # an element without a record: the set is there though nothing is in it
 KINDS: Final = {8: "Q8", 32: "NOQUANT"}
 TOLD: Final = {"Q8": (b"int8", b"q8"), "NOQUANT": (b"f32", b"fp32")}  # by VINFO
 ADDED: Final = 8  # elements added at once: others wait meanwhile, half a millisecond for each
-LOOKED_UP: Final = 500
 LINKED: Final = 100  # candidates when an element is linked; the server's 200 take twice as long
 WIDELY: Final = 8  # so many times the matches wanted are looked at for those that pass, then all
 # Since these releases, and all after the last, a search aside may go on while elements are removed; before,
 # it reads memory that is freed, and the server may die.
 SOUND: Final = ((8, 2, 9), (8, 4, 6), (8, 10, 1))
+# One letter each: every element carries them. What is asked for most stands first.
+NAMES: Final = {
+    "expires": "e", "occurred": "c", "session": "s", "who": "w", "kind": "k", "tier": "t", "trust": "r",
+    "agent": "a", "source": "o", "created": "d", "importance": "i", "stepped": "m", "step": "n",
+    "placed": "p", "x": "x", "y": "y", "z": "z",
+}  # fmt: skip
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]*")
+_BINARY: Final = 1e-4  # the grammar knows no negative exponents: what is smaller is told by a power of two
 SCANNED: Final = 40_000  # in a set of up to so many, all are looked at for those that pass
-
-
-class LivesOnRedis(Protocol):
-    """A store on a Redis server."""
-
-    @property
-    def address(self) -> Place: ...
 
 
 def vectorset(
@@ -86,12 +86,12 @@ def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
     if name.startswith("vectorset+"):
         ours: dict[str, str] = {word: options.pop(word) for word in OPTIONS if word in options}
         return address_of(f"{name.removeprefix('vectorset+')}?{urlencode(ours)}"), options
-    if not has_ability(store, LivesOnRedis):
+    place = traits_of(store).address
+    if not isinstance(place, Place):
         raise Misconfigured(
             "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
             "none: name one, such as index='vectorset+redis://localhost:6379/0'"
         )
-    place = cast("LivesOnRedis", store).address
     deadline = Options(options).read_number("deadline", 0.0) or place.deadline_seconds
     options.pop("deadline", None)
     return replace(place, deadline_seconds=deadline), options
@@ -127,7 +127,6 @@ class VectorSets:
     most = 4_000
     batch = 256
     settle_seconds: float = 0.0
-    filters_slowly: Literal[True] = True  # the attributes of each element are read anew for each search
 
     def __init__(
         self,
@@ -178,12 +177,12 @@ class VectorSets:
             self._wire.write_all(key, list(chain.from_iterable(commands)))
         except Misconfigured as error:
             if "mismatch" in str(error):
-                raise Lost(f"{error}: what {self.retrier.name} holds was made otherwise") from error
+                raise VectorLost(f"{error}: what {self.retrier.name} holds was made otherwise") from error
             raise
 
     def _list_commands(self, key: str, point: Point) -> Iterator[Command]:
         name, vector = _name(point.key), np.asarray(point.vector, "<f4").tobytes()
-        options = ("EF", LINKED, "SETATTR", attributes(point.columns))
+        options = ("EF", LINKED, "SETATTR", _attributes(point.columns))
         yield ("VADD", key, "FP32", vector, name, self._kind, *options)
         if point.key % (1 << UNIT_BITS):
             yield ("ZADD", f"{key}:u", 0, name)
@@ -191,20 +190,10 @@ class VectorSets:
     def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         take_out(self._wire, self._key(shelf), seqs)
 
-    def near(
-        self,
-        shelf: VectorShelf,
-        vector: Floats,
-        limit: int,
-        *,
-        only: Filter,
-        among: Sequence[int] | None = None,
-    ) -> list[Match]:
+    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
         key = self._key(shelf)
         if only == NOTHING:
             return []
-        if among is not None:
-            return self._score_records(shelf, vector, among, only)[:limit]
         whole = only != EVERYTHING and self._sizes.get(key, SCANNED + 1) <= SCANNED
         found, held = self._search(shelf, vector, limit, only, whole=whole)
         if len(found) < min(limit, held) and not whole:  # few pass, or some cannot be reached
@@ -219,7 +208,7 @@ class VectorSets:
         asked: list[Any] = ["VSIM", key, "FP32", np.asarray(vector, "<f4").tobytes(), "WITHSCORES"]
         asked += ["COUNT", count, "EF", max(count, self._ef)]
         if only != EVERYTHING:
-            asked += ["FILTER", expression(only), "FILTER-EF", WIDELY * max(count, self._ef)]
+            asked += ["FILTER", _expression(only), "FILTER-EF", WIDELY * max(count, self._ef)]
         asked += ["TRUTH"] if whole else []
         asked += [] if self._may_search_aside() else ["NOTHREAD"]
         size, answer = self._ask(key, ("VCARD", key), asked)
@@ -236,42 +225,9 @@ class VectorSets:
             self._aside = bool(versions) and all(map(is_sound, versions))
         return self._aside
 
-    def _score_records(
-        self, shelf: VectorShelf, vector: Floats, seqs: Sequence[int], only: Filter
-    ) -> list[Match]:
-        """What the server keeps of these records is compared here: it cannot be told to look at some only."""
-        key = self._key(shelf)
-        keys, rows = self._read_elements(shelf, [element_of(seq) for seq in seqs], "units")
-        if not keys and not self._wire.ask(key, ("EXISTS", key)):
-            raise self._report_lost(shelf)
-        scores = rows @ vector
-        best = np.argsort(-scores, kind="stable")
-        found = [Match(keys[n], score) for n, score in zip(best.tolist(), scores[best].tolist(), strict=True)]
-        if only == EVERYTHING:
-            return found
-        attributes_found = self._ask(key, *(("VGETATTR", key, _name(match.key)) for match in found))
-        return [match for match, facts in zip(found, attributes_found, strict=True) if may_pass(only, facts)]
-
     def count(self, shelf: VectorShelf) -> int:
         key = self._key(shelf)
         return max(int(self._wire.ask(key, ("VCARD", key))) - 1, 0)
-
-    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
-        found, rows = self._read_elements(shelf, [_name(key) for key in keys], "")
-        return dict(zip(found, rows, strict=True))
-
-    def _read_elements(
-        self, shelf: VectorShelf, names: Sequence[str], which: str
-    ) -> tuple[list[int], Floats]:
-        """The keys of the elements that are there, and their vectors, which have length one."""
-        key, keys, rows = self._key(shelf), bytearray(), [np.zeros((0, shelf.width), np.float32)]
-        for page in pages(names, LOOKED_UP):
-            found, pieces = self._wire.ask(key, script(ELEMENTS, key, which, *page))
-            data = b"".join(pieces)
-            keys += found
-            numbers = np.frombuffer(data, np.int8 if len(data) * 16 == len(found) * shelf.width else "<f4")
-            rows.append(normalise(numbers.astype(np.float32).reshape(-1, shelf.width)))
-        return [int(keys[n : n + 16], 16) for n in range(0, len(keys), 16)], np.concatenate(rows)
 
     def discard(self, shelf: VectorShelf) -> None:
         key = self._key(shelf)
@@ -292,8 +248,8 @@ class VectorSets:
     def _key(self, shelf: VectorShelf) -> str:
         return f"{self._base(shelf)}k:{shelf.collection}:{shelf.name}"
 
-    def _report_lost(self, shelf: VectorShelf) -> Lost:
-        return Lost(f"{self.retrier.name} {self._key(shelf)} is not there any more")
+    def _report_lost(self, shelf: VectorShelf) -> VectorLost:
+        return VectorLost(f"{self.retrier.name} {self._key(shelf)} is not there any more")
 
 
 def is_sound(version: str) -> bool:
@@ -304,3 +260,45 @@ def is_sound(version: str) -> bool:
 
 def _name(key: int) -> str:
     return f"{key:016x}"
+
+
+def _attributes(columns: Mapping[str, Any]) -> str:
+    """The columns of a point as JSON; the others are not told."""
+    values = {letter: _encode(columns[name]) for name, letter in NAMES.items()}
+    return json.dumps(values, separators=(",", ":"))
+
+
+def _expression(only: Filter) -> str:
+    """A filter in the words of `VSIM … FILTER`, which knows no order but that of the brackets."""
+    return write_filter(only, _compare, lambda how, parts: f"({f' {how} '.join(parts)})")
+
+
+def _compare(leaf: Leaf) -> str:
+    if leaf.column == "seq":  # of everything or nothing
+        return "(1 == 1)" if leaf.op == ">=" else "(1 == 0)"
+    name = f".{NAMES[leaf.column]}"
+    if leaf.op in ("in", "not in"):
+        among = f"({name} in [{', '.join(map(_literal, leaf.value))}])"
+        return among if leaf.op == "in" else f"(not {among})"
+    return f"({name} {'==' if leaf.op == '=' else leaf.op} {_literal(leaf.value)})"
+
+
+def _encode(value: Any) -> Any:
+    """Text that needs no escapes, and numbers that JSON knows."""
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else hash_label(value, b"")
+    number = float(value)
+    if number != number:
+        return 0
+    number = min(max(number, -1.7e308), 1.7e308)
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number
+
+
+def _literal(value: Any) -> str:
+    encoded = _encode(value)
+    if isinstance(encoded, str):
+        return f'"{encoded}"'
+    if isinstance(encoded, int) or abs(encoded) >= _BINARY:
+        return repr(encoded).replace("e+", "e")
+    whole, below = encoded.as_integer_ratio()
+    return f"({whole} * 2 ** -{int(math.log2(below))})"

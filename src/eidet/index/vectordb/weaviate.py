@@ -6,19 +6,15 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.settings import Settings
 from ...net.retry import Retrier
 from ...store import Store
 from .. import Floats
-from . import Lost, Match, Point, VectorShelf
-from .address import DatabaseAddress, open_vector_index
-from .http import Http
+from . import Match, Point, VectorLost, VectorShelf
+from .address import DatabaseAddress, Http, key_in, open_vector_index, uuid_of
 from .index import VectorIndex
-from .point_ids import key_in, uuid_of
-from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
+from .pushdown import EVERYTHING, NUMBERS, TEXTS, Filter, Leaf, write_filter
 
 _OPERATORS: Final = {
     "=": "Equal", "!=": "NotEqual", ">": "GreaterThan", ">=": "GreaterThanEqual",
@@ -48,7 +44,7 @@ class WeaviateDatabase:
     def prepare(self, shelf: VectorShelf) -> None:
         try:
             self._ask("GET", f"/schema/{shelf.collection}")
-        except Lost:
+        except VectorLost:
             self._unless_there("/schema", _class(shelf))
         self._unless_there(f"/schema/{shelf.collection}/tenants", [{"name": shelf.name}])
 
@@ -75,19 +71,11 @@ class WeaviateDatabase:
         if failed := (answer.get("results") or {}).get("failed"):
             raise Unavailable(f"{self.retrier.name} did not delete {failed:,} objects")
 
-    def near(
-        self,
-        shelf: VectorShelf,
-        vector: Floats,
-        limit: int,
-        *,
-        only: Filter,
-        among: Sequence[int] | None = None,
-    ) -> list[Match]:
+    def near(self, shelf: VectorShelf, vector: Floats, limit: int, *, only: Filter) -> list[Match]:
         asked = [f'tenant: "{shelf.name}"', f"limit: {limit}"]
         asked.append(f"nearVector: {{vector: {json.dumps(vector.tolist())}}}")
-        if (where := _where(only, among)) is not None:
-            asked.append(f"where: {where}")
+        if only != EVERYTHING:
+            asked.append(f"where: {write_filter(only, _leaf, _join)}")
         query = f"{{ Get {{ {shelf.collection}({', '.join(asked)}) {{ _additional {{ id distance }} }} }} }}"
         found = self._query(query)["Get"][shelf.collection]
         additional = (one["_additional"] for one in found)
@@ -97,19 +85,8 @@ class WeaviateDatabase:
         query = f'{{ Aggregate {{ {shelf.collection}(tenant: "{shelf.name}") {{ meta {{ count }} }} }} }}'
         try:
             return int(self._query(query)["Aggregate"][shelf.collection][0]["meta"]["count"])
-        except Lost:
+        except VectorLost:
             return 0
-
-    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
-        found = {}
-        for key in keys:
-            path, query = f"/objects/{shelf.collection}/{uuid_of(shelf, key)}", {"tenant": shelf.name}
-            try:
-                answer = self._ask("GET", path, query={**query, "include": "vector"})
-            except Lost:
-                continue
-            found[key] = np.array(answer["vector"], np.float32)
-        return found
 
     def discard(self, shelf: VectorShelf) -> None:
         path = f"/schema/{shelf.collection}"
@@ -117,7 +94,7 @@ class WeaviateDatabase:
             self._ask("DELETE", f"{path}/tenants", body=[shelf.name])
             if not self._ask("GET", f"{path}/tenants"):
                 self._ask("DELETE", path)
-        except Lost:
+        except VectorLost:
             return
 
     def close(self) -> None:
@@ -151,7 +128,7 @@ def _refusal(name: str, words: str) -> EidetError:
     """Weaviate tells of what is not there in words."""
     low = words.lower()
     if "tenant not found" in low or "class not found" in low or "cannot query field" in low:
-        return Lost(f"{name}: {words[:300]}")
+        return VectorLost(f"{name}: {words[:300]}")
     if "timeout" in low or "deadline" in low or "unavailable" in low:
         return Unavailable(f"{name}: {words[:300]}")
     return Misconfigured(f"{name}: {words[:300]}")
@@ -172,30 +149,14 @@ def _class(shelf: VectorShelf) -> dict[str, Any]:
     }
 
 
-def _where(only: Filter, among: Sequence[int] | None) -> str | None:
-    parts = [] if only == Every() else [_write_filter(only)]
-    if among is not None:
-        parts.append(f'{{path: ["seq"], operator: ContainsAny, valueInt: {list(among)}}}')
-    return _join("And", parts) if parts else None
-
-
-def _write_filter(only: Filter) -> str:
-    if isinstance(only, Leaf):
-        return _leaf(only)
-    if not only.parts:
-        operator = "GreaterThanEqual" if isinstance(only, Every) else "LessThan"
-        return f'{{path: ["seq"], operator: {operator}, valueInt: 0}}'
-    return _join("And" if isinstance(only, Every) else "Or", [_write_filter(part) for part in only.parts])
-
-
 def _leaf(leaf: Leaf) -> str:
     if leaf.op == "not in":
-        return _join("And", [_leaf(Leaf(leaf.column, "!=", value)) for value in leaf.value])
+        return _join("and", [_leaf(Leaf(leaf.column, "!=", value)) for value in leaf.value])
     values = leaf.value if leaf.op == "in" else (leaf.value,)
-    kind = "valueNumber" if leaf.column in NUMBERS else "valueText"
+    kind = "valueInt" if leaf.column == "seq" else "valueNumber" if leaf.column in NUMBERS else "valueText"
     literal = json.dumps(list(values) if leaf.op == "in" else leaf.value)
     return f'{{path: ["{leaf.column}"], operator: {_OPERATORS[leaf.op]}, {kind}: {literal}}}'
 
 
-def _join(operator: str, parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{{operator: {operator}, operands: [{', '.join(parts)}]}}"
+def _join(how: str, parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{{operator: {how.title()}, operands: [{', '.join(parts)}]}}"

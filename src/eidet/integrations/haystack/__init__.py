@@ -2,7 +2,7 @@
 
 document_store.py  `EidetDocumentStore`, `EidetDocumentRetriever`
 chat_memory.py     `EidetChatMemoryStore`, `EidetRecallHook`, `EidetRememberHook`
-metadata_filters.py  opened_place.py   what they share
+metadata_filters.py  filters, and what is known of the metadata of documents
 """
 
 from .chat_memory import EidetChatMemoryStore, EidetRecallHook, EidetRememberHook

@@ -15,8 +15,8 @@ from ...core.validate import dump_json
 from ...core.where import Condition, Where
 from ...memory import Memory
 from ..extras import RisingTimes, drop_known, finishing, make_missing, quote_label
+from .document_store import OpenedPlace, Place, check_list
 from .metadata_filters import recall_filtered
-from .opened_place import OpenedPlace, Place, check_list
 
 try:
     from haystack import default_from_dict, default_to_dict
@@ -31,7 +31,7 @@ _MEMORY: Final = Where(conditions=(Condition("meta.haystack", "=", "memory"),))
 
 
 class EidetChatMemoryStore:
-    """What was said, by user: a `MemoryStore` as haystack-experimental describes it. Each user is a scope.
+    """A `MemoryStore` of haystack-experimental that keeps chat messages; each user is a scope.
 
     A message that is added again in the same run is stored once, so that a whole history may be added
     after each turn.
@@ -58,9 +58,7 @@ class EidetChatMemoryStore:
 
     def scope_of(self, user_id: str | None) -> str:
         """The scope of a user; without one, that of memories which belong to nobody."""
-        if not user_id:
-            return self.scope
-        return f"{self.scope}/{quote_label(user_id)}"
+        return self.scope if not user_id else f"{self.scope}/{quote_label(user_id)}"
 
     def add_memories(
         self,
@@ -77,8 +75,7 @@ class EidetChatMemoryStore:
         with self._lock:
             drafts = _draft_messages(messages, run_id, agent_id, self.memory.parts.clock())
             fresh = drop_known(self.memory, drafts, scope)
-            if fresh:
-                self.memory.remember(fresh, scope=scope, again=True)
+            self.memory.remember(fresh, scope=scope, again=True)
 
     def search_memories(
         self,
@@ -91,7 +88,7 @@ class EidetChatMemoryStore:
         agent_id: str | None = None,
         **_more: Any,
     ) -> list[ChatMessage]:
-        """What matters for a query, best first; without one, the latest. As system messages.
+        """Finds memories for a query, best first, or the latest without one; as system messages.
 
         Their `meta` is that of the message, with `memory_id`, `role` and `score`.
         """
@@ -215,10 +212,7 @@ class EidetRememberHook:
         return default_from_dict(cls, data)
 
     def run(self, state: Any) -> None:
-        messages = []
-        for message in state.get("messages") or ():
-            if message.role.value != "system":
-                messages.append(message)
+        messages = [message for message in state.get("messages") or () if message.role.value != "system"]
         self.memory_store.add_memories(messages=messages, **_run_of(state))
 
     run_async = finishing(run)
@@ -226,9 +220,7 @@ class EidetRememberHook:
 
 def _other_runs(run_id: str | None) -> Where | None:
     """The prompt of a run has its own messages already."""
-    if run_id is None:
-        return None
-    return ~Where(session=run_id)
+    return None if run_id is None else ~Where(session=run_id)
 
 
 def _run_of(state: Any) -> dict[str, str | None]:

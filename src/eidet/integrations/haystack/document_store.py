@@ -5,16 +5,85 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Self
+from pathlib import Path
+from typing import Any, Final, Self, TypeAlias
 
 from ...core.draft import Draft
+from ...core.errors import BadInput, Misconfigured
 from ...core.record import Record, key_id
 from ...core.scope import Scope
 from ...core.where import Condition, Where
 from ...memory import Memory
+from ...store.traits import path_of
 from ..extras import RisingTimes, finish, finishing, make_missing, walk
 from .metadata_filters import DocumentFields, document_of, narrow, recall_filtered
-from .opened_place import OpenedPlace, Place, check_list
+
+try:
+    from haystack.utils import Secret
+except ModuleNotFoundError as error:
+    raise make_missing("Haystack", "haystack") from error
+
+Place: TypeAlias = Memory | str | Path | Secret
+
+
+class OpenedPlace:
+    """A memory, or the place of one that is opened when it is first used; only a place can be serialized."""
+
+    def __init__(self, given: Place) -> None:
+        self.given = given
+        self._memory: Memory | None = None
+        self._lock = threading.Lock()
+        if isinstance(given, Memory):
+            self._memory = given
+
+    @property
+    def memory(self) -> Memory:
+        with self._lock:
+            if self._memory is None:
+                self._memory = Memory(_resolve(self.given))
+            return self._memory
+
+    def to_dict(self) -> Any:
+        given = self.given
+        if isinstance(given, Secret):
+            return given.to_dict()
+        if isinstance(given, Memory):
+            path = path_of(given.parts.store)
+            if path is None:
+                raise Misconfigured("only a memory in a file can be serialized; name its place instead")
+            return str(path)
+        place = str(given)
+        if "://" in place and ("@" in place or "?" in place):
+            raise Misconfigured(
+                "an address with a login or options is not serialized; give it as Secret.from_env_var('…')"
+            )
+        return place
+
+    def close(self) -> None:
+        """Closes the memory if it was opened here."""
+        with self._lock:
+            if self._memory is not None and not isinstance(self.given, Memory):
+                self._memory.close()
+                self._memory = None
+
+
+def _resolve(given: Any) -> str | Path:
+    if not isinstance(given, Secret):
+        return given
+    place = given.resolve_value()
+    if not place:
+        raise Misconfigured("the secret that names the memory is empty")
+    return str(place)
+
+
+def check_list(given: Any, kind: type) -> None:
+    """`BadInput`, which is a ValueError, unless it is a list of these."""
+    if not isinstance(given, list):
+        raise BadInput(f"give a list of {kind.__name__}, not {type(given).__name__}")
+    for item in given:
+        if not isinstance(item, kind):
+            raise BadInput(f"give a list of {kind.__name__}, not one with {type(item).__name__}")
+
 
 try:
     from haystack import component, default_from_dict, default_to_dict
@@ -83,16 +152,12 @@ class EidetDocumentStore(DocumentFields):
                 if not known or policy is DuplicatePolicy.OVERWRITE:
                     fresh[document.id] = document
             self._store(fresh)
-        if policy is DuplicatePolicy.OVERWRITE:
-            return len(documents)
-        return len(fresh)
+        return len(documents) if policy is DuplicatePolicy.OVERWRITE else len(fresh)
 
     def delete_documents(self, document_ids: list[str]) -> None:
         """Deletes documents; ids that are not there are passed over."""
         ids = [key_id(name) for name in document_ids]
-        there = [record.id for record in self.memory.get(ids, scope=self.scope) if record]
-        if there:
-            self.memory.forget(there, scope=self.scope, for_good=False)
+        self.memory.forget(ids, scope=self.scope, for_good=False)
 
     def delete_all_documents(self) -> None:
         self.memory.forget(where=_DOCUMENT, scope=self.scope, for_good=False)
@@ -111,8 +176,7 @@ class EidetDocumentStore(DocumentFields):
             for record, document in self._read(filters):
                 document.meta.update(meta)
                 drafts.append(_draft_document(document, record.occurred, self.use_embeddings))
-            if drafts:
-                self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
         return len(drafts)
 
     def search(
@@ -123,7 +187,7 @@ class EidetDocumentStore(DocumentFields):
         top_k: int = 10,
         query_embedding: Sequence[float] | None = None,
     ) -> list[Document]:
-        """What matters for a query or an embedding, best first, scored from 0 to 1."""
+        """Finds documents for a query or an embedding, best first, scored from 0 to 1."""
         options = {"vector": query_embedding}
         found = recall_filtered(self.memory, query, self.scope, top_k, _DOCUMENT, filters, options)
         return [document for _, document in found]
@@ -145,11 +209,11 @@ class EidetDocumentStore(DocumentFields):
     def _store(self, documents: Mapping[str, Document]) -> None:
         if self._times is None:
             self._times = RisingTimes(self.memory.parts.clock)
-        drafts = []
-        for document, at in zip(documents.values(), self._times.take(len(documents)), strict=True):
-            drafts.append(_draft_document(document, at, self.use_embeddings))
-        if drafts:
-            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        drafts = [
+            _draft_document(document, at, self.use_embeddings)
+            for document, at in zip(documents.values(), self._times.take(len(documents)), strict=True)
+        ]
+        self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
 
     def _read(self, filters: dict[str, Any] | None) -> list[tuple[Record, Document]]:
         found = []
@@ -163,10 +227,11 @@ class EidetDocumentStore(DocumentFields):
 def _draft_document(document: Document, at: float, use_embeddings: bool) -> Draft:
     """Text and metadata where the memory looks for them; all else, and a blank text, in `data`."""
     about = document.to_dict(flatten=False)
-    data = {}
-    for name in ("embedding", "sparse_embedding", "blob", "score"):
-        if about[name] is not None:
-            data[name] = about[name]
+    data = {
+        name: about[name]
+        for name in ("embedding", "sparse_embedding", "blob", "score")
+        if about[name] is not None
+    }
     text = document.content
     if text is None or not text.strip():
         data["content"] = text

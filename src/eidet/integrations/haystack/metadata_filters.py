@@ -64,29 +64,25 @@ def recall_filtered(
         wanted *= 2
 
 
-def check_filters(filters: Filters | None) -> None:
+def _check_filters(filters: Filters | None) -> None:
     if filters and "operator" not in filters and "conditions" not in filters:
         raise ValueError("invalid filter: it needs an operator, and conditions or a field with a value")
 
 
 def narrow(where: Where, filters: Filters | None) -> Where:
     """A filter that the store can apply and that lets pass whatever Haystack's would; often a few more."""
-    check_filters(filters)
+    _check_filters(filters)
     implied = _imply(filters or {})
-    if implied is None:
-        return where
-    return where & implied
+    return where if implied is None else where & implied
 
 
 def _imply(filters: Any) -> Where | None:
-    """What must hold wherever a filter does; None if the store cannot say it as Haystack means it."""
+    """A condition that a filter implies; None if the store cannot express what Haystack means."""
     if not isinstance(filters, dict):
         return None
     if "field" in filters:
         return _imply_comparison(filters)
-    parts = []
-    for inner in filters.get("conditions") or ():
-        parts.append(_imply(inner))
+    parts = [_imply(inner) for inner in filters.get("conditions") or ()]
     if filters.get("operator") == "AND":
         return _join([part for part in parts if part is not None], "every")
     if filters.get("operator") == "OR" and None not in parts:
@@ -121,7 +117,7 @@ def _imply_comparison(filters: Filters) -> Where | None:
 
 
 class DocumentFields(ABC):
-    """What is known of the metadata of a store's documents. Reads all documents that match."""
+    """Statistics of document metadata. Each call reads all documents that match."""
 
     @abstractmethod
     def filter_documents(self, filters: Filters | None = None) -> list[Document]: ...
@@ -129,7 +125,7 @@ class DocumentFields(ABC):
     def count_unique_metadata_by_filter(
         self, filters: dict[str, Any], metadata_fields: list[str]
     ) -> dict[str, int]:
-        """How many different values each field has among the documents that match."""
+        """Counts the different values of each field among the documents that match."""
         values: dict[str, set[str]] = {}
         documents = self.filter_documents(filters)
         for field in metadata_fields:
@@ -139,12 +135,12 @@ class DocumentFields(ABC):
 
     def get_metadata_fields_info(self) -> dict[str, dict[str, str]]:
         """The type of each field: boolean, int, float, or keyword for all else."""
-        types: dict[str, dict[str, str]] = {}
-        for document in self.filter_documents():
-            for name, value in document.meta.items():
-                if value is not None:
-                    types[name] = {"type": _TYPES.get(type(value), "keyword")}
-        return types
+        return {
+            name: {"type": _TYPES.get(type(value), "keyword")}
+            for document in self.filter_documents()
+            for name, value in document.meta.items()
+            if value is not None
+        }
 
     def get_metadata_field_min_max(self, metadata_field: str) -> dict[str, Any]:
         """The least and the greatest value; None where there are none, or where they do not compare."""
@@ -165,12 +161,13 @@ class DocumentFields(ABC):
     ) -> tuple[list[Any], int]:
         """A page of the different values of a field, in order, and how many there are."""
         wanted = (search_term or "").lower()
-        found = []
-        for name, value in _distinct(
-            self.filter_documents(filters), metadata_field.removeprefix("meta.")
-        ).items():
-            if wanted in str(value).lower():
-                found.append((str(value), name, value))
+        found = [
+            (str(value), name, value)
+            for name, value in _distinct(
+                self.filter_documents(filters), metadata_field.removeprefix("meta.")
+            ).items()
+            if wanted in str(value).lower()
+        ]
         found.sort(key=lambda entry: entry[:2])
         return [value for _, _, value in found[from_ : from_ + size]], len(found)
 

@@ -2,8 +2,7 @@
 
 entities.py       whose a memory is, and its scope     mem0_verbs.py     mem0's verbs as verbs of a memory
 mem0_filters.py   filters as mem0 writes them          memory_adding.py  messages as memories
-mem0_items.py     messages, memories, histories        extraction.py     memories worded by a language model
-mem0_config.py    what the class may be told
+mem0_items.py     messages, memories, histories        mem0_config.py    what the class may be told
 
 `eidet.server.mem0` serves the same verbs to the client of mem0's platform.
 """
@@ -20,23 +19,23 @@ from ...core.errors import BadInput, NotFound
 from ...memory import Memory as EidetMemory
 from ...models.llm import LLM, llm_of
 from ..extras import RisingTimes, finish
-from .entities import Entities, Home, read_id
+from .entities import Entities, Home, parse_id
 from .mem0_config import (
     Mem0Config,
     check_options,
     check_query,
     check_threshold,
     check_top_k,
+    make_config,
     open_memory,
-    read_config,
-    read_config_dict,
+    parse_config_dict,
 )
-from .mem0_filters import read_time
+from .mem0_filters import parse_time
 from .mem0_items import (
     Writing,
     clean_metadata,
-    read_expiration,
-    read_messages,
+    parse_expiration,
+    parse_messages,
     tell_hit,
     tell_memory,
 )
@@ -59,12 +58,10 @@ class Memory:
     """
 
     def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
-        self.config: Mem0Config = read_config(config)
+        self.config: Mem0Config = make_config(config)
         self._opened = not isinstance(self.config.place, EidetMemory)
         self.memory: EidetMemory = open_memory(self.config)
-        self.llm: LLM | None = None
-        if self.config.llm is not None:
-            self.llm = llm_of(self.config.llm)
+        self.llm: LLM | None = None if self.config.llm is None else llm_of(self.config.llm)
         home, times = Home(self.config.scope), RisingTimes(self.memory.parts.clock)
         self._verbs = Mem0Verbs(self.memory, home)
         self._adding = MemoryAdding(self.memory, home, times, self.llm, self.config.custom_instructions)
@@ -72,7 +69,7 @@ class Memory:
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(read_config_dict(config_dict))
+        return cls(parse_config_dict(config_dict))
 
     def add(
         self,
@@ -95,22 +92,18 @@ class Memory:
         """
         ids = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
         writing = Writing(
-            entities=Entities.read(ids),
+            entities=Entities.parse(ids),
             metadata=clean_metadata(metadata, "add()"),
-            expiration_date=read_expiration(expiration_date),
+            expiration_date=parse_expiration(expiration_date),
             now=self.memory.parts.clock(),
         )
         if memory_type is not None and memory_type != PROCEDURAL:
             raise BadInput(f"Invalid 'memory_type'. Please pass {PROCEDURAL} to create procedural memories.")
-        turns = read_messages(messages)
+        turns = parse_messages(messages)
         if memory_type == PROCEDURAL and agent_id is not None:
             return {"results": self._adding.add_procedure(turns, writing, prompt)}
-        at = None
-        if timestamp is not None:
-            at = read_time(timestamp, "timestamp")
-        adding = self._adding
-        if prompt is not None:
-            adding = replace(adding, instructions=prompt)
+        at = None if timestamp is None else parse_time(timestamp, "timestamp")
+        adding = self._adding if prompt is None else replace(self._adding, instructions=prompt)
         return {"results": adding.add(turns, writing, infer=infer, at=at)}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
@@ -147,15 +140,13 @@ class Memory:
         show_expired: bool = False,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """What matters for a query, best first, with scores from 0 to 1; none is below `threshold`.
+        """Finds memories for a query, best first, with scores from `threshold` to 1.
 
         "Last week" is meant as of `reference_date`. Eidet ranks in one step, so `rerank` adds nothing.
         """
         check_options(kwargs, "search")
         check_top_k(top_k)
-        now = None
-        if reference_date is not None:
-            now = read_time(reference_date, "reference_date")
+        now = None if reference_date is None else parse_time(reference_date, "reference_date")
         hits = self._verbs.search(
             check_query(query),
             self._select(filters, show_expired),
@@ -174,12 +165,11 @@ class Memory:
         data: str | None = None,
     ) -> dict[str, str]:
         """Changes the text of a memory, adds to its metadata, or sets or clears its date of expiry."""
-        if text is None:
-            text = data
+        text = data if text is None else text
         if text is None and metadata is None and expiration_date is UNSET:
             raise BadInput("At least one of text, metadata, or expiration_date must be provided.")
         if expiration_date is not UNSET:
-            expiration_date = read_expiration(expiration_date)
+            expiration_date = parse_expiration(expiration_date)
         change = MemoryChange(text=text, metadata=metadata, expiration_date=expiration_date)
         try:
             self._verbs.update(memory_id, change)
@@ -207,11 +197,11 @@ class Memory:
                 "At least one filter is required to delete all memories. If you want to delete all "
                 "memories, use the `reset()` method."
             )
-        self._verbs.delete_all(Entities.read(ids))
+        self._verbs.delete_all(Entities.parse(ids))
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
-        """What happened to a memory, oldest first; nothing once it is deleted."""
+        """The history of a memory, oldest first; empty once it is deleted."""
         try:
             return self._verbs.history(memory_id)
         except NotFound:
@@ -240,7 +230,7 @@ class Memory:
         chosen = dict(filters or {})
         for name in _ENTITIES:
             if isinstance(chosen.get(name), str | int) and chosen[name] != "*":
-                chosen[name] = read_id(chosen[name], name)
+                chosen[name] = parse_id(chosen[name], name)
         return self._verbs.select(chosen, show_expired=show_expired)
 
 
@@ -268,7 +258,7 @@ class AsyncMemory:
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(read_config_dict(config_dict))
+        return cls(parse_config_dict(config_dict))
 
     async def add(
         self,
@@ -321,9 +311,7 @@ class AsyncMemory:
 
     def _choose(self, llm: Any) -> Memory:
         """The memory with another model, where one is given."""
-        if llm is None:
-            return self._sync
-        return Memory(replace(self.config, place=self.memory, llm=llm))
+        return self._sync if llm is None else Memory(replace(self.config, place=self.memory, llm=llm))
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""Whose a memory is, in mem0's words, and the scope that it lives in.
+"""The owner of a memory in mem0's terms, and the scope that it lives in.
 
 Each user has a scope, `mem0/user/ann`. What belongs to no user is in the scope of its agent, app or run.
 """
@@ -6,7 +6,7 @@ Each user has a scope, `mem0/user/ann`. What belongs to no user is in the scope 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -18,11 +18,11 @@ from ...core.where import Condition, Where
 from ..extras import quote_label
 
 NAMES: Final = ("user_id", "agent_id", "app_id", "run_id")  # in the order in which they own a scope
-TYPES: Final = tuple(name.removesuffix("_id") for name in NAMES)
-NEEDED: Final = "At least one of 'user_id', 'agent_id', or 'run_id' must be provided."
+_TYPES: Final = tuple(name.removesuffix("_id") for name in NAMES)
+_NEEDED: Final = "At least one of 'user_id', 'agent_id', or 'run_id' must be provided."
 
 
-def read_id(value: object, name: str, *, spaces: bool = False) -> str | None:
+def parse_id(value: object, name: str, *, spaces: bool = False) -> str | None:
     """An id as text, without blanks around it; None stays None. `BadInput` as mem0 refuses it."""
     if value is None:
         return None
@@ -46,52 +46,36 @@ class Entities:
     run_id: str | None = None
 
     @classmethod
-    def read(cls, values: Mapping[str, Any], *, spaces: bool = False) -> Entities:
-        """Those that are named; `BadInput` if none is."""
-        named: dict[str, Any] = {}
-        for name in NAMES:
-            named[name] = read_id(values.get(name), name, spaces=spaces)
+    def parse(cls, values: Mapping[str, Any], *, spaces: bool = False) -> Entities:
+        """The entities that are named; `BadInput` if none is."""
+        named = {name: parse_id(values.get(name), name, spaces=spaces) for name in NAMES}
         if not any(named.values()):
-            raise BadInput(NEEDED)
+            raise BadInput(_NEEDED)
         return cls(**named)
 
     @classmethod
     def of(cls, record: Record, home: Home) -> Entities:
-        """Those of a record; what Eidet's own verbs stored in a scope belongs to whom the scope names."""
-        named: dict[str, Any] = {"agent_id": record.agent, "run_id": record.session}
-        for name in NAMES:
-            named[name] = record.meta.get(name) or named.get(name)
-        owner = home.owner_of(record.scope)
-        if owner is not None:
-            named[owner[0]] = owner[1]
-        return cls(**named)
+        """The entities of a record; one stored by Eidet's own verbs belongs to the owner of its scope."""
+        fields = {"agent_id": record.agent, "run_id": record.session}
+        named: dict[str, Any] = {name: record.meta.get(name) or fields.get(name) for name in NAMES}
+        return cls(**named | dict(filter(None, [home.owner_of(record.scope)])))
 
     def items(self) -> Iterator[tuple[str, str]]:
         """The names and ids that are given."""
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if value is not None:
-                yield one.name, value
+        given = ((name, getattr(self, name)) for name in NAMES)
+        return (one for one in given if one[1] is not None)
 
     def select(self) -> Where | None:
-        """What holds of their memories beside the scope; None if nothing does."""
-        parts: list[Where] = []
-        if self.agent_id is not None:
-            parts.append(Where(agent=self.agent_id))
-        if self.run_id is not None:
-            parts.append(Where(session=self.run_id))
-        if self.app_id is not None:
-            parts.append(Where(conditions=(Condition(("meta", "app_id"), "=", self.app_id),)))
-        return join(parts)
+        """The filter for their memories beside the scope; None if there is none."""
+        if (self.agent_id, self.app_id, self.run_id) == (None, None, None):
+            return None
+        app = () if self.app_id is None else (Condition(("meta", "app_id"), "=", self.app_id),)
+        return Where(agent=self.agent_id, session=self.run_id, conditions=app)
 
 
 def join(parts: list[Where]) -> Where | None:
-    """One filter for all parts."""
-    if not parts:
-        return None
-    if len(parts) == 1:
-        return parts[0]
-    return Where(every=tuple(parts))
+    """Joins filters; None if there are none."""
+    return Where(every=tuple(parts)) if len(parts) > 1 else next(iter(parts), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +97,10 @@ class Home:
         return scope
 
     def place(self, entities: Entities) -> Scope:
-        """Where a memory of these is stored: with its user, else with its agent, app or run."""
+        """The scope for a memory of these entities: its user's, else that of its agent, app or run."""
         for name, id in entities.items():
             return self.scope_of(name, id)
-        raise BadInput(NEEDED)
+        raise BadInput(_NEEDED)
 
     def everything(self) -> tuple[Scope, Where | None]:
         """All that is open: a scope, and a filter where several parts of it are."""
@@ -134,6 +118,6 @@ class Home:
     def owner_of(self, scope: str) -> tuple[str, str] | None:
         """The entity whose scope this is, such as ("user_id", "ann")."""
         type, _, label = scope.removeprefix(f"{self.path}/").partition("/")
-        if type not in TYPES or not label or not scope.startswith(f"{self.path}/"):
+        if type not in _TYPES or not label or not scope.startswith(f"{self.path}/"):
             return None
         return f"{type}_id", unquote(label)

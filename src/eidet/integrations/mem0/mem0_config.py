@@ -1,4 +1,4 @@
-"""What mem0's class may be told: its config, and the limits of its arguments."""
+"""The config of mem0's class, and checks of its arguments."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from ...models.llm import llm_of
 from .entities import NAMES
 
 _ELSEWHERE: Final = ("vector_store", "graph_store", "history_db_path", "reranker")
-_PASSED_OVER: Final = ("version",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mem0Config:
-    """Where memories are kept and who words them. Everything has a default."""
+    """The place of the memories and the models. Everything has a default."""
 
     place: str | Path | EidetMemory | None = None  # a memory, or what opens one; None: a file in MEM0_DIR
     scope: str = "mem0"  # below it, each user has a scope
@@ -28,7 +27,7 @@ class Mem0Config:
     custom_instructions: str | None = None  # for the model that words memories
 
 
-def read_config(config: object) -> Mem0Config:
+def make_config(config: object) -> Mem0Config:
     """A config from what a user gives: one, a place, an open memory, or nothing."""
     if config is None:
         return Mem0Config()
@@ -42,43 +41,35 @@ def read_config(config: object) -> Mem0Config:
     )
 
 
-def read_config_dict(values: Mapping[str, Any]) -> Mem0Config:
+def parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
     """A config from a dict. `llm` and `embedder` may be written as mem0 does, with provider and config."""
     if not isinstance(values, Mapping):
         raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
     known = [one.name for one in fields(Mem0Config)]
-    given: dict[str, Any] = {}
-    for name, value in values.items():
+    given = {name: value for name, value in values.items() if name != "version"}
+    for name in given:
         if name in _ELSEWHERE:
             raise BadInput(
                 f"{name!r} has no meaning here: Eidet keeps everything in one place, such as "
                 "{'place': 'memory.db'}; `eidet import` brings what a store of mem0 has"
             )
-        if name not in known and name not in _PASSED_OVER:
+        if name not in known:
             raise BadInput(f"unknown config {name!r}; there are {', '.join(known)}")
-        given[name] = value
-    for name in _PASSED_OVER:
-        given.pop(name, None)
-    if isinstance(given.get("llm"), Mapping):
-        given["llm"] = _read_model(given["llm"], llm_of)
-    if isinstance(given.get("embedder"), Mapping):
-        given["embedder"] = _read_model(given["embedder"], _name_model)
+    for name, make in (("llm", llm_of), ("embedder", _name_model)):
+        if isinstance(given.get(name), Mapping):
+            given[name] = _make_model(given[name], make)
     return Mem0Config(**given)
 
 
-def _read_model(values: Mapping[str, Any], make: Callable[..., object]) -> object:
+def _make_model(values: Mapping[str, Any], make: Callable[..., object]) -> object:
     """A model written as `{"provider": "openai", "config": {"model": …, "api_key": …}}`."""
     config = values.get("config") or {}
     provider, model = values.get("provider"), config.get("model")
     if not isinstance(provider, str) or not isinstance(model, str):
         raise BadInput("a model needs a provider and, in its config, a model")
     address = config.get(f"{provider}_base_url")
-    name = f"{provider}:{model}"
-    if address is not None:
-        name += f"@{address}"
-    if "api_key" in config:
-        return make(name, key=config["api_key"])
-    return make(name)
+    name = f"{provider}:{model}" + ("" if address is None else f"@{address}")
+    return make(name, **({"key": config["api_key"]} if "api_key" in config else {}))
 
 
 def _name_model(name: str, *, key: str | None = None) -> str:
@@ -87,25 +78,20 @@ def _name_model(name: str, *, key: str | None = None) -> str:
     return name
 
 
-def default_place() -> Path:
-    """A file where mem0 keeps its own: the folder MEM0_DIR, or `~/.mem0`."""
-    folder = Path(os.environ.get("MEM0_DIR") or "~/.mem0").expanduser()
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / "eidet.db"
-
-
 def open_memory(config: Mem0Config) -> EidetMemory:
     """The memory that a config names, opened if it is not open."""
     if isinstance(config.place, EidetMemory):
         return config.place
-    place = default_place() if config.place is None else config.place
-    return EidetMemory(place, embedder=config.embedder)
+    if config.place is not None:
+        return EidetMemory(config.place, embedder=config.embedder)
+    folder = Path(os.environ.get("MEM0_DIR") or "~/.mem0").expanduser()  # where mem0 keeps its own files
+    folder.mkdir(parents=True, exist_ok=True)
+    return EidetMemory(folder / "eidet.db", embedder=config.embedder)
 
 
 def check_options(options: Mapping[str, Any], method: str) -> None:
     """Refuses entities beside the filters, as mem0 does; other names mean nothing."""
-    wrong = {name for name in NAMES if name in options}
-    if wrong:
+    if wrong := {name for name in NAMES if name in options}:
         raise BadInput(
             f"Top-level entity parameters {wrong} are not supported in {method}(). "
             "Use filters={'user_id': '...'} instead."

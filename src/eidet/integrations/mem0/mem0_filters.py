@@ -1,4 +1,4 @@
-"""Filters as mem0 writes them (`AND`, `OR`, `NOT`, `{"age": {"gte": 18}}`), read into a `Where`."""
+"""Filters as mem0 writes them (`AND`, `OR`, `NOT`, `{"age": {"gte": 18}}`), parsed into a `Where`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...core.errors import BadInput
 from ...core.limits import FILTER_DEPTH
 from ...core.validate import moment
 from ...core.where import Where
-from .entities import NAMES, Home, join, read_id
+from .entities import NAMES, Home, join, parse_id
 
 ANY: Final = "*"
 _NAMES: Final = frozenset(NAMES)
@@ -51,15 +51,13 @@ def take_user(filters: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
         user = user["eq"]
     if isinstance(user, str | int) and user != ANY:
         del rest["user_id"]
-        return read_id(user, "user_id", spaces=True), rest
+        return parse_id(user, "user_id", spaces=True), rest
     parts = rest.get("AND")
-    if isinstance(parts, list):
-        return _take_user_of(parts, rest)
-    return None, rest
+    return _take_user_of(parts, rest) if isinstance(parts, list) else (None, rest)
 
 
 def _take_user_of(parts: list[Any], filters: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The same, from the parts of an `AND`."""
+    """Takes the user from the parts of an `AND`."""
     for number, part in enumerate(parts):
         user, others = None, part
         if isinstance(part, Mapping):
@@ -69,7 +67,7 @@ def _take_user_of(parts: list[Any], filters: dict[str, Any]) -> tuple[str | None
     return None, filters
 
 
-def read_time(value: object, name: str) -> float:
+def parse_time(value: object, name: str) -> float:
     """Seconds since 1970 from a number or ISO text; without a zone it is in UTC, as all times of mem0."""
     if isinstance(value, str):
         try:
@@ -87,14 +85,14 @@ def write_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
 
 
-class FilterReader:
-    """Reads filters for the memories of one home."""
+class FilterParser:
+    """Parses filters for the memories of one home."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
 
-    def read(self, filters: object, left: int = FILTER_DEPTH) -> Where | None:
-        """What a filter asks for; None if that is nothing."""
+    def parse(self, filters: object, left: int = FILTER_DEPTH) -> Where | None:
+        """Parses a filter; None if it has no condition."""
         if not isinstance(filters, Mapping):
             raise BadInput(f"filters must be a dict, not {type(filters).__name__}")
         if not left:
@@ -102,42 +100,33 @@ class FilterReader:
         parts: list[Where] = []
         for key, value in filters.items():
             if key in _JOINS:
-                parts += self._read_join(key, value, left - 1)
+                parts += self._parse_join(key, value, left - 1)
             elif key == "metadata":
-                parts += self._read_metadata(value)
+                parts += self._parse_metadata(value)
             else:
-                parts += self._read_field(str(key), value)
+                tests = _list_tests(str(key), value)
+                parts += [self._test(str(key), operator, operand) for operator, operand in tests]
         return join(parts)
 
-    def _read_join(self, key: str, value: object, left: int) -> list[Where]:
+    def _parse_join(self, key: str, value: object, left: int) -> list[Where]:
         if key == "NOT" and isinstance(value, Mapping):
             value = [value]
         if not isinstance(value, list | tuple):
             raise BadInput(f"{key} operator requires a list of conditions")
         if not value and key != "AND":
             raise BadInput(f"{key} operator requires a non-empty list of conditions")
-        parts: list[Where] = []
-        for part in value:
-            read = self.read(part, left)
-            parts.append(Where() if read is None else read)
-        if not parts:
-            return []
-        return [Where(**{_JOINS[key]: tuple(parts)})]  # type: ignore[arg-type]
+        parsed = [self.parse(part, left) for part in value]
+        parts = tuple(Where() if part is None else part for part in parsed)
+        return [Where(**{_JOINS[key]: parts})] if parts else []  # type: ignore[arg-type]
 
-    def _read_metadata(self, value: object) -> list[Where]:
+    def _parse_metadata(self, value: object) -> list[Where]:
         if not isinstance(value, Mapping):
             raise BadInput(f"metadata of filters must be a dict, not {type(value).__name__}")
-        parts: list[Where] = []
-        for key, test in value.items():
-            for operator, operand in _list_tests(str(key), test):
-                parts.append(_test_meta(str(key), operator, operand))
-        return parts
-
-    def _read_field(self, key: str, value: object) -> list[Where]:
-        parts: list[Where] = []
-        for operator, operand in _list_tests(key, value):
-            parts.append(self._test(key, operator, operand))
-        return parts
+        return [
+            _test_meta(str(key), operator, operand)
+            for key, test in value.items()
+            for operator, operand in _list_tests(str(key), test)
+        ]
 
     def _test(self, key: str, operator: str, operand: Any) -> Where:
         if operator in _OPPOSITES:
@@ -156,7 +145,7 @@ class FilterReader:
             parts = [_test_meta(key, "contains", one) for one in _operands(key, operator, operand)]
             return _any_of(parts)
         if key == "updated_at" and operator in ("eq", "gt", "gte", "lt", "lte"):
-            operand = write_time(read_time(operand, key))
+            operand = write_time(parse_time(operand, key))
         return _test_meta(key, operator, operand)
 
     def _test_opposite(self, key: str, operator: str, operand: Any) -> Where:
@@ -168,12 +157,10 @@ class FilterReader:
 
     def _test_user(self, operator: str, operand: Any) -> Where:
         if operator == "exists":
-            users = Where(scope=self._home.users())
-            return users if operand else Where(never=(users,))
-        scopes = []
-        for one in _operands("user_id", operator, operand):
-            scopes.append(Where(scope=self._home.scope_of("user_id", str(one))))
-        return _any_of(scopes)
+            owned = Where(scope=self._home.users())
+            return owned if operand else Where(never=(owned,))
+        users = _operands("user_id", operator, operand)
+        return _any_of([Where(scope=self._home.scope_of("user_id", str(one))) for one in users])
 
 
 def _list_tests(key: str, value: object) -> list[tuple[str, Any]]:
@@ -203,17 +190,12 @@ def _operands(key: str, operator: str, operand: Any) -> Sequence[Any]:
 
 
 def _any_of(parts: list[Where]) -> Where:
-    if not parts:
-        return Where(ids=())
-    return Where(some=tuple(parts))
+    return Where(some=tuple(parts)) if parts else Where(ids=())
 
 
 def _test_label(key: str, operator: str, operand: Any) -> Where:
-    parts: list[Where] = []
-    for one in _operands(key, operator, operand):
-        given: dict[str, Any] = {_LABELS[key]: str(one)}
-        parts.append(Where(**given))
-    return _any_of(parts)
+    given: list[dict[str, Any]] = [{_LABELS[key]: str(one)} for one in _operands(key, operator, operand)]
+    return _any_of([Where(**one) for one in given])
 
 
 def _test_ids(key: str, operator: str, operand: Any) -> Where:
@@ -224,11 +206,10 @@ def _test_ids(key: str, operator: str, operand: Any) -> Where:
 
 def _test_created(operator: str, operand: Any) -> Where:
     """When a memory was made is when it occurred: whoever adds one may say when that was."""
-    at: Any = operand
     if operator == "in":
-        at = [read_time(one, "created_at") for one in _operands("created_at", operator, operand)]
+        at: Any = [parse_time(one, "created_at") for one in _operands("created_at", operator, operand)]
     else:
-        at = read_time(operand, "created_at")
+        at = parse_time(operand, "created_at")
     found = where_of({"occurred": {f"${operator}": at}})
     assert found is not None
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -20,9 +21,9 @@ from .entities import NAMES, Entities, Home
 from .mem0_filters import write_time
 
 LOG: Final = logging.getLogger("eidet.mem0")
-IDENTITY: Final = frozenset((*NAMES, "actor_id"))  # never set by metadata, as in mem0
+_IDENTITY: Final = frozenset((*NAMES, "actor_id"))  # never set by metadata, as in mem0
 _PROMOTED: Final = ("actor_id", "role", "attributed_to", "expiration_date", "categories")
-_OURS: Final = frozenset((*IDENTITY, *_PROMOTED, "updated_at"))
+_OURS: Final = frozenset((*_IDENTITY, *_PROMOTED, "updated_at"))
 _EVENTS: Final = {"created": "ADD", "revised": "UPDATE", "forgotten": "DELETE"}
 
 
@@ -35,40 +36,28 @@ class Said:
     name: str | None = None
 
 
-def read_messages(messages: object) -> list[Said]:
-    """What is said in messages as mem0 takes them; those of the system, and without text, are left out."""
+def parse_messages(messages: object) -> list[Said]:
+    """Parses messages as mem0 takes them, without those of the system and those without text."""
     if isinstance(messages, str):
         messages = {"role": "user", "content": messages}
     if isinstance(messages, Mapping):
         messages = [messages]
     if not isinstance(messages, list):
         raise BadInput("messages must be str, dict, or list[dict]")
-    found: list[Said] = []
-    for message in messages:
-        turn = _read_message(message)
-        if turn is not None:
-            found.append(turn)
-    return found
+    return [turn for turn in map(_parse_message, messages) if turn is not None]
 
 
-def _read_message(message: object) -> Said | None:
+def _parse_message(message: object) -> Said | None:
     if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
         LOG.warning("Skipping invalid message format: %s", type(message).__name__)
         return None
-    content, name = read_content(message.get("content")), message.get("name")
+    content, name = " ".join(list_texts(message.get("content"))), message.get("name")
     if message["role"] == "system" or not content.strip():
         return None
-    if not isinstance(name, str) or not name:
-        name = None
-    return Said(message["role"], content, name)
+    return Said(message["role"], content, name if isinstance(name, str) and name else None)
 
 
-def read_content(content: object) -> str:
-    """The text of a content; of several parts, the texts among them."""
-    return " ".join(list_texts(content))
-
-
-def read_expiration(value: object) -> str | None:
+def parse_expiration(value: object) -> str | None:
     """A date as YYYY-MM-DD; None stays None."""
     if value is None:
         return None
@@ -90,52 +79,44 @@ def today_of(now: float) -> str:
 
 
 def clean_metadata(metadata: object, what: str) -> dict[str, Any]:
-    """Without what names a user, agent, app or run: metadata moves no memory to somebody else."""
+    """Drops identity fields: metadata cannot give a memory to another user, agent, app or run."""
     if metadata is None:
         return {}
     if not isinstance(metadata, Mapping):
         raise BadInput(f"metadata must be a dict, not {type(metadata).__name__}")
-    kept: dict[str, Any] = {}
-    for key, value in metadata.items():
-        if key in IDENTITY:
-            LOG.warning(
-                "%s: ignoring metadata[%r]: identity fields cannot be set through metadata", what, key
-            )
-        else:
-            kept[key] = value
-    return kept
+    for key in _IDENTITY & metadata.keys():
+        LOG.warning("%s: ignoring metadata[%r]: identity fields cannot be set through metadata", what, key)
+    return {key: value for key, value in metadata.items() if key not in _IDENTITY}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writing:
-    """What is said of all memories of one `add`."""
+    """The fields that all memories of one `add` share."""
 
     entities: Entities
     metadata: Mapping[str, Any]
     expiration_date: str | None = None
     now: float = 0.0
 
-    def draft_message(self, turn: Said, id: str, occurred: float) -> Draft:
+    def draft_message(self, turn: Said, occurred: float) -> Draft:
         """A message as it was said."""
         message = Message(role=turn.role, content=turn.content, name=turn.name)
         (draft,), _ = drafts_of(message, {})
-        more = {"role": turn.role}
-        if turn.name is not None:
-            more["actor_id"] = turn.name
-        return self._fill(draft, id, occurred, more)
+        actor = {} if turn.name is None else {"actor_id": turn.name}
+        return self._fill(draft, occurred, {"role": turn.role, **actor})
 
-    def draft_fact(self, text: str, id: str, occurred: float, **more: str) -> Draft:
-        """What was read from messages."""
-        return self._fill(Draft(text=text, kind="fact"), id, occurred, more)
+    def draft_fact(self, text: str, occurred: float, **more: str) -> Draft:
+        """A fact that was extracted from messages."""
+        return self._fill(Draft(text=text, kind="fact"), occurred, more)
 
-    def _fill(self, draft: Draft, id: str, occurred: float, more: Mapping[str, str]) -> Draft:
+    def _fill(self, draft: Draft, occurred: float, more: Mapping[str, str]) -> Draft:
         updated = write_time(max(self.now, occurred))
         meta = {**self.metadata, **more, **dict(self.entities.items()), "updated_at": updated}
         if self.expiration_date is not None:
             meta["expiration_date"] = self.expiration_date
         return replace(
             draft,
-            id=id,
+            id=str(uuid.uuid4()),
             agent=self.entities.agent_id,
             session=self.entities.run_id,
             occurred=occurred,
@@ -144,7 +125,7 @@ class Writing:
 
 
 def tell_added(record: Record) -> dict[str, Any]:
-    """What `add` tells of a memory."""
+    """A new memory in the answer of `add`."""
     item: dict[str, Any] = {"id": record.id, "memory": record.text, "event": "ADD"}
     if "role" in record.meta:
         item |= {"actor_id": record.meta.get("actor_id"), "role": record.meta["role"]}
@@ -155,63 +136,50 @@ def tell_memory(record: Record, home: Home) -> dict[str, Any]:
     """A memory as mem0 tells it."""
     text, meta = record.whole.text, record.meta
     made = write_time(record.occurred)
-    item: dict[str, Any] = {
+    return {
         "id": record.id,
         "memory": text,
         "hash": hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(),
-        "metadata": None,
+        "metadata": {key: value for key, value in meta.items() if key not in _OURS} or None,
         "created_at": made,
         "updated_at": meta.get("updated_at", made),
+        **dict(Entities.of(record, home).items()),
+        **{key: meta[key] for key in _PROMOTED if key in meta},
     }
-    item |= dict(Entities.of(record, home).items())
-    for key in _PROMOTED:
-        if key in meta:
-            item[key] = meta[key]
-    metadata: dict[str, Any] = {}
-    for key, value in meta.items():
-        if key not in _OURS:
-            metadata[key] = value
-    if metadata:
-        item["metadata"] = metadata
-    return item
 
 
 def tell_hit(hit: Hit, home: Home, *, explain: bool = False) -> dict[str, Any]:
     """A memory that a search found, with its score."""
     item = tell_memory(hit.record, home) | {"score": hit.score}
     if explain:
-        details: dict[str, Any] = {"final_score": hit.score, "why": hit.why()}
-        for signal in hit.signals:
-            details[signal.name] = signal.value
-        item["score_details"] = details
+        signals = {signal.name: signal.value for signal in hit.signals}
+        item["score_details"] = {"final_score": hit.score, "why": hit.why(), **signals}
     return item
 
 
 def tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]]:
-    """What happened to a memory, oldest first, with what it said before and after."""
-    items: list[dict[str, Any]] = []
+    """The history of a memory, oldest first, with the text before and after each change."""
     changes = [event for event in events if event.what in _EVENTS]
     texts = _list_texts(changes, record)
-    for number, event in enumerate(changes):
-        items.append(
-            {
-                "id": f"{record.id}-{number + 1}",
-                "memory_id": record.id,
-                "old_memory": texts[number],
-                "new_memory": texts[number + 1],
-                "event": _EVENTS[event.what],
-                "created_at": write_time(record.occurred),
-                "updated_at": write_time(event.at),
-                "is_deleted": event.what == "forgotten",
-                "actor_id": record.meta.get("actor_id"),
-                "role": record.meta.get("role"),
-            }
-        )
-    return items
+    return [
+        {
+            "id": f"{record.id}-{number + 1}",
+            "memory_id": record.id,
+            "old_memory": texts[number],
+            "new_memory": texts[number + 1],
+            "event": _EVENTS[event.what],
+            "created_at": write_time(record.occurred),
+            "updated_at": write_time(event.at),
+            "is_deleted": event.what == "forgotten",
+            "actor_id": record.meta.get("actor_id"),
+            "role": record.meta.get("role"),
+        }
+        for number, event in enumerate(changes)
+    ]
 
 
 def _list_texts(changes: Sequence[Event], record: Record) -> list[str | None]:
-    """What a memory said before each change, and in the end; a change of labels leaves the text."""
+    """The text before each change and after the last; a change of labels leaves the text."""
     texts: list[str | None] = [record.whole.text]
     for event in reversed(changes):
         if event.what == "created":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -14,11 +15,11 @@ from ...core.scope import Scope
 from ...core.where import Condition, Where
 from ...memory import Memory as EidetMemory
 from .entities import NAMES, Entities, Home, join
-from .mem0_filters import NO_ENTITY, FilterReader, names_entity, take_user, write_time
+from .mem0_filters import NO_ENTITY, FilterParser, names_entity, take_user, write_time
 from .mem0_items import clean_metadata, tell_history, today_of
 
-PAGE: Final = 5000  # records that are read at once to list entities
-TRIES: Final = 100  # at a change that others are always faster with
+_PAGE: Final = 5000  # records that are read at once to list entities
+_TRIES: Final = 100  # at a change that others are always faster with
 UNSET: Final[Any] = object()
 
 
@@ -30,14 +31,14 @@ class Selection:
     where: Where | None
 
     def narrow(self, *parts: Where | None) -> Selection:
-        """Those of them that fit the parts, too."""
+        """Adds more conditions."""
         given = [part for part in (self.where, *parts) if part is not None]
         return replace(self, where=join(given))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChange:
-    """What a memory shall say from now on; None leaves the text, UNSET the date of expiry."""
+    """A change of a memory; None leaves the text, UNSET the date of expiry."""
 
     text: str | None = None
     metadata: Mapping[str, Any] | None = None
@@ -47,7 +48,7 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class Mem0Verbs:
-    """What mem0 can do, done by a memory, below one home."""
+    """mem0's verbs over a memory, under one root scope."""
 
     memory: EidetMemory
     home: Home
@@ -58,31 +59,32 @@ class Mem0Verbs:
 
     def get_many(self, ids: Sequence[str]) -> list[Record]:
         """The memories with these ids, in their order; `NotFound` if one of them is missing."""
-        by_scope: dict[str, list[str]] = {}
-        for id, scope in self._locate(ids).items():
-            by_scope.setdefault(scope, []).append(id)
-        found: dict[str, Record] = {}
-        for scope, inside in by_scope.items():
-            for record in self.memory.get(inside, scope=scope):
-                if record is not None and record.trust is not Trust.QUARANTINED:
-                    found[record.id] = record
+        by_scope = _group_by_scope((scope, id) for id, scope in self._locate(ids).items())
+        records = (
+            record for scope, names in by_scope.items() for record in self.memory.get(names, scope=scope)
+        )
+        found = {one.id: one for one in records if one is not None and one.trust is not Trust.QUARANTINED}
         for id in ids:
             if id not in found:
                 raise NotFound(f"Memory with id {id} not found")
         return [found[id] for id in ids]
 
     def select(self, filters: Mapping[str, Any] | None, *, show_expired: bool = False) -> Selection:
-        """What a filter asks for; `BadInput` if it names no user, agent, app or run."""
+        """Parses a filter; `BadInput` if it names no user, agent, app or run."""
         if not filters or not names_entity(filters):
             raise BadInput(NO_ENTITY)
         user, rest = take_user(filters)
-        wanted = FilterReader(self.home).read(rest)
-        selection = Selection(*self.home.everything())
-        if user is not None:
-            selection = Selection(self.home.scope_of("user_id", user), None)
-        if show_expired:
-            return selection.narrow(wanted)
-        return selection.narrow(wanted, self._not_expired())
+        today = today_of(self.memory.parts.clock())
+        expired = Where(conditions=(Condition(("meta", "expiration_date"), "<", today),))
+        return self._within(user).narrow(
+            FilterParser(self.home).parse(rest), None if show_expired else Where(never=(expired,))
+        )
+
+    def _within(self, user: str | None) -> Selection:
+        """All that is open, or all of one user."""
+        if user is None:
+            return Selection(*self.home.everything())
+        return Selection(self.home.scope_of("user_id", user), None)
 
     def list_memories(self, selection: Selection, *, limit: int, offset: int = 0) -> list[Record]:
         """Memories, the newest first."""
@@ -104,7 +106,7 @@ class Mem0Verbs:
         least: float,
         now: float | None = None,
     ) -> Hits:
-        """What matters for a query, best first."""
+        """Recalls for a query, best first."""
         if not limit:
             return Hits((), scope=selection.scope.path)
         return self.memory.recall(
@@ -113,10 +115,10 @@ class Mem0Verbs:
 
     def update(self, id: str, change: MemoryChange) -> Record:
         """The next version of a memory; metadata is added to what it has."""
-        for _ in range(TRIES):
+        for _ in range(_TRIES):
             with suppress(Conflict):
                 return self._revise(self.get(id), change)
-        raise Conflict(f"memory {id!r} kept changing; gave up after {TRIES} attempts")
+        raise Conflict(f"memory {id!r} kept changing; gave up after {_TRIES} attempts")
 
     def update_many(self, changes: Sequence[tuple[str, MemoryChange]]) -> None:
         """Changes memories one by one; `NotFound`, and nothing is changed, if one is missing at the start."""
@@ -137,30 +139,22 @@ class Mem0Verbs:
 
     def delete_all(self, entities: Entities) -> int:
         """Deletes what belongs to all these entities; how many memories that were."""
-        where = entities.select()
-        scope, open_parts = self.home.everything()
-        if entities.user_id is not None:
-            scope, open_parts = self.home.scope_of("user_id", entities.user_id), None
+        chosen, where = self._within(entities.user_id), entities.select()
         if where is None:
-            return int(self.memory.forget(everything=True, scope=scope, for_good=False))
-        chosen = Selection(scope, open_parts).narrow(where)
-        return int(self.memory.forget(where=chosen.where, scope=scope, for_good=False))
+            return int(self.memory.forget(everything=True, scope=chosen.scope, for_good=False))
+        return int(self.memory.forget(where=chosen.narrow(where).where, scope=chosen.scope, for_good=False))
 
     def delete_everyone(self, names: Sequence[str]) -> None:
         """Deletes what belongs to any user, agent, app or run; to one of each, if several are named."""
-        doomed: list[Record] = []
-        for record in self._each_record():
-            owners = dict(Entities.of(record, self.home).items())
-            if all(name in owners for name in names):
-                doomed.append(record)
-        self._forget(doomed)
+        owned = ((record, dict(Entities.of(record, self.home).items())) for record in self._each_record())
+        self._forget([record for record, owners in owned if owners.keys() >= set(names)])
 
     def reset(self) -> None:
         """Deletes everything below the home."""
         self.memory.forget(everything=True, scope=Scope.under(self.home.path), for_good=False)
 
     def history(self, id: str) -> list[dict[str, Any]]:
-        """What happened to a memory, oldest first; it goes when the memory goes."""
+        """The history of a memory, oldest first; it is deleted with the memory."""
         record = self.get(id)
         return tell_history(self.memory.history(id, scope=record.scope), record)
 
@@ -184,29 +178,18 @@ class Mem0Verbs:
     def _confine(self, where: Where) -> Where:
         """A filter for the store, confined to what is open."""
         scope, parts = self.home.everything()
-        if parts is None:
-            return where.within(scope)
-        return (where & parts).within(scope)
+        return (where if parts is None else where & parts).within(scope)
 
     def _each_record(self) -> Iterator[Record]:
         """All memories, as the store has them."""
         wanted, after = self._confine(Where(alive_at=self.memory.parts.clock())), 0
-        while page := self.memory.parts.store.find(wanted, limit=PAGE, after=after):
+        while page := self.memory.parts.store.find(wanted, limit=_PAGE, after=after):
             yield from page
             after = page[-1].seq
 
     def _forget(self, records: Sequence[Record]) -> int:
-        by_scope: dict[str, list[str]] = {}
-        for record in records:
-            by_scope.setdefault(record.scope, []).append(record.id)
-        count = 0
-        for scope, ids in by_scope.items():
-            count += int(self.memory.forget(ids, scope=scope, for_good=False))
-        return count
-
-    def _not_expired(self) -> Where:
-        today = today_of(self.memory.parts.clock())
-        return Where(never=(Where(conditions=(Condition(("meta", "expiration_date"), "<", today),)),))
+        by_scope = _group_by_scope((record.scope, record.id) for record in records)
+        return sum(self.memory.forget(ids, scope=scope, for_good=False) for scope, ids in by_scope.items())
 
     def _revise(self, record: Record, change: MemoryChange) -> Record:
         meta = {**record.meta, **clean_metadata(change.metadata, "update()")}
@@ -215,14 +198,19 @@ class Mem0Verbs:
         elif change.expiration_date is not UNSET:
             meta["expiration_date"] = change.expiration_date
         meta["updated_at"] = write_time(self.memory.parts.clock())
-        changes: dict[str, Any] = {"meta": meta}
-        if change.text is not None:
-            changes["text"] = change.text
-        if change.occurred is not None:
-            changes["occurred"] = change.occurred
+        given: dict[str, Any] = {"meta": meta, "text": change.text, "occurred": change.occurred}
+        changes = {name: value for name, value in given.items() if value is not None}
         return self.memory.revise(
             record.id, scope=record.scope, version=record.version, again=True, **changes
         )
+
+
+def _group_by_scope(places: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Ids by their scope."""
+    grouped: dict[str, list[str]] = defaultdict(list)
+    for scope, id in places:
+        grouped[scope].append(id)
+    return grouped
 
 
 def _count_memory(found: dict[tuple[str, str], dict[str, Any]], name: str, id: str, record: Record) -> None:

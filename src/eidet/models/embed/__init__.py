@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from math import isfinite
 from operator import attrgetter
@@ -80,7 +81,7 @@ class WarmableEmbedder(Protocol):
 
 @runtime_checkable
 class ForgettingEmbedder(Protocol):
-    """An embedder that keeps rows of texts and can drop them."""
+    """An embedder with a cache that entries can be evicted from."""
 
     def forget(self, texts: Sequence[str]) -> None:
         """Drops the rows of texts from wherever they are kept."""
@@ -106,27 +107,21 @@ class WordEmbedder(Protocol):
 
 
 @runtime_checkable
-class NumberedEmbedder(Protocol):
-    """An embedder of words whose vocabulary is numbered, so that a table of it can be kept in a file.
-
-    The numbers are the same for every embedder of its name.
-    """
-
-    @property
-    def name(self) -> str: ...
-    def number_words(self) -> Iterator[tuple[str, int]]:
-        """The words of `vocabulary`, in its order, each with its number."""
-
-    def read_words(self, numbers: Sequence[int]) -> Vectors:
-        """The vectors of words by their numbers, as `vocabulary` gives them."""
-
-
-@runtime_checkable
 class SentenceEmbedder(Protocol):
     """An embedder that says whether it reads whole texts, so that its vectors of single words mean little."""
 
     @property
     def reads_sentences(self) -> bool: ...
+
+
+def is_warmable(embedder: Embedder) -> TypeGuard[WarmableEmbedder]:
+    """The same as `isinstance`, which takes long for protocols; every verb for asyncio asks this."""
+    return _is_warmable_kind(type(embedder))
+
+
+@lru_cache(maxsize=64)
+def _is_warmable_kind(kind: type) -> bool:
+    return issubclass(kind, WarmableEmbedder)
 
 
 def reads_sentences(embedder: object) -> bool:
@@ -184,8 +179,8 @@ BUILT_IN = {
     "wordllama": "wordllama:WordLlama",
     "hashing": "hashing:Hashing",
     "openai": "http:HttpEmbedder.from_env",
-    "sentence-transformers": "sentence_transformers:SentenceTransformers",
-    "fastembed": "fastembed:FastEmbed",
+    "sentence-transformers": ".local:SentenceTransformers",
+    "fastembed": ".local:FastEmbed",
     "minilm": "minilm:MiniLM",
     "joined": "joined:Joined.from_names",
 }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from ..adapt import as_coroutine, find_function, find_name, find_qualified_name,
 from . import Vectors
 
 T = TypeVar("T")
-Rounds = Generator[list[Any], list[Any], T]  # yields the arguments of some calls, is sent their answers
 
 PROBE = ["a", "two words"]
 BLOCK = 256  # texts in one call of a callable that takes lists
@@ -37,70 +35,87 @@ def adapt(
     `model` if it has one: name it yourself if the code may move.
     """
     function = _find_function(thing)
-    shape = _Shape(name or _find_name(thing), width, batch)
-    if is_async(function):
-        return AsyncCalledEmbedder(function, shape)
-    return CalledEmbedder(function, shape)
+    kind = AsyncCalledEmbedder if is_async(function) else CalledEmbedder
+    return kind(function, name or _find_name(thing), width, batch)
 
 
-@dataclass(slots=True)
-class _Shape:
-    """What is known of a callable, and the rounds of calls that lead to an answer.
+class _Called:
+    """What is known of a callable, and the calls that lead to an answer, written once as coroutines.
 
-    Written once, as generators, and driven by a plain loop or by an event loop. Finding out twice
-    at the same time does no harm: both find the same.
+    Finding out twice at the same time does no harm: both find the same.
     """
 
-    name: str
-    width: int | None
-    batch: bool | None
+    def __init__(
+        self, function: Callable[[Any], Any], name: str, width: int | None, batch: bool | None
+    ) -> None:
+        self.name = name
+        self._function, self._width, self._batch = function, width, batch
 
-    def rows(self, texts: Sequence[str]) -> Rounds[Vectors]:
-        if self.batch is None or not texts:
-            yield from self.find_out()
+    @property
+    def knows_width(self) -> bool:
+        """Whether `width` answers without a call. Embedding a text tells it, too."""
+        return self._width is not None
+
+    @property
+    def width(self) -> int:
+        if self._width is None:
+            self._wait(self._run(self._find_out))
+        return self._width or 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return self._wait(self._run(self._embed, texts))
+
+    def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        raise NotImplementedError
+
+    async def _call_each(self, arguments: Sequence[Any]) -> list[Any]:
+        raise NotImplementedError
+
+    async def _run(self, job: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
+        with translate_errors(f"embedder {self.name!r}"):
+            return await job(*arguments)
+
+    async def _embed(self, texts: Sequence[str]) -> Vectors:
+        if self._batch is None or not texts:
+            await self._find_out()
         if not texts:
-            return np.zeros((0, self.width or 0), dtype=np.float32)
+            return np.zeros((0, self._width or 0), dtype=np.float32)
         parts: list[Vectors] = []
-        calls = _blocks(texts, BLOCK) if self.batch else list(texts)
-        for round_ in _blocks(calls, AT_ONCE):
-            answers = yield round_
-            parts += [self.read(call, answer) for call, answer in zip(round_, answers, strict=True)]
-        self.width = self.width or parts[0].shape[1]
+        calls = _blocks(texts, BLOCK) if self._batch else list(texts)
+        for some in _blocks(calls, AT_ONCE):
+            answers = await self._call_each(some)
+            parts += [self._parse(call, answer) for call, answer in zip(some, answers, strict=True)]
+        self._width = self._width or parts[0].shape[1]
         return np.concatenate(parts)
 
-    def find_out(self) -> Rounds[None]:
+    async def _find_out(self) -> None:
         """Learns `batch` and `width`, with no call if both are known."""
-        if self.batch is None and (yield from self.takes_lists()):
-            self.batch = True
-        elif self.batch is None:
-            self.batch = False
-        if self.width is None:
-            probe = PROBE if self.batch else PROBE[0]
-            [answer] = yield [probe]
-            self.width = self.read(probe, answer).shape[1]
+        if self._batch is None:
+            self._batch = await self._takes_lists()
+        if self._width is None:
+            probe = PROBE if self._batch else PROBE[0]
+            [answer] = await self._call_each([probe])
+            self._width = self._parse(probe, answer).shape[1]
 
-    def takes_lists(self) -> Rounds[bool]:
+    async def _takes_lists(self) -> bool:
         try:
-            [answer] = yield [PROBE]
+            [answer] = await self._call_each([PROBE])
         except NOT_FOR_LISTS:
             return False
         rows = _numbers(answer)
         if rows is None or rows.ndim != 2 or len(rows) != len(PROBE):
             return False
-        self.width = self.width or rows.shape[1]
+        self._width = self._width or rows.shape[1]
         return True
 
-    def read(self, call: Any, answer: Any) -> Vectors:
+    def _parse(self, call: Any, answer: Any) -> Vectors:
         """The answer to one call as rows, or a clear error."""
         rows = _numbers(answer)
         count = 1 if isinstance(call, str) else len(call)
-        if rows is not None and isinstance(call, str):
-            rows = rows.reshape(1, -1) if rows.ndim == 1 else rows
+        if rows is not None and rows.ndim == 1 and isinstance(call, str):
+            rows = rows.reshape(1, -1)
         if rows is None or rows.ndim != 2 or len(rows) != count or not rows.size:
-            if rows is None:
-                came = type(answer).__name__
-            else:
-                came = f"an array of shape {rows.shape}"
+            came = type(answer).__name__ if rows is None else f"an array of shape {rows.shape}"
             raise Misconfigured(
                 f"embedder {self.name!r} gave {came} for {count} text(s); it has to give one row of "
                 "numbers per text. Say adapt(…, batch=False) if it takes one text at a time"
@@ -108,108 +123,41 @@ class _Shape:
         return rows
 
 
-class CalledEmbedder:
+class CalledEmbedder(_Called):
     """A synchronous callable as an embedder."""
 
-    def __init__(self, function: Callable[[Any], Any], shape: _Shape) -> None:
-        self._function = function
-        self._shape = shape
+    def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine that nothing in it suspends."""
+        try:
+            coroutine.send(None)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        raise AssertionError("a synchronous embedder was suspended")
 
-    @property
-    def name(self) -> str:
-        return self._shape.name
-
-    @property
-    def knows_width(self) -> bool:
-        """Whether `width` answers without a call. Embedding a text tells it, too."""
-        return self._shape.width is not None
-
-    @property
-    def width(self) -> int:
-        if self._shape.width is None:
-            self._run(self._shape.find_out())
-        return self._shape.width or 0
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._run(self._shape.rows(texts))
-
-    def _run(self, rounds: Rounds[T]) -> T:
-        with translate_errors(f"embedder {self.name!r}"):
-            return _drive(rounds, self._call)
+    async def _call_each(self, arguments: Sequence[Any]) -> list[Any]:
+        return [self._call(argument) for argument in arguments]
 
     def _call(self, argument: Any) -> Any:
         answer = self._function(argument)
-        if inspect.isawaitable(answer):
-            return wait_for(as_coroutine(answer))
-        return answer
+        return wait_for(as_coroutine(answer)) if inspect.isawaitable(answer) else answer
 
 
-class AsyncCalledEmbedder:
+class AsyncCalledEmbedder(_Called):
     """A coroutine function as an embedder.
 
     `aembed` awaits it in the caller's loop. `embed` runs it on one background loop of this process
     and waits, so it may be called anywhere; inside a running loop it blocks that loop meanwhile.
     """
 
-    def __init__(self, function: Callable[[Any], Awaitable[Any]], shape: _Shape) -> None:
-        self._function = function
-        self._shape = shape
-
-    @property
-    def name(self) -> str:
-        return self._shape.name
-
-    @property
-    def knows_width(self) -> bool:
-        """Whether `width` answers without a call. Embedding a text tells it, too."""
-        return self._shape.width is not None
-
-    @property
-    def width(self) -> int:
-        if self._shape.width is None:
-            wait_for(self._run(self._shape.find_out()))
-        return self._shape.width or 0
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        return wait_for(self.aembed(texts))
-
     async def aembed(self, texts: Sequence[str]) -> Vectors:
-        return await self._run(self._shape.rows(texts))
+        return await self._run(self._embed, texts)
 
-    async def _run(self, rounds: Rounds[T]) -> T:
-        with translate_errors(f"embedder {self.name!r}"):
-            return await _adrive(rounds, self._function)
+    def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return wait_for(coroutine)
 
-
-def _drive(rounds: Rounds[T], call: Callable[[Any], Any]) -> T:
-    """Runs the rounds to their end; an error of the callable is raised inside them."""
-    try:
-        arguments = next(rounds)
-        while True:
-            try:
-                answers = [call(argument) for argument in arguments]
-            except NOT_FOR_LISTS as error:
-                arguments = rounds.throw(error)
-            else:
-                arguments = rounds.send(answers)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-
-
-async def _adrive(rounds: Rounds[T], call: Callable[[Any], Awaitable[Any]]) -> T:
-    try:
-        arguments = next(rounds)
-        while True:
-            try:
-                answers = await asyncio.gather(*(call(argument) for argument in arguments))
-            except NOT_FOR_LISTS as error:
-                arguments = rounds.throw(error)
-            else:
-                arguments = rounds.send(answers)
-    except StopIteration as end:
-        result: T = end.value
-        return result
+    async def _call_each(self, arguments: Sequence[Any]) -> list[Any]:
+        return await asyncio.gather(*(self._function(argument) for argument in arguments))
 
 
 def _blocks(items: Sequence[Any], size: int) -> list[list[Any]]:

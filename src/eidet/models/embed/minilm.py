@@ -15,8 +15,8 @@ import numpy as np
 
 from ...core.errors import EidetError, Misconfigured, MissingExtra
 from ...core.validate import clean_text
+from ..local import PackagedFile
 from . import Vectors
-from .weights import PackagedFile
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -2,30 +2,61 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import threading
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from math import sqrt
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...core.errors import Misconfigured
+from ...core.errors import EidetError, Misconfigured
 from ...core.validate import clean_text
+from ..local import PackagedFile
 from . import Vectors
 
 if TYPE_CHECKING:
-    from .static_model import StaticModel
+    from tokenizers import Tokenizer
 
 WIDTH: Final = 256
-AT_ONCE: Final = 256  # texts whose words are held together
 MODEL: Final = "l2-supercat-256"
+RELEASE: Final = "wordllama==0.2.2.post0"  # one wheel for every machine; later ones are compiled for a few
+MEND: Final = f"reinstall it: pip install --force-reinstall {RELEASE}"
+AT_ONCE: Final = 256  # texts that are tokenised together
+SUM_BLOCK: Final = 4_096  # token rows gathered at once: 4 MB
+SPACE: Final = "\u2581"  # how the tokenizer writes a space
+
+
+def _is_absent() -> EidetError:
+    return Misconfigured(
+        f"the default embedder needs the wordllama package: pip install {RELEASE}, "
+        "or choose another, such as embedder='hashing'"
+    )
+
+
+TOKENIZER: Final = PackagedFile(
+    "wordllama",
+    "tokenizers/l2_supercat_tokenizer_config.json",
+    "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83",
+    MEND,
+    _is_absent,
+)
+WEIGHTS: Final = PackagedFile(
+    "wordllama",
+    "weights/l2_supercat_256.safetensors",
+    "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
+    MEND,
+    _is_absent,
+)
 
 
 class WordLlama:
     """The normalised sum of a text's token vectors; a text without tokens gives a zero row.
 
-    Made at once; the model is loaded by the first `embed`, once per process (about 50 ms, 50 MB).
-    Then some 20 µs for a chat turn. Case makes no difference: the vectors are those that
+    Made at once; the model is loaded by the first `embed`, once per process (about 0.1 s, 50 MB).
+    Then some 50 µs for a chat turn. Case makes no difference: the vectors are those that
     `wordllama.WordLlama.load().embed(norm=True)` gives the text in small letters.
     """
 
@@ -37,42 +68,68 @@ class WordLlama:
             raise Misconfigured(f"the wordllama package carries the model {MODEL!r}, not {model!r}")
         self.name = f"wordllama:{model}"
 
-    def __reduce__(self) -> tuple[type[WordLlama], tuple[str]]:
-        """By its name: the model stays in the process that loaded it."""
-        return WordLlama, (MODEL,)
-
-    @cached_property
-    def _model(self) -> StaticModel:
-        from .static_model import load_model
-
-        return load_model()
-
     def embed(self, texts: Sequence[str]) -> Vectors:
-        model, texts = self._model, [clean_text(text, "a text to embed").lower() for text in texts]
-        if len(texts) == 1:
-            return _normalise(model.sum_text(texts[0])).reshape(1, WIDTH)
+        model, texts = _load_model(), [clean_text(text, "a text to embed").lower() for text in texts]
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
         for start in range(0, len(texts), AT_ONCE):
-            end = start + AT_ONCE
-            model.sum_each(texts[start:end], rows[start:end])
-        for row in rows:
-            _normalise(row)
+            found = model.tokenizer.encode_batch(texts[start : start + AT_ONCE], add_special_tokens=False)
+            for at, encoding in enumerate(found, start):
+                rows[at] = _normalise(_sum_vectors(model.vectors, encoding.ids))
         return rows
 
     def vocabulary(self) -> Iterator[tuple[str, Vectors]]:
-        words, tokens = zip(*self._model.list_whole_words(), strict=True)
-        yield from zip(words, self._model.read_rows(tokens), strict=True)
+        model, listed = _load_model(), set()
+        pieces = sorted(model.tokenizer.get_vocab().items(), key=lambda piece: piece[1])
+        for piece, token in pieces:
+            word = piece[1:].lower()
+            if piece[0] == SPACE and len(piece) > 2 and piece[1:].isalpha() and word not in listed:
+                listed.add(word)
+                yield word, model.vectors[token]
 
-    def number_words(self) -> Iterator[tuple[str, int]]:
-        return self._model.list_whole_words()
 
-    def read_words(self, numbers: Sequence[int]) -> Vectors:
-        return self._model.read_rows(numbers)
+class _Model(NamedTuple):
+    tokenizer: Tokenizer
+    vectors: Vectors  # of the tokens
+
+
+def _sum_vectors(vectors: Vectors, tokens: Sequence[int]) -> Vectors:
+    parts = [
+        vectors.take(tokens[start : start + SUM_BLOCK], 0).sum(axis=0)
+        for start in range(0, len(tokens), SUM_BLOCK)
+    ]
+    return np.sum(parts, axis=0) if parts else np.zeros(WIDTH, np.float32)
 
 
 def _normalise(row: Vectors) -> Vectors:
-    """The row itself, with length one; zeros stay."""
+    """With length one; zeros stay."""
     length = sqrt(row.dot(row))
-    if length:
-        np.divide(row, length, out=row)
-    return row
+    return row / np.float32(length) if length else row
+
+
+_loading = threading.Lock()
+
+
+def _load_model() -> _Model:
+    """The model of this process, loaded by whoever asks first."""
+    with _loading:
+        return _load()
+
+
+@functools.cache
+def _load() -> _Model:
+    # The package itself is not imported: that sets up logging for the whole process and takes 150 ms.
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_buffer(TOKENIZER.read())
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return _Model(tokenizer, _parse_weights(WEIGHTS.read()).astype(np.float32))
+
+
+def _parse_weights(content: bytes) -> NDArray[np.float16]:
+    """The one table of the file: eight bytes of length, a description in JSON, then the numbers."""
+    size = int.from_bytes(content[:8], "little")
+    table = json.loads(content[8 : 8 + size])["embedding.weight"]
+    start, end = table["data_offsets"]
+    numbers = np.frombuffer(content, "<f2", (end - start) // 2, 8 + size + start)
+    return numbers.reshape(table["shape"])

@@ -31,7 +31,7 @@ _background = BackgroundLoop(
 
 def adapt(
     function: Any, *, name: str | None = None, takes: Takes | None = None, timeout: float = 60.0
-) -> CalledLLM:
+) -> _CalledLLM:
     """An LLM around a callable that gives a string, a dict (the object asked for) or an `Answer`.
 
     `takes` says what it is called with: "prompt", one string with everything in it; "messages", a list
@@ -43,12 +43,12 @@ def adapt(
             f"a {type(function).__name__} is no LLM: give provider:model, a callable, "
             "or an object with name and ask"
         )
-    return CalledLLM(
+    return _CalledLLM(
         function, name or find_qualified_name(function), takes or guess_argument(function), timeout
     )
 
 
-class CalledLLM:
+class _CalledLLM:
     """A callable as an LLM. What it has not answered after `timeout` seconds is no longer waited for.
 
     A coroutine is cancelled then, and runs on a loop of its own thread. A plain function cannot be

@@ -56,7 +56,7 @@ def consult_or_fall_back(
         return Outcome(value=read(answer), by="llm", answer=answer)
     except UNREADABLE as error:
         if answer is None and isinstance(error, EidetError):
-            cause, why = cause_of(error), str(error)
+            cause, why = _cause_of(error), str(error)
         else:
             cause, why = "unusable", f"the answer could not be used: {type(error).__name__}: {error}"
     log.warning("%s: the rules decided, because the model failed (%s): %s", request.purpose, cause, why)
@@ -83,7 +83,7 @@ def consult(llm: LLM, request: Request) -> Answer:
     )
 
 
-def cause_of(error: EidetError) -> str:
+def _cause_of(error: EidetError) -> str:
     if isinstance(error, BadAnswer):
         return error.cause
     return next((cause for kind, cause in CAUSES if isinstance(error, kind)), "error")

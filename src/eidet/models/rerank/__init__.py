@@ -85,8 +85,8 @@ def sigmoid(logit: float) -> float:
 
 GROUP = "eidet.rerankers"
 BUILT_IN = {
-    "sentence-transformers": "sentence_transformers:SentenceTransformersReranker",
-    "fastembed": "fastembed:FastEmbedReranker",
+    "sentence-transformers": ".local:SentenceTransformersReranker",
+    "fastembed": ".local:FastEmbedReranker",
 }
 
 

@@ -18,17 +18,17 @@ _background = BackgroundLoop(
 
 def adapt(
     thing: Any, *, name: str | None = None, logits: bool = False, timeout: float = 30.0
-) -> CalledReranker:
+) -> _CalledReranker:
     """A reranker around a callable, or an object with `scores`, `rerank` or `score`.
 
     `logits=True` puts its numbers through a sigmoid; without it they have to be from 0 to 1.
     `timeout` bounds a coroutine; code that blocks is waited for. `name` defaults to the qualified
     name of the function or class.
     """
-    return CalledReranker(_find_function(thing), name or find_name(thing), logits=logits, timeout=timeout)
+    return _CalledReranker(_find_function(thing), name or find_name(thing), logits=logits, timeout=timeout)
 
 
-class CalledReranker:
+class _CalledReranker:
     """Calls a function; coroutines run on one background loop of this process while the caller waits.
 
     Whatever the function raises comes out as `Unavailable`, with the original as its cause.

@@ -14,14 +14,13 @@ from pydantic import BaseModel
 from ...core.scope import Scope
 from ...core.validate import moment
 from ...eval.cases import Question
-from ...eval.saving import save_question
+from ...eval.lines import save_question
 from ...exchange.record_exports import check_plain
 from ...memory import Memory
 from ...store.traits import path_of
-from ...trust.audit.reads import Auditing
+from ...trust.audit import Auditing
 from ..access import Right
 from ..errors import make_not_found
-from ..progress_stream import stream_work
 from ..serving import (
     Administers,
     Exports,
@@ -38,6 +37,7 @@ from . import facts_view, health_view, memories_view, overview_view, timeline_vi
 from .entry_scan import EntryScan
 from .map_view import MapCache
 from .record_json import record_as_json, records_as_json
+from .transfer_routes import stream_work
 
 T = TypeVar("T")
 SAVED: Final = 20_000  # records of a scope that an evaluation set holds
@@ -47,36 +47,36 @@ router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class ViewCaches:
-    """What the views of one app keep between requests. `app.state.views` holds it."""
+    """Caches that the views of one app keep between requests, in `app.state.views`."""
 
     scan: EntryScan = field(default_factory=EntryScan)
     maps: MapCache = field(default_factory=MapCache)
 
 
-def caches_of(request: Request) -> ViewCaches:
+def _caches_of(request: Request) -> ViewCaches:
     caches = request.app.state.views
     assert isinstance(caches, ViewCaches)
     return caches
 
 
-Caches = Annotated[ViewCaches, Depends(caches_of)]
+Caches = Annotated[ViewCaches, Depends(_caches_of)]
 
 
-def check_sees_all(grant: Grant) -> None:
+def _check_sees_all(grant: Grant) -> None:
     """404 for a key that is confined to some scopes."""
     if not grant.caller.sees_all:
         raise make_not_found()
 
 
-async def ask(grant: Grant, call: Callable[[Memory], T]) -> T:
+async def _ask(grant: Grant, call: Callable[[Memory], T]) -> T:
     """Makes a call of the memory in one of its threads."""
     memory = grant.memory
     return await memory.threads.run(lambda: call(memory.core))
 
 
 @router.get("/dashboard/start")
-async def read_start(request: Request) -> dict[str, Any]:
-    """What a page needs to begin: scopes with their sizes, and what the caller may do."""
+async def _read_start(request: Request) -> dict[str, Any]:
+    """Answers what a page needs to begin: scopes with their sizes, and the rights of the caller."""
     caller, serving = caller_of(request), serving_of(request)
     scopes: dict[str, int] = {}
     if caller.may(Right.READ):
@@ -88,25 +88,25 @@ async def read_start(request: Request) -> dict[str, Any]:
 
 
 @router.get("/dashboard/head")
-async def read_head(grant: Reads) -> dict[str, int]:
-    """How far the store has come: a page looks again when it moves."""
-    head = await ask(grant, lambda memory: memory.parts.store.head())
+async def _read_head(grant: Reads) -> dict[str, int]:
+    """Answers the newest change of the store: a page reloads when it moves."""
+    head = await _ask(grant, lambda memory: memory.parts.store.head())
     return {"seq": head.seq, "epoch": head.epoch}
 
 
 @router.get("/dashboard/overview")
-async def read_overview(grant: Reads, caches: Caches) -> dict[str, Any]:
-    return await ask(grant, lambda memory: overview_view.read_overview(memory, caches.scan, grant.scope))
+async def _read_overview(grant: Reads, caches: Caches) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: overview_view.read_overview(memory, caches.scan, grant.scope))
 
 
 @router.post("/debug/why")
-async def explain_answer(grant: Reads, form: why_view.WhyForm) -> dict[str, Any]:
+async def _explain_answer(grant: Reads, form: why_view.WhyForm) -> dict[str, Any]:
     explained = await grant.memory.admin.explain(form.query, scope=grant.scope, **form.arguments())
-    return await ask(grant, lambda memory: why_view.answer_as_json(memory, explained, form))
+    return await _ask(grant, lambda memory: why_view.answer_as_json(memory, explained, form))
 
 
 @router.post("/debug/why-not")
-async def explain_absence(grant: Reads, form: why_view.WhyNotForm) -> dict[str, Any]:
+async def _explain_absence(grant: Reads, form: why_view.WhyNotForm) -> dict[str, Any]:
     at = grant.single if form.at is None else Scope.exactly(form.at).path
     if not grant.scope.holds(at):  # before anything is looked up there: it may be a scope of others
         raise make_not_found()
@@ -116,7 +116,7 @@ async def explain_absence(grant: Reads, form: why_view.WhyNotForm) -> dict[str, 
         record = memories_view.require(memory, form.id, at)
         return why_view.whereabouts_as_json(explained.why_not(record), record, explained)
 
-    return await ask(grant, place)
+    return await _ask(grant, place)
 
 
 class SaveForm(BaseModel):
@@ -128,7 +128,7 @@ class SaveForm(BaseModel):
 
 
 @router.post("/debug/evaluation")
-async def save_evaluation(grant: Exports, form: SaveForm) -> dict[str, Any]:
+async def _save_evaluation(grant: Exports, form: SaveForm) -> dict[str, Any]:
     """Adds a question to the evaluation set beside the memory; where that is, is for keys that see all."""
 
     def save(memory: Memory) -> dict[str, Any]:
@@ -146,85 +146,85 @@ async def save_evaluation(grant: Exports, form: SaveForm) -> dict[str, Any]:
             told |= {"file": str(file), "command": f"eidet eval {file}"}
         return told
 
-    return await ask(grant, save)
+    return await _ask(grant, save)
 
 
 @router.post("/dashboard/records")
-async def list_records(grant: Reads, form: memories_view.TableForm) -> dict[str, Any]:
-    return await ask(grant, lambda memory: memories_view.list_page(memory, grant.scope, form))
+async def _list_records(grant: Reads, form: memories_view.TableForm) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: memories_view.list_page(memory, grant.scope, form))
 
 
 @router.get("/dashboard/record")
-async def read_record(grant: Reads, id: str, whole: bool = False) -> dict[str, Any]:
-    return await ask(grant, lambda memory: memories_view.describe(memory, id, grant.single, whole=whole))
+async def _read_record(grant: Reads, id: str, whole: bool = False) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: memories_view.describe(memory, id, grant.single, whole=whole))
 
 
 @router.get("/dashboard/record-at")
-async def read_record_at(grant: Reads, seq: int) -> dict[str, Any]:
+async def _read_record_at(grant: Reads, seq: int) -> dict[str, Any]:
     """A record by the number that the map knows it by."""
-    found = await ask(grant, lambda memory: memory.parts.store.read(grant.single, [seq]))
+    found = await _ask(grant, lambda memory: memory.parts.store.read(grant.single, [seq]))
     return {"records": records_as_json(found)}
 
 
 @router.post("/dashboard/act")
-async def act_on_record(grant: Writes, form: memories_view.ActForm) -> dict[str, Any]:
+async def _act_on_record(grant: Writes, form: memories_view.ActForm) -> dict[str, Any]:
     if form.act in memories_view.LEGAL_ACTS:
         check_rights(grant.caller, Right.ADMIN)
-    record = await ask(grant, lambda memory: memories_view.act_on(memory, grant.single, form))
+    record = await _ask(grant, lambda memory: memories_view.act_on(memory, grant.single, form))
     return record_as_json(grant.caller.view(record))
 
 
 @router.post("/dashboard/revise")
-async def revise_record(grant: Writes, form: memories_view.ReviseForm) -> dict[str, Any]:
+async def _revise_record(grant: Writes, form: memories_view.ReviseForm) -> dict[str, Any]:
     changes = memories_view.changes_of(form)
     record = await grant.memory.revise(form.id, scope=grant.single, version=form.version, **changes)
     return record_as_json(grant.caller.view(record))
 
 
 @router.post("/dashboard/forget/preview")
-async def preview_forget(grant: Previews, form: memories_view.ForgetForm) -> dict[str, Any]:
-    preview = await ask(grant, lambda memory: memory.trust.preview_forget(form.ids, scope=grant.single))
+async def _preview_forget(grant: Previews, form: memories_view.ForgetForm) -> dict[str, Any]:
+    preview = await _ask(grant, lambda memory: memory.trust.preview_forget(form.ids, scope=grant.single))
     return memories_view.preview_as_json(preview)
 
 
 @router.post("/dashboard/forget")
-async def forget_records(grant: Forgets, form: memories_view.ForgetForm) -> dict[str, Any]:
-    done = await ask(grant, lambda memory: memory.forget(form.ids, scope=grant.single, why=form.why))
+async def _forget_records(grant: Forgets, form: memories_view.ForgetForm) -> dict[str, Any]:
+    done = await _ask(grant, lambda memory: memory.forget(form.ids, scope=grant.single, why=form.why))
     return memories_view.receipt_as_json(done)
 
 
 @router.post("/timeline")
-async def read_timeline(grant: Reads, caches: Caches, form: timeline_view.TimelineForm) -> dict[str, Any]:
-    return await ask(
+async def _read_timeline(grant: Reads, caches: Caches, form: timeline_view.TimelineForm) -> dict[str, Any]:
+    return await _ask(
         grant, lambda memory: timeline_view.read_timeline(memory, caches.scan, grant.scope, form)
     )
 
 
 @router.get("/dashboard/facts")
-async def read_facts(
+async def _read_facts(
     grant: Reads, entity: str | None = None, hops: Annotated[int, Query(ge=1, le=2)] = 1
 ) -> dict[str, Any]:
-    return await ask(grant, lambda memory: facts_view.read_facts(memory, grant.scope, entity, hops))
+    return await _ask(grant, lambda memory: facts_view.read_facts(memory, grant.scope, entity, hops))
 
 
 @router.get("/dashboard/facts/why")
-async def explain_fact(grant: Reads, id: str) -> dict[str, Any]:
-    return await ask(grant, lambda memory: facts_view.explain_fact(memory, grant.scope, id))
+async def _explain_fact(grant: Reads, id: str) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: facts_view.explain_fact(memory, grant.scope, id))
 
 
 @router.get("/map")
-async def draw_map(grant: Reads, caches: Caches) -> dict[str, Any]:
-    return await ask(grant, lambda memory: caches.maps.draw(memory, grant.scope))
+async def _draw_map(grant: Reads, caches: Caches) -> dict[str, Any]:
+    return await _ask(grant, lambda memory: caches.maps.draw(memory, grant.scope))
 
 
 @router.get("/quality")
-async def read_quality(grant: Reads) -> dict[str, Any]:
+async def _read_quality(grant: Reads) -> dict[str, Any]:
     whole = grant.caller.sees_all
-    return await ask(grant, lambda memory: health_view.read_health(memory, grant.scope, whole=whole))
+    return await _ask(grant, lambda memory: health_view.read_health(memory, grant.scope, whole=whole))
 
 
 @router.post("/dashboard/upkeep")
-async def run_upkeep(grant: Administers, form: health_view.UpkeepForm) -> StreamingResponse:
+async def _run_upkeep(grant: Administers, form: health_view.UpkeepForm) -> StreamingResponse:
     """Tells how far it is, and in the end what it did or would do."""
     memory = grant.memory.core
     return stream_work(
@@ -233,19 +233,18 @@ async def run_upkeep(grant: Administers, form: health_view.UpkeepForm) -> Stream
 
 
 @router.post("/dashboard/audit/verify")
-async def verify_audit(grant: Administers) -> dict[str, Any]:
+async def _verify_audit(grant: Administers) -> dict[str, Any]:
     """The log is of all scopes, so only a key that sees all may read it."""
-    check_sees_all(grant)
-    return await ask(grant, health_view.verify_audit)
+    _check_sees_all(grant)
+    return await _ask(grant, health_view.verify_audit)
 
 
 @router.get("/dashboard/keys")
-async def list_keys(grant: Administers) -> dict[str, Any]:
-    """Who may use this server: names, scopes and rights, never a secret. A key of some scopes sees itself."""
-    callers = []
-    for caller in grant.serving.keys.list_callers():
-        if not grant.caller.sees_all and caller.name != grant.caller.name:
-            continue
-        rights = sorted(right.value for right in caller.rights)
-        callers.append({"name": caller.name, "scopes": list(caller.scopes), "rights": rights})
+async def _list_keys(grant: Administers) -> dict[str, Any]:
+    """Lists callers with their scopes and rights, never a secret. A key of some scopes sees itself."""
+    callers = [
+        {"name": one.name, "scopes": list(one.scopes), "rights": sorted(right.value for right in one.rights)}
+        for one in grant.serving.keys.list_callers()
+        if grant.caller.sees_all or one.name == grant.caller.name
+    ]
     return {"required": grant.serving.keys.required, "callers": callers}

@@ -16,7 +16,7 @@ SCOPES: Final = 64  # scopes whose columns are kept
 
 
 class Row(NamedTuple):
-    """What a timeline needs of a record."""
+    """The columns of a record that a timeline needs."""
 
     seq: int
     kind: str
@@ -50,8 +50,7 @@ class EntryScan:
                 if len(self._kept) > SCOPES:
                     self._kept.popitem(last=False)
                 rows = list(kept.rows.values())
-            for row in rows:
-                found.append((path, row))
+            found += [(path, row) for row in rows]
         return found
 
     def _follow(self, store: Store, path: str, kept: _Kept) -> None:
@@ -71,7 +70,7 @@ class EntryScan:
 
 
 def _changes_since(store: Store, path: str, kept: _Kept, head: Head) -> Changes:
-    """What is new since the last look; everything, where the store cannot tell that any more."""
+    """The changes since the last look, or all records if the store has pruned that history."""
     if kept.head is not None and kept.head.epoch == head.epoch:
         changes = store.changes(path, kept.head.seq, PAGE)
         if kept.head.seq >= changes.pruned:
@@ -91,8 +90,7 @@ def newest_entries(store: Store, scope: Scope, most: int) -> Iterator[tuple[str,
         since, head = 0, store.head()
         while True:
             changes = store.changes(path, since, PAGE)
-            for entry in changes.entries:
-                found.append((path, entry))
+            found += [(path, entry) for entry in changes.entries]
             since = changes.head.seq
             if since >= head.seq:
                 break

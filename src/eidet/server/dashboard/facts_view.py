@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict, fields
 from typing import Any, Final
 
 from ...core.scope import Scope
@@ -13,28 +14,16 @@ from .record_json import records_as_json
 ENTITIES: Final = 300  # names in the list
 NODES: Final = 60  # entities of a neighbourhood
 LONGEST: Final = 400  # characters of a name or a quotation
-_PLAIN: Final = (
-    "id",
-    "scope",
-    "subject_id",
-    "relation",
-    "object_id",
-    "negated",
-    "valid_from",
-    "valid_to",
-    "known_from",
-    "confidence",
-    "derived",
-    "superseded_by",
-)
+_APART: Final = frozenset(("subject", "object", "sources", "known_to", "nature", "trust", "seqs"))
+_PLAIN: Final = tuple(one.name for one in fields(Fact) if one.name not in _APART)
 
 
 def read_facts(memory: Memory, scope: Scope, name: str | None, hops: int) -> dict[str, Any]:
-    """Who and what there is; of one entity (the most often named, if none is said) all that is known."""
+    """Lists entities, and all that is known of one: the most often named unless a name is given."""
     facts = memory.facts
     entities = facts.entities(scope=scope)
     result: dict[str, Any] = {
-        "entities": [entity_as_json(entity) for entity in entities[:ENTITIES]],
+        "entities": [_entity_as_json(entity) for entity in entities[:ENTITIES]],
         "total": len(entities),
         "contradictions": _contradictions(memory, scope),
         "decisions": records_as_json(facts.decisions(scope=scope)[-20:], LONGEST),
@@ -44,28 +33,23 @@ def read_facts(memory: Memory, scope: Scope, name: str | None, hops: int) -> dic
     chosen = _choose(memory, scope, name, entities)
     if chosen is not None:
         result |= _neighbourhood(memory, scope, chosen, hops)
-        result["entity"] = entity_as_json(chosen)
-        result["timeline"] = facts_as_json(facts.timeline(chosen, scope=scope))
+        result["entity"] = _entity_as_json(chosen)
+        result["timeline"] = _facts_as_json(facts.timeline(chosen, scope=scope))
         result["profile"] = facts.profile(chosen, scope=scope)[:4000]
     return result
 
 
 def _choose(memory: Memory, scope: Scope, name: str | None, entities: list[Entity]) -> Entity | None:
+    """The entity with an id, or else the first that a name may mean, or else the most often named."""
     if name:
-        for entity in entities:
-            if entity.id == name:
-                return entity
-        found = memory.facts.entities(name, scope=scope)
-        if found:
-            return found[0]
-    if entities:
-        return entities[0]
-    return None
+        same = [entity for entity in entities if entity.id == name]
+        entities = same or memory.facts.entities(name, scope=scope) or entities
+    return entities[0] if entities else None
 
 
 def _neighbourhood(memory: Memory, scope: Scope, centre: Entity, hops: int) -> dict[str, Any]:
     """Entities up to so many facts away, nearest first, and the facts between them."""
-    nodes = {centre.id: entity_as_json(centre) | {"hop": 0}}
+    nodes = {centre.id: _entity_as_json(centre) | {"hop": 0}}
     edges: dict[str, dict[str, Any]] = {}
     ring = [centre]
     for hop in range(1, hops + 1):
@@ -73,78 +57,57 @@ def _neighbourhood(memory: Memory, scope: Scope, centre: Entity, hops: int) -> d
         for entity in ring:
             for neighbour in memory.facts.neighbours(entity, scope=scope):
                 if neighbour.entity.id not in nodes and len(nodes) < NODES:
-                    nodes[neighbour.entity.id] = entity_as_json(neighbour.entity) | {"hop": hop}
+                    nodes[neighbour.entity.id] = _entity_as_json(neighbour.entity) | {"hop": hop}
                     beyond.append(neighbour.entity)
                 if neighbour.entity.id in nodes:
-                    edges[neighbour.fact.id] = fact_as_json(neighbour.fact)
+                    edges[neighbour.fact.id] = _fact_as_json(neighbour.fact)
         ring = beyond
     return {"nodes": list(nodes.values()), "edges": list(edges.values())}
 
 
 def _contradictions(memory: Memory, scope: Scope) -> list[dict[str, Any]]:
-    rows = []
-    for one in memory.facts.contradictions(scope=scope):
-        rows.append(
-            {
-                "subject": one.subject,
-                "relation": one.relation,
-                "facts": facts_as_json(one.facts),
-                "quotations": [_quotations(side) for side in one.quotations],
-            }
-        )
-    return rows
+    return [
+        {
+            "subject": one.subject,
+            "relation": one.relation,
+            "facts": _facts_as_json(one.facts),
+            "quotations": [_quotations(side) for side in one.quotations],
+        }
+        for one in memory.facts.contradictions(scope=scope)
+    ]
 
 
 def explain_fact(memory: Memory, scope: Scope, id: str) -> dict[str, Any]:
     """The sentences behind a fact, what ended it, and the rule that inferred it."""
     found = memory.facts.why(id, scope=scope)
     return {
-        "fact": fact_as_json(found.fact),
+        "fact": _fact_as_json(found.fact),
         "rule": found.rule,
         "quotations": _quotations(found.quotations),
         "ended_by": _quotations(found.ended_by),
-        "premises": facts_as_json(found.premises),
+        "premises": _facts_as_json(found.premises),
     }
 
 
 def _quotations(quotations: Iterable[Quotation]) -> list[dict[str, Any]]:
-    rows = []
-    for one in quotations:
-        rows.append(
-            {
-                "id": one.id,
-                "text": one.text[:LONGEST],
-                "occurred": one.occurred,
-                "who": one.who,
-                "trust": one.trust,
-                "source": one.source,
-            }
-        )
-    return rows
+    return [asdict(one) | {"text": one.text[:LONGEST]} for one in quotations]
 
 
-def entity_as_json(entity: Entity) -> dict[str, Any]:
-    aliases = []
-    for alias in entity.aliases[:20]:
-        aliases.append(alias[:LONGEST])
+def _entity_as_json(entity: Entity) -> dict[str, Any]:
     return {
         "id": entity.id,
         "name": entity.name[:LONGEST],
         "kind": entity.kind,
-        "aliases": aliases,
+        "aliases": [alias[:LONGEST] for alias in entity.aliases[:20]],
         "facts": entity.facts,
     }
 
 
-def fact_as_json(fact: Fact) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for name in _PLAIN:
-        result[name] = getattr(fact, name)
-    for name in ("text", "subject", "object"):
-        result[name] = getattr(fact, name)[:LONGEST]
-    result["sources"] = list(fact.sources[:20])
-    return result
+def _fact_as_json(fact: Fact) -> dict[str, Any]:
+    told = {name: getattr(fact, name) for name in _PLAIN}
+    texts = {name: getattr(fact, name)[:LONGEST] for name in ("text", "subject", "object")}
+    return told | texts | {"sources": list(fact.sources[:20])}
 
 
-def facts_as_json(facts: Iterable[Fact]) -> list[dict[str, Any]]:
-    return [fact_as_json(fact) for fact in facts]
+def _facts_as_json(facts: Iterable[Fact]) -> list[dict[str, Any]]:
+    return [_fact_as_json(fact) for fact in facts]

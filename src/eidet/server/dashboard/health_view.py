@@ -12,10 +12,10 @@ from ...core.scope import Scope
 from ...memory import Memory
 from ...quality.metrics import MEANINGS
 from ...store.traits import is_sealed
-from ...upkeep import WORKS, Maintained
-from ..progress_stream import Report
+from ...upkeep import WORKS
 from ..rest.admin_routes import OF_THE_SERVER
 from .record_json import records_as_json
+from .transfer_routes import Report
 
 CHANGES: Final = 200  # changes of an upkeep run that are told
 
@@ -28,10 +28,9 @@ class UpkeepForm(BaseModel):
 
 
 def read_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, Any]:
-    """How a scope does. Unless `whole`, nothing is told that concerns the server and all its scopes."""
-    policies = []
-    for standing in memory.upkeep.retention(scope):
-        policies.append(asdict(standing) | {"policy": str(standing.policy)})
+    """Describes the health of a scope; with `whole`, also that of the server and all its scopes."""
+    standings = memory.upkeep.retention(scope)
+    policies = [asdict(standing) | {"policy": str(standing.policy)} for standing in standings]
     stats, health = memory.admin.stats(scope), memory.admin.health()
     place: str | None = memory.parts.place
     if not whole:
@@ -55,18 +54,11 @@ def read_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, Any]:
 
 def run_upkeep(memory: Memory, scope: Scope, form: UpkeepForm, report: Report) -> dict[str, Any]:
     done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None, progress=report)
-    return upkeep_as_json(done)
-
-
-def upkeep_as_json(done: Maintained) -> dict[str, Any]:
-    changes = []
-    for noted in done.changes[:CHANGES]:
-        changes.append(noted._asdict())
     return {
         "dry_run": done.dry_run,
         "examined": done.examined,
         "counts": dict(done.counts),
-        "changes": changes,
+        "changes": [noted._asdict() for noted in done.changes[:CHANGES]],
         "more": max(0, len(done.changes) - CHANGES),
         "failed": list(done.failed),
         "archived": done.archived,

@@ -27,41 +27,39 @@ class MapCache:
             known = self._maps.get(scope)
             if known is not None and known[0] == head:
                 return known[1]
-            made = draw_map(memory, scope)
+            made = _draw_map(memory, scope)
             if len(self._maps) >= 4:
                 self._maps.clear()
             self._maps[scope] = (head, made)
             return made
 
 
-def draw_map(memory: Memory, scope: Scope) -> dict[str, Any]:
+def _draw_map(memory: Memory, scope: Scope) -> dict[str, Any]:
     """Points as columns, newest first; kinds, sessions and scopes as numbers of their names."""
     rows = list(newest_entries(memory.parts.store, scope, MOST))
-    vectors, levels = [], []
-    for _, entry in rows:
-        vectors.append(entry.vector)
-        levels.append(entry.level)
-    x, y = project_vectors(vectors, levels, memory.parts.embedder.width)
-    kinds, sessions, scopes = _Names(), _Names(), _Names()
-    columns: dict[str, Any] = {"x": x, "y": y, "seq": [], "at": [], "kind": [], "session": [], "scope": []}
-    for path, entry in rows:
-        columns["seq"].append(entry.seq)
-        columns["at"].append(int(entry.occurred))
-        columns["kind"].append(kinds.number(entry.kind))
-        columns["session"].append(sessions.number(entry.session or ""))
-        columns["scope"].append(scopes.number(path))
-    return columns | {"kinds": kinds.names, "sessions": sessions.names, "scopes": scopes.names, "most": MOST}
+    entries = [entry for _, entry in rows]
+    x, y = project_vectors(
+        [entry.vector for entry in entries], [entry.level for entry in entries], memory.parts.embedder.width
+    )
+    kind, kinds = _number([str(entry.kind) for entry in entries])
+    session, sessions = _number([entry.session or "" for entry in entries])
+    place, scopes = _number([path for path, _ in rows])
+    return {
+        "x": x,
+        "y": y,
+        "seq": [entry.seq for entry in entries],
+        "at": [int(entry.occurred) for entry in entries],
+        "kind": kind,
+        "session": session,
+        "scope": place,
+        "kinds": kinds,
+        "sessions": sessions,
+        "scopes": scopes,
+        "most": MOST,
+    }
 
 
-class _Names:
-    """Numbers names in the order they come."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def number(self, name: str) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
-
-    @property
-    def names(self) -> list[str]:
-        return list(self._numbers)
+def _number(names: list[str]) -> tuple[list[int], list[str]]:
+    """The number of each name, in the order in which names come first, and the names by number."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return [numbers[name] for name in names], list(numbers)

@@ -41,22 +41,20 @@ class TableForm(FilterForm):
     offset: int = Field(default=0, ge=0)
 
     def filter(self) -> Where | None:
-        """What the filter options of verbs do not have."""
-        parts = []
-        given = where_of(self.where)
-        if given is not None:
-            parts.append(given)
-        if self.source:
-            parts.append(Where(source=self.source))
-        parts.append(Where(importance_min=self.importance_min, importance_max=self.importance_max))
+        """A filter for the fields that verbs have no option for; None if none is filled in."""
+        conditions = []
         if self.uses_min is not None:
-            parts.append(Where(conditions=[Condition("record.uses", ">=", self.uses_min)]))
+            conditions.append(Condition("record.uses", ">=", self.uses_min))
         if self.marked:
-            parts.append(_mark_filter(self.marked))
-        chosen = Where(every=parts)
-        if chosen.narrows:
-            return chosen
-        return None
+            conditions.append(_find_mark(self.marked))
+        chosen = Where(
+            every=[given for given in [where_of(self.where)] if given is not None],
+            source=self.source or None,
+            importance_min=self.importance_min,
+            importance_max=self.importance_max,
+            conditions=conditions,
+        )
+        return chosen if chosen.narrows else None
 
 
 _MARKS: Final = {
@@ -68,10 +66,10 @@ _MARKS: Final = {
 }
 
 
-def _mark_filter(mark: str) -> Where:
+def _find_mark(mark: str) -> Condition:
     if mark not in _MARKS:
         raise BadInput(f"there is no mark {mark!r}; there are {', '.join(_MARKS)}")
-    return Where(conditions=[_MARKS[mark]])
+    return _MARKS[mark]
 
 
 class RecordForm(BaseModel):
@@ -114,9 +112,8 @@ def list_page(memory: Memory, scope: Scope, form: TableForm) -> dict[str, Any]:
         explained = memory.admin.explain(
             form.query, scope=scope, limit=most, where=where, budget=1, **options
         )
-        rows = []
-        for hit in list(explained.hits)[form.offset :]:
-            rows.append(record_as_json(hit.record) | {"score": hit.score, "why": hit.why()})
+        shown = list(explained.hits)[form.offset :]
+        rows = [record_as_json(hit.record) | {"score": hit.score, "why": hit.why()} for hit in shown]
         return {"records": rows, "total": len(explained.hits), "ranked": True}
     found = memory.find(where, scope=scope, limit=form.limit, order=form.order, offset=form.offset, **options)
     total = memory.count(where, scope=scope, **options)
@@ -134,31 +131,21 @@ def describe(memory: Memory, id: str, scope: str, *, whole: bool) -> dict[str, A
     """A record with its history, its strength over time, and what it is linked with."""
     record = require(memory, id, scope)
     chars = len(record.text) if whole else PAGE_CHARS
-    events = []
-    for event in memory.history(id, scope=scope):
-        events.append(event_as_json(event))
     return record_as_json(record, chars) | {
         "digest": record.digest,
         "data": record.data,
         "meta": dict(record.meta),
         "state": record.state.to_json(),
         "derived_from": list(record.derived_from),
-        "history": events,
+        "history": [event_as_json(event) for event in memory.history(id, scope=scope)],
         "strength": _strength(memory, record),
         "links": _links(memory, record),
-        "whole": _text_before(record),
+        "whole": None if record.original is None else record.whole.text[:PAGE_CHARS],
     }
 
 
-def _text_before(record: Record) -> str | None:
-    """What it said before its tier showed less of it."""
-    if record.original is None:
-        return None
-    return record.whole.text[:PAGE_CHARS]
-
-
 def _strength(memory: Memory, record: Record) -> dict[str, Any]:
-    """How strong it is now, and how that goes on if nobody uses it."""
+    """Computes its strength now, and the curve it follows if nobody uses it."""
     now, settings = memory.parts.clock(), memory.parts.settings.upkeep
     curve = curve_of(settings)
     last = max(record.created, record.last_used or 0.0)
@@ -175,10 +162,8 @@ def _strength(memory: Memory, record: Record) -> dict[str, Any]:
 def _links(memory: Memory, record: Record) -> dict[str, list[dict[str, Any]]]:
     store, at = memory.parts.store, record.scope
     sources = store.read(at, list(record.derived_from[:LINKS]))
-    made = []
-    for other in verbs.find_derived(store, Scope.exactly(at)):
-        if record.id in other.derived_from:
-            made.append(other)
+    derived = verbs.find_derived(store, Scope.exactly(at))
+    made = [other for other in derived if record.id in other.derived_from]
     named = [] if record.state.echo_of is None else [record.state.echo_of]
     return {
         "made_of": records_as_json(sources, 160),
@@ -189,7 +174,7 @@ def _links(memory: Memory, record: Record) -> dict[str, list[dict[str, Any]]]:
 
 
 def _neighbours(memory: Memory, record: Record) -> list[Record | None]:
-    """What stands before and after it in its session, in order."""
+    """Finds the records before and after it in its session, in order."""
     if record.session is None:
         return []
     near = memory.parts.index.around(record.scope, [record.seq], 2, None, now=memory.parts.clock())
@@ -217,20 +202,13 @@ def act_on(memory: Memory, scope: str, form: ActForm) -> Record:
 
 def changes_of(form: ReviseForm) -> dict[str, Any]:
     """The fields that were given."""
-    given = form.model_dump(exclude_unset=True)
-    for name in ("id", "version"):
-        given.pop(name, None)
-    return given
+    return form.model_dump(exclude_unset=True, exclude={"id", "version"})
 
 
 def preview_as_json(preview: Preview) -> dict[str, Any]:
-    return {
-        "count": preview.count,
-        "asked": records_as_json(preview.asked[:LINKS], 160),
-        "copies": records_as_json(preview.copies[:LINKS], 160),
-        "dropped": records_as_json(preview.dropped[:LINKS], 160),
-        "anew": records_as_json(preview.anew[:LINKS], 160),
-    }
+    groups = ("asked", "copies", "dropped", "anew")
+    told = {name: records_as_json(getattr(preview, name)[:LINKS], 160) for name in groups}
+    return {"count": preview.count, **told}
 
 
 def receipt_as_json(forgotten: Forgotten) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def read_overview(memory: Memory, scan: EntryScan, scope: Scope) -> dict[str, An
 
 
 def _list_days(memory: Memory, scan: EntryScan, scope: Scope) -> list[dict[str, int]]:
-    """For each of the last days how much was stored, how often somebody asked, and in vain."""
+    """Counts for each of the last days: records stored, recalls, and recalls that found nothing."""
     today = int(memory.parts.clock() // DAY)
     stored = Counter(int(row.created // DAY) for _, row in scan.rows(memory.parts.store, scope))
     asked = count_recalls(memory, scope)
@@ -48,7 +48,7 @@ def _list_days(memory: Memory, scan: EntryScan, scope: Scope) -> list[dict[str, 
 
 
 def _count_waiting(memory: Memory, scope: Scope) -> dict[str, int]:
-    """What waits for somebody: to be looked at, to be decided, to be deleted."""
+    """Counts what waits for a person: reviews, contradictions, and records due for deletion."""
     return {
         "review": len(memory.trust.review(scope=scope, limit=REVIEWED)),
         "contradictions": len(memory.facts.contradictions(scope=scope)),
@@ -57,7 +57,7 @@ def _count_waiting(memory: Memory, scope: Scope) -> dict[str, int]:
 
 
 def _find_faults(memory: Memory, stats: dict[str, Any]) -> Iterator[str]:
-    """What is not as it should be, in words."""
+    """Says in words what is wrong with the memory."""
     state = memory.admin.health()["state"]
     if state != "up":
         yield f"What the memory stands on is {state}."

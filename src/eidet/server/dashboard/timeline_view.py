@@ -50,10 +50,7 @@ def _read_stretch(
     last = end if form.last is None else form.last
     if not first < last:
         raise BadInput("a timeline needs a beginning before its end")
-    within = []
-    for placed in rows:
-        if first <= getattr(placed[1], form.by) <= last:
-            within.append(placed)
+    within = [placed for placed in rows if first <= getattr(placed[1], form.by) <= last]
     return {
         "first": first,
         "last": last,
@@ -95,10 +92,7 @@ def _find_sessions(rows: Iterable[Placed], by: str, first: float, last: float) -
         one = found.setdefault((scope, row.session), fresh)
         one["first"], one["last"] = min(one["first"], at), max(one["last"], at)
         one["count"] += 1
-    within = []
-    for one in found.values():
-        if one["last"] >= first and one["first"] <= last:
-            within.append(one)
+    within = [one for one in found.values() if one["last"] >= first and one["first"] <= last]
     within.sort(key=lambda one: -int(one["count"]))
     return sorted(within[:LANES], key=lambda one: float(one["first"]))
 
@@ -133,7 +127,7 @@ def _count_days(times: Iterable[float]) -> dict[int, int]:
 
 
 def count_recalls(memory: Memory, scope: Scope) -> dict[int, dict[str, int]]:
-    """By day: recalls by a query, and how many of them found nothing."""
+    """Counts recalls by day, and how many of them found nothing."""
     found: dict[int, dict[str, int]] = {}
     for tally in memory.parts.usage.tallies(scope, 0):
         if tally.what == "recall":

@@ -41,13 +41,9 @@ class FilterForm(BaseModel):
     where: dict[str, Any] | None = None
 
     def options(self) -> dict[str, Any]:
-        """What was filled in, by the names that verbs take."""
-        options: dict[str, Any] = {}
-        for name in ("kinds", "tiers", "trust", "who", "agent", "session", "since", "until"):
-            value = getattr(self, name)
-            if value not in (None, "", []):
-                options[name] = value
-        return options
+        """The fields that were filled in, as options of verbs."""
+        names = FilterForm.model_fields.keys() - {"where"}
+        return {name: value for name in names if (value := getattr(self, name)) not in (None, "", [])}
 
 
 class WhyForm(FilterForm):
@@ -65,7 +61,7 @@ class WhyForm(FilterForm):
     budget: int = Field(default=600, ge=1, le=100_000)
 
     def arguments(self) -> dict[str, Any]:
-        """What `memory.admin.explain` is asked with, beside the question."""
+        """The arguments for `memory.admin.explain`, without the question."""
         arguments = self.options() | {
             "limit": self.limit,
             "where": self.where,
@@ -102,15 +98,12 @@ def answer_as_json(memory: Memory, explained: Explained, form: WhyForm) -> dict[
     trace = explained.hits.trace
     assert trace is not None
     chosen = form.choose_recipe()
-    hits = []
-    for hit in explained.hits:
-        hits.append(hit_as_json(hit))
     return _trace_as_json(trace) | {
-        "hits": hits,
+        "hits": [hit_as_json(hit) for hit in explained.hits],
         "understood": _meaning(explained),
         "arms": _arms(memory, explained),
         "removed": _list_removed(explained),
-        "context": context_as_json(explained.context),
+        "context": _context_as_json(explained.context),
         "recipe": {name: getattr(chosen, name) for name in WEIGHTS},
         "recipes": list(RECIPES),
     }
@@ -141,11 +134,7 @@ def _meaning(explained: Explained) -> dict[str, Any]:
 
 
 def _form(asked: Understood) -> list[str]:
-    names = []
-    for flag, name in _FORMS.items():
-        if asked.expects & flag:
-            names.append(name)
-    return names
+    return [name for flag, name in _FORMS.items() if asked.expects & flag]
 
 
 def _dates(asked: Understood) -> list[dict[str, str]]:
@@ -160,41 +149,38 @@ def _arms(memory: Memory, explained: Explained) -> dict[str, list[dict[str, Any]
     """The best candidates of each arm, with what they say."""
     trace = explained.hits.trace
     assert trace is not None
-    wanted: list[str] = []
-    for best in trace.arms.values():
-        wanted += [id for id, _ in best[:ARM_ROWS]]
+    wanted = [id for best in trace.arms.values() for id, _ in best[:ARM_ROWS]]
     known = _read_by_id(memory, explained, wanted)
-    arms: dict[str, list[dict[str, Any]]] = {}
-    for name, best in trace.arms.items():
-        arms[name] = []
-        for id, score in best[:ARM_ROWS]:
-            if id in known:
-                arms[name].append({"score": score, "record": record_as_json(known[id], 160)})
-    return arms
+    return {
+        name: [
+            {"score": score, "record": record_as_json(known[id], 160)}
+            for id, score in best[:ARM_ROWS]
+            if id in known
+        ]
+        for name, best in trace.arms.items()
+    }
 
 
 def _read_by_id(memory: Memory, explained: Explained, ids: list[str]) -> dict[str, Record]:
     if not ids:
         return {}
     where = Where(ids=tuple(dict.fromkeys(ids)), scope=explained.query.scope)
-    found = {}
-    for record in memory.parts.store.find(where):
-        found[record.id] = record
-    return found
+    return {record.id: record for record in memory.parts.store.find(where)}
 
 
 def _list_removed(explained: Explained) -> list[dict[str, Any]]:
-    rows = []
     where = explained.query.where
-    for hit in list(explained.removed)[:REMOVED_ROWS]:
-        reasons = []
-        if where is not None:
-            reasons = list(failing_parts(where, hit.record))
-        rows.append({"score": hit.score, "record": record_as_json(hit.record, 160), "because": reasons})
-    return rows
+    return [
+        {
+            "score": hit.score,
+            "record": record_as_json(hit.record, 160),
+            "because": [] if where is None else list(failing_parts(where, hit.record)),
+        }
+        for hit in list(explained.removed)[:REMOVED_ROWS]
+    ]
 
 
-def context_as_json(context: Context) -> dict[str, Any]:
+def _context_as_json(context: Context) -> dict[str, Any]:
     """A context line by line, each with its tokens and, where it tells a record, with that."""
     counter, records, at = counter_of(None), list(context.records), 0
     lines = []
@@ -214,7 +200,6 @@ def context_as_json(context: Context) -> dict[str, Any]:
 
 
 def whereabouts_as_json(place: Whereabouts, record: Record, explained: Explained) -> dict[str, Any]:
-    in_context = False
-    for packed in explained.context.records:
-        in_context = in_context or (packed.scope, packed.id) == (record.scope, record.id)
+    told = {(packed.scope, packed.id) for packed in explained.context.records}
+    in_context = (record.scope, record.id) in told
     return asdict(place) | {"record": record_as_json(record), "in_context": in_context}

@@ -22,7 +22,7 @@ SOURCE: Final = (
 )
 
 
-class CallerToken(AccessToken):
+class _CallerToken(AccessToken):
     """A key that was checked. It holds no secret: `token` is empty."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
@@ -40,7 +40,7 @@ class KeyVerifier:
         caller = self._keys.find(token)
         if caller is None or caller.name is None:
             return None
-        return CallerToken(token="", client_id=caller.name, scopes=sorted(caller.rights), caller=caller)
+        return _CallerToken(token="", client_id=caller.name, scopes=sorted(caller.rights), caller=caller)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class AgentAccess:
 
     @property
     def caller(self) -> Caller:
-        """Whoever asks at this moment."""
+        """The caller of the current request."""
         token = get_access_token()
-        if isinstance(token, CallerToken):
+        if isinstance(token, _CallerToken):
             return token.caller
         if self.local is None:
             raise ToolError("this memory needs a key, and the request has none that is valid")

@@ -40,8 +40,8 @@ class FactTools:
         `as_of` asks for another time, `known_at` for what the memory knew then, `ever` for everything that
         held. The memory reads facts out of what it is told; use recall for what was said in other words.
         """
-        check_asked(about, subject, relation, object)
-        times = FactsAskedAt(as_of, known_at, ever)
+        _check_asked(about, subject, relation, object)
+        times = _FactsAskedAt(as_of, known_at, ever)
         times.check()
         with self._access.enter(scope) as place:
             if about is not None:
@@ -53,9 +53,9 @@ class FactTools:
         return answer("\n".join(lines) or "no such fact is known", values)
 
     async def _list_about(
-        self, about: str, relation: str | None, times: FactsAskedAt, place: str
+        self, about: str, relation: str | None, times: _FactsAskedAt, place: str
     ) -> list[Fact]:
-        wanted, known_at = name_relation(relation), times.known_at
+        wanted, known_at = _name_relation(relation), times.known_at
         if times.ever:
             return await self._memory.facts.timeline(about, relation=wanted, scope=place, known_at=known_at)
         facts = await self._memory.facts.about(about, scope=place, as_of=times.as_of, known_at=known_at)
@@ -68,13 +68,13 @@ class FactTools:
         subject: str | None,
         relation: str | None,
         object: str | None,
-        times: FactsAskedAt,
+        times: _FactsAskedAt,
         limit: int,
         place: str,
     ) -> list[Fact]:
         matches = await self._memory.facts.match(
             subject=subject,
-            relation=name_relation(relation),
+            relation=_name_relation(relation),
             object=object,
             scope=place,
             as_of=times.as_of,
@@ -90,7 +90,7 @@ class FactTools:
 
 
 @dataclass(frozen=True, slots=True)
-class FactsAskedAt:
+class _FactsAskedAt:
     """Which time a question about facts means; the present, unless it says otherwise."""
 
     as_of: str | None
@@ -102,7 +102,7 @@ class FactsAskedAt:
             raise BadInput("facts takes as_of or ever, not both")
 
 
-def check_asked(about: str | None, subject: str | None, relation: str | None, object: str | None) -> None:
+def _check_asked(about: str | None, subject: str | None, relation: str | None, object: str | None) -> None:
     """A call must name something, and every part of it must count."""
     if about is None and subject is None and relation is None and object is None:
         raise BadInput("facts needs about, or one of subject, relation and object")
@@ -110,8 +110,6 @@ def check_asked(about: str | None, subject: str | None, relation: str | None, ob
         raise BadInput("facts takes about, or subject and object, not both")
 
 
-def name_relation(relation: str | None) -> str | None:
+def _name_relation(relation: str | None) -> str | None:
     """`lives in` is `lives_in`."""
-    if relation is None:
-        return None
-    return "_".join(relation.casefold().split())
+    return None if relation is None else "_".join(relation.casefold().split())

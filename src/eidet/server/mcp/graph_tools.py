@@ -15,14 +15,7 @@ from pydantic import BaseModel, Field
 from ...aio import AsyncMemory
 from ..access import Right
 from .agent_access import AgentAccess
-from .knowledge_graph import (
-    EntityGraph,
-    GraphEntity,
-    GraphRelation,
-    KnowledgeGraph,
-    matches,
-    narrow_graph,
-)
+from .knowledge_graph import EntityGraph, GraphEntity, GraphRelation, KnowledgeGraph
 from .tool_answers import answer
 
 GRAPH_URI: Final = "memory://knowledge-graph"
@@ -80,7 +73,7 @@ class GraphTools:
         with self._access.enter() as place:
             new = await self._graph(place).create_entities(entities)
         shown = self._tell_new(new, entities)
-        return answer_json(shown, EntitiesAnswer(entities=shown))
+        return _answer_json(shown, EntitiesAnswer(entities=shown))
 
     async def create_relations(
         self, relations: list[GraphRelation]
@@ -90,7 +83,7 @@ class GraphTools:
         with self._access.enter() as place:
             new = await self._graph(place).create_relations(relations)
         shown = self._tell_new(new, relations)
-        return answer_json(shown, RelationsAnswer(relations=shown))
+        return _answer_json(shown, RelationsAnswer(relations=shown))
 
     async def add_observations(
         self, observations: list[NewObservations]
@@ -104,13 +97,13 @@ class GraphTools:
                 new = await graph.add_observations(one.entityName, one.contents)
                 added = self._tell_new(new, one.contents)
                 results.append(AddedObservations(entityName=one.entityName, addedObservations=added))
-        return answer_json(results, ObservationsAnswer(results=results))
+        return _answer_json(results, ObservationsAnswer(results=results))
 
     async def delete_entities(self, entityNames: EntityNames) -> Annotated[CallToolResult, DeletedAnswer]:
         """Delete multiple entities and their associated relations from the knowledge graph"""
         with self._access.enter() as place:
             await self._graph(place).delete_entities(entityNames)
-        return answer_deleted("Entities deleted successfully")
+        return _answer_deleted("Entities deleted successfully")
 
     async def delete_observations(
         self, deletions: list[OldObservations]
@@ -119,7 +112,7 @@ class GraphTools:
         with self._access.enter() as place:
             for one in deletions:
                 await self._graph(place).delete_observations(one.entityName, one.observations)
-        return answer_deleted("Observations deleted successfully")
+        return _answer_deleted("Observations deleted successfully")
 
     async def delete_relations(
         self, relations: list[GraphRelation]
@@ -127,28 +120,26 @@ class GraphTools:
         """Delete multiple relations from the knowledge graph"""
         with self._access.enter() as place:
             await self._graph(place).delete_relations(relations)
-        return answer_deleted("Relations deleted successfully")
+        return _answer_deleted("Relations deleted successfully")
 
     async def read_graph(self) -> Annotated[CallToolResult, EntityGraph]:
         """Read the entire knowledge graph"""
         graph = await self._read()
-        return answer_json(graph, graph)
+        return _answer_json(graph, graph)
 
     async def search_nodes(self, query: SearchText) -> Annotated[CallToolResult, EntityGraph]:
         """Search for nodes in the knowledge graph based on a query"""
-        graph = await self._read()
-        found = narrow_graph(graph, [entity for entity in graph.entities if matches(entity, query)])
-        return answer_json(found, found)
+        found = (await self._read()).narrow(lambda entity: _matches(entity, query))
+        return _answer_json(found, found)
 
     async def open_nodes(self, names: NodeNames) -> Annotated[CallToolResult, EntityGraph]:
         """Open specific nodes in the knowledge graph by their names"""
-        graph, wanted = await self._read(), set(names)
-        found = narrow_graph(graph, [entity for entity in graph.entities if entity.name in wanted])
-        return answer_json(found, found)
+        found = (await self._read()).narrow(lambda entity: entity.name in names)
+        return _answer_json(found, found)
 
     async def read_resource(self) -> str:
         """The full knowledge graph with all entities and relations"""
-        return to_json(await self._read())
+        return _to_json(await self._read())
 
     async def _read(self) -> EntityGraph:
         with self._access.enter() as place:
@@ -162,16 +153,22 @@ class GraphTools:
         return KnowledgeGraph(self._memory, scope)
 
 
-def answer_json(shown: Any, values: BaseModel) -> CallToolResult:
+def _matches(entity: GraphEntity, query: str) -> bool:
+    """Whether its name, type or an observation has the text, in whatever case."""
+    wanted = query.lower()
+    return any(wanted in text.lower() for text in (entity.name, entity.entityType, *entity.observations))
+
+
+def _answer_json(shown: Any, values: BaseModel) -> CallToolResult:
     """As the reference server answers: indented JSON for a model, and the same as values."""
-    return answer(to_json(shown), values)
+    return answer(_to_json(shown), values)
 
 
-def answer_deleted(message: str) -> CallToolResult:
+def _answer_deleted(message: str) -> CallToolResult:
     return answer(message, DeletedAnswer(success=True, message=message))
 
 
-def to_json(shown: Any) -> str:
+def _to_json(shown: Any) -> str:
     if isinstance(shown, BaseModel):
         plain: Any = shown.model_dump(mode="json", by_alias=True)
     else:

@@ -1,32 +1,35 @@
-"""A knowledge graph of entities, observations and relations, kept as records of a scope.
+"""The knowledge graph of a scope as the reference server shows it: a view of the facts that were told.
 
-An entity is a triple ("Ann is a person"), a relation another one ("Ann works at Acme"), an observation a
-fact with the name of its entity in front. So `recall` finds them like everything else. Each has a key of its
-own, so that two agents who store the same thing store it once. They are pinned: upkeep leaves them alone.
+An entity's type, its observations and its relations are facts (see `eidet.graph.mcp_memory`), so that
+`recall` and `facts` find them like everything else. They are pinned: upkeep leaves them alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...aio import AsyncMemory
-from ...core.draft import Draft
 from ...core.errors import NotFound
 from ...core.record import Kind, Record, key_id
 from ...core.where import Where
+from ...graph.mcp_memory import OBSERVATION, TYPE, McpFact, make_drafts, read_mcp_fact
 
-IS_A: Final = "is_a"
-MOST_NODES: Final = 1_000_000
-ENTITY, OBSERVATION, RELATION = "entity", "observation", "relation"
+_MOST: Final = 1_000_000  # facts
 
 
 class GraphEntity(BaseModel):
     name: str = Field(description="The name of the entity")
     entityType: str = Field(description="The type of the entity")
     observations: list[str] = Field(description="An array of observation contents associated with the entity")
+
+    @property
+    def facts(self) -> list[McpFact]:
+        observed = [McpFact(self.name, OBSERVATION, text) for text in dict.fromkeys(self.observations)]
+        return [McpFact(self.name, TYPE, self.entityType), *observed]
 
 
 class GraphRelation(BaseModel):
@@ -36,102 +39,44 @@ class GraphRelation(BaseModel):
     end: str = Field(alias="to", description="The name of the entity where the relation ends")
     relationType: str = Field(description="The type of the relation")
 
+    @property
+    def fact(self) -> McpFact:
+        return McpFact(self.start, self.relationType, self.end)
+
 
 class EntityGraph(BaseModel):
     entities: list[GraphEntity]
     relations: list[GraphRelation]
 
+    def narrow(self, chooses: Callable[[GraphEntity], bool]) -> EntityGraph:
+        """Some entities, and every relation that begins or ends at one of them."""
+        entities = [entity for entity in self.entities if chooses(entity)]
+        names = {entity.name for entity in entities}
+        relations = [one for one in self.relations if one.start in names or one.end in names]
+        return EntityGraph(entities=entities, relations=relations)
 
-def entity_draft(entity: GraphEntity) -> Draft:
-    data = {
-        "subject": {"name": entity.name, "kind": entity.entityType},
-        "relation": IS_A,
-        "object": entity.entityType,
-    }
-    return Draft(
-        text=f"{entity.name} is a {entity.entityType}",
-        data=data,
-        kind=Kind.TRIPLE,
-        key=key_of(ENTITY, entity.name),
-        meta={"graph": ENTITY, "entity": entity.name},
-        pinned=True,
+
+def _build_graph(facts: Iterable[McpFact]) -> EntityGraph:
+    """The graph that facts make, in the order in which they were stored."""
+    rows = list(dict.fromkeys(facts))
+    types = {fact.subject: fact.object for fact in rows if fact.relation == TYPE}
+    observed: dict[str, list[str]] = {name: [] for name in types}
+    for fact in rows:
+        if fact.relation == OBSERVATION and fact.subject in observed:
+            observed[fact.subject].append(fact.object)
+    return EntityGraph(
+        entities=[
+            GraphEntity(name=name, entityType=type, observations=observed[name])
+            for name, type in types.items()
+        ],
+        relations=[
+            GraphRelation.model_validate(
+                {"from": fact.subject, "to": fact.object, "relationType": fact.relation}
+            )
+            for fact in rows
+            if fact.relation not in (TYPE, OBSERVATION)
+        ],
     )
-
-
-def observation_draft(name: str, content: str) -> Draft:
-    return Draft(
-        text=f"{name}: {content}",
-        kind=Kind.FACT,
-        key=key_of(OBSERVATION, name, content),
-        meta={"graph": OBSERVATION, "entity": name, "content": content},
-        pinned=True,
-    )
-
-
-def relation_draft(relation: GraphRelation) -> Draft:
-    data = {"subject": relation.start, "relation": relation.relationType, "object": relation.end}
-    return Draft(
-        text=f"{relation.start} {relation.relationType} {relation.end}",
-        data=data,
-        kind=Kind.TRIPLE,
-        key=relation_key(relation),
-        meta={"graph": RELATION},
-        pinned=True,
-    )
-
-
-def relation_key(relation: GraphRelation) -> str:
-    return key_of(RELATION, relation.start, relation.relationType, relation.end)
-
-
-def key_of(*parts: str) -> str:
-    return "\x1f".join(("graph", *parts))
-
-
-def read_entity(record: Record) -> GraphEntity:
-    """Without its observations, which are records of their own."""
-    data, kind = record.whole.data, ""
-    if isinstance(data, Mapping):
-        kind = str(data.get("object"))
-    return GraphEntity(name=str(record.meta.get("entity")), entityType=kind, observations=[])
-
-
-def read_relation(record: Record) -> GraphRelation | None:
-    """The relation that a triple states; None for a triple that says something else."""
-    data = record.whole.data
-    if not isinstance(data, Mapping) or record.meta.get("graph") == ENTITY:
-        return None
-    start, kind, end = read_name(data.get("subject")), data.get("relation"), read_name(data.get("object"))
-    if start is None or end is None or not isinstance(kind, str):
-        return None
-    return GraphRelation.model_validate({"from": start, "to": end, "relationType": kind})
-
-
-def read_name(mention: Any) -> str | None:
-    if isinstance(mention, Mapping):
-        mention = mention.get("name")
-    if isinstance(mention, str) and mention:
-        return mention
-    return None
-
-
-def build_graph(records: Iterable[Record]) -> EntityGraph:
-    """The graph that records of a scope hold, in the order in which they were stored."""
-    entities: dict[str, GraphEntity] = {}
-    relations: dict[GraphRelation, None] = {}
-    contents: list[tuple[str, str]] = []
-    for record in records:
-        part, name = record.meta.get("graph"), record.meta.get("entity")
-        if part == ENTITY:
-            entities[str(name)] = read_entity(record)
-        elif part == OBSERVATION:
-            contents.append((str(name), str(record.meta["content"])))
-        elif record.kind is Kind.TRIPLE and (relation := read_relation(record)) is not None:
-            relations[relation] = None
-    for name, content in contents:
-        if name in entities:
-            entities[name].observations.append(content)
-    return EntityGraph(entities=list(entities.values()), relations=list(relations))
 
 
 class KnowledgeGraph:
@@ -142,100 +87,78 @@ class KnowledgeGraph:
         self._scope = scope
 
     async def read(self) -> EntityGraph:
-        marked = {"$or": [{"kind": Kind.TRIPLE.value}, {"meta.graph": OBSERVATION}]}
-        records = await self._memory.find(marked, scope=self._scope, order="created", limit=MOST_NODES)
-        return build_graph(records)
+        return _build_graph(fact for _, fact in await self._list_facts())
 
     async def create_entities(self, entities: Sequence[GraphEntity]) -> list[GraphEntity]:
         """Those that are new, by name; the others stay as they are."""
-        known = await self._find([key_of(ENTITY, one.name) for one in entities])
-        new: dict[str, GraphEntity] = {}
-        for entity, found in zip(entities, known, strict=True):
-            if found is None:
-                new.setdefault(entity.name, entity)
-        drafts = []
-        for entity in new.values():
-            drafts.append(entity_draft(entity))
-            for content in dict.fromkeys(entity.observations):
-                drafts.append(observation_draft(entity.name, content))
-        await self._store(drafts)
-        return list(new.values())
+        known = await self._list_names()
+        new = {entity.name: entity for entity in reversed(entities) if entity.name not in known}
+        created = [entity for entity in entities if new.get(entity.name) is entity]
+        await self._store([fact for entity in created for fact in entity.facts])
+        return created
 
     async def create_relations(self, relations: Sequence[GraphRelation]) -> list[GraphRelation]:
-        known = await self._find([relation_key(one) for one in relations])
-        new: dict[GraphRelation, Draft] = {}
-        for relation, found in zip(relations, known, strict=True):
-            if found is None:
-                new[relation] = relation_draft(relation)
-        await self._store(list(new.values()))
-        return list(new)
+        """Those that are new."""
+        asked = list(dict.fromkeys(relations))
+        new = await self._list_new([relation.fact for relation in asked])
+        await self._store(new)
+        return [relation for relation in asked if relation.fact in new]
 
     async def add_observations(self, name: str, contents: Sequence[str]) -> list[str]:
         """The contents that are new for an entity that exists."""
-        wanted = list(dict.fromkeys(contents))
-        known = await self._find([key_of(OBSERVATION, name, content) for content in wanted])
-        new = []
-        for content, found in zip(wanted, known, strict=True):
-            if found is None:
-                new.append(content)
-        await self._store([observation_draft(name, content) for content in new])
-        return new
+        new = await self._list_new([McpFact(name, OBSERVATION, text) for text in dict.fromkeys(contents)])
+        await self._store(new)
+        return [fact.object for fact in new]
 
     async def check_entities(self, names: Sequence[str]) -> None:
-        known = await self._find([key_of(ENTITY, name) for name in names])
-        for name, found in zip(names, known, strict=True):
-            if found is None:
+        known = await self._list_names()
+        for name in names:
+            if name not in known:
                 raise NotFound(f"there is no entity {name!r}; create_entities makes one")
 
     async def delete_entities(self, names: Sequence[str]) -> None:
         """With their observations and all relations that begin or end there."""
-        gone = set(names)
-        graph = await self.read()
-        keys = []
-        for entity in graph.entities:
-            if entity.name in gone:
-                keys.append(key_of(ENTITY, entity.name))
-                keys += [key_of(OBSERVATION, entity.name, content) for content in entity.observations]
-        await self._delete([key_id(key) for key in keys])
-        await self.delete_relations([one for one in graph.relations if one.start in gone or one.end in gone])
+        gone, valued = set(names), (TYPE, OBSERVATION)
+        await self._delete(
+            lambda fact: fact.subject in gone or (fact.object in gone and fact.relation not in valued)
+        )
 
     async def delete_observations(self, name: str, contents: Sequence[str]) -> None:
-        await self._delete([key_id(key_of(OBSERVATION, name, content)) for content in contents])
+        gone = {McpFact(name, OBSERVATION, content) for content in contents}
+        await self._delete(gone.__contains__)
 
     async def delete_relations(self, relations: Sequence[GraphRelation]) -> None:
-        """Whoever stored them: also triples that were stated in another way."""
-        wanted = set(relations)
-        if not wanted:
-            return
-        ids = []
-        triples = await self._memory.find(kinds=Kind.TRIPLE.value, scope=self._scope, limit=MOST_NODES)
-        for record in triples:
-            if read_relation(record) in wanted:
-                ids.append(record.id)
-        await self._delete(ids)
+        """Whoever stored them: also facts that were told in another way."""
+        gone = {relation.fact for relation in relations}
+        await self._delete(gone.__contains__)
 
-    async def _find(self, keys: Sequence[str]) -> list[Record | None]:
-        return await self._memory.get([key_id(key) for key in keys], scope=self._scope)
+    async def _list_facts(self, relation: str | None = None) -> list[tuple[str, McpFact]]:
+        """The facts that were told, or those of one relation, with the ids of their records."""
+        wanted = {"$exists": True} if relation is None else {"$eq": relation}
+        told = {"data.relation": wanted, "kind": Kind.TRIPLE.value}
+        records = await self._memory.find(told, scope=self._scope, order="created", limit=_MOST)
+        facts = [(record.id, read_mcp_fact(record)) for record in records if _is_stored(record)]
+        return [(id, fact) for id, fact in facts if fact is not None]
 
-    async def _store(self, drafts: Sequence[Draft]) -> None:
-        if drafts:
-            await self._memory.remember(list(drafts), scope=self._scope)
+    async def _list_names(self) -> set[str]:
+        return {fact.subject for _, fact in await self._list_facts(TYPE)}
 
-    async def _delete(self, ids: Sequence[str]) -> None:
+    async def _list_new(self, facts: Sequence[McpFact]) -> list[McpFact]:
+        known = await self._memory.get([key_id(fact.key) for fact in facts], scope=self._scope)
+        return [fact for fact, found in zip(facts, known, strict=True) if found is None]
+
+    async def _store(self, facts: Sequence[McpFact]) -> None:
+        if facts:
+            drafts = [replace(draft, pinned=True) for draft in make_drafts(facts)]
+            await self._memory.remember(drafts, scope=self._scope)
+
+    async def _delete(self, chooses: Callable[[McpFact], bool]) -> None:
         """Not for good: what is deleted here may be created again."""
+        ids = tuple(id for id, fact in await self._list_facts() if chooses(fact))
         if ids:
-            await self._memory.forget(where=Where(ids=tuple(ids)), scope=self._scope, for_good=False)
+            await self._memory.forget(where=Where(ids=ids), scope=self._scope, for_good=False)
 
 
-def narrow_graph(graph: EntityGraph, chosen: Iterable[GraphEntity]) -> EntityGraph:
-    """Some entities, and every relation that begins or ends at one of them."""
-    entities = list(chosen)
-    names = {entity.name for entity in entities}
-    relations = [one for one in graph.relations if one.start in names or one.end in names]
-    return EntityGraph(entities=entities, relations=relations)
-
-
-def matches(entity: GraphEntity, query: str) -> bool:
-    """Whether its name, type or an observation has the text, in whatever case."""
-    wanted = query.lower()
-    return any(wanted in text.lower() for text in (entity.name, entity.entityType, *entity.observations))
+def _is_stored(record: Record) -> bool:
+    """Whether a fact was told; those that rules read out of a text are parts of that text."""
+    return "#" not in record.id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final
 
@@ -14,7 +14,12 @@ from mcp.server.auth.settings import AuthSettings
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.exceptions import (
+    MCPServerError,
+    ResourceError,
+    ResourceNotFoundError,
+    ToolError,
+)
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -24,14 +29,22 @@ from mcp.types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import AnyUrl
+from pydantic import AnyUrl, ValidationError
 
 from ... import __version__
-from ...core.errors import BadInput
+from ...core.errors import (
+    BadInput,
+    Conflict,
+    Corrupt,
+    EidetError,
+    Misconfigured,
+    NotFound,
+    Refused,
+    Unavailable,
+)
 from ..access import Right
-from ..telemetry.request_names import current_request, name_request
+from ..telemetry.log_lines import current_request, name_request
 from .agent_access import AgentAccess
-from .tool_errors import explain_call, explain_prompt, explain_read
 
 INSTRUCTIONS: Final = (
     "A memory that lasts across conversations. Recall before you answer anything that may depend on what "
@@ -54,7 +67,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
         token_verifier: TokenVerifier | None = None,
         count: CountCall | None = None,
     ) -> None:
-        with keep_logging():
+        with _keep_logging():
             super().__init__(
                 "eidet",
                 title="Eidet memory",
@@ -80,12 +93,9 @@ class MemoryServer(MCPServer[dict[str, Any]]):
 
     async def list_tools(self) -> list[Tool]:
         """The tools that the caller may call."""
-        tools = []
-        for tool in await super().list_tools():
-            right = self._rights.get(tool.name)
-            if right is None or self._access.may(right):
-                tools.append(tool)
-        return tools
+        rights = self._rights
+        tools = await super().list_tools()
+        return [tool for tool in tools if tool.name not in rights or self._access.may(rights[tool.name])]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[dict[str, Any], Any] | None = None
@@ -93,13 +103,13 @@ class MemoryServer(MCPServer[dict[str, Any]]):
         """Calls a tool; a `ToolError` says what was wrong and what to do."""
         status = "error"
         try:
-            with name_call(context):
+            with _name_call(context):
                 self._check_right(name)
                 self._check_arguments(name, arguments)
                 answer = await super().call_tool(name, arguments, context)
             status = "ok"
         except ToolError as error:
-            raise explain_call(error, name, sorted(self._rights)) from error.__cause__
+            raise _explain_call(error, name, sorted(self._rights)) from error.__cause__
         finally:
             if self._count is not None:
                 self._count(name if name in self._rights else "unknown", status)
@@ -134,7 +144,7 @@ class MemoryServer(MCPServer[dict[str, Any]]):
         except ToolError as error:
             raise ResourceError(str(error)) from None
         except ResourceError as error:
-            raise explain_read(error) from error.__cause__
+            raise _explain_read(error) from error.__cause__
 
     async def get_prompt(
         self,
@@ -148,10 +158,10 @@ class MemoryServer(MCPServer[dict[str, Any]]):
         except ToolError as error:
             raise MCPError(INVALID_PARAMS, str(error)) from None
         except ValueError as error:
-            raise MCPError(INVALID_PARAMS, explain_prompt(error)) from error
+            raise MCPError(INVALID_PARAMS, _explain_prompt(error)) from error
 
 
-def name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextManager[None]:
+def _name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextManager[None]:
     """Over stdio there is no request that has an id of its own; the one of the call stands in its place."""
     if context is None or current_request() is not None:
         return nullcontext()
@@ -159,7 +169,7 @@ def name_call(context: Context[dict[str, Any], Any] | None) -> AbstractContextMa
 
 
 @contextmanager
-def keep_logging() -> Iterator[None]:
+def _keep_logging() -> Iterator[None]:
     """The SDK configures the root logger of the process; that is for whoever runs the process to do."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
@@ -168,3 +178,87 @@ def keep_logging() -> Iterator[None]:
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
+
+
+LOG: Final = logging.getLogger("eidet.server.mcp")
+HINTS: Final[dict[type[EidetError], str]] = {
+    BadInput: "Correct the arguments and call the tool again.",
+    NotFound: "Use recall to find the right id, and name the scope it is in.",
+    Conflict: "Somebody changed it first. Recall it again, then decide whether your change still holds.",
+    Refused: "Do not try to get around it; tell the user.",
+    Unavailable: "Nothing was lost. Try again in a few seconds.",
+    Corrupt: "Calling again does not help. Tell the user to run `eidet doctor`.",
+    Misconfigured: "Calling again does not help. Tell the user.",
+}
+INTERNAL: Final = "the memory failed; its log says why. Calling again in the same way is not likely to help."
+
+
+def _explain_call(error: ToolError, tool: str, tools: Sequence[str]) -> ToolError:
+    """The error with what a model needs to act on it; secrets and addresses stay in the log."""
+    cause = _find_cause(error)
+    if cause is None:
+        return ToolError(f"{error}. The tools are {', '.join(tools)}.")
+    return ToolError(f"{tool}: {_tell_failure(cause, tool)}")
+
+
+def _explain_read(error: ResourceError) -> ResourceError:
+    cause = _find_cause(error)
+    if cause is None:
+        return error
+    if isinstance(cause, NotFound | BadInput):
+        return ResourceNotFoundError(str(cause))
+    return ResourceError(_tell_failure(cause, "reading"))
+
+
+def _explain_prompt(error: Exception) -> str:
+    cause = _find_cause(error)
+    if cause is None or type(cause) is ValueError:  # the SDK's own: an unknown prompt, a missing argument
+        return str(error)
+    return _tell_failure(cause, "the prompt")
+
+
+def _find_cause(error: BaseException) -> BaseException | None:
+    """Finds the error that a tool, resource or prompt raised; the SDK wraps it, sometimes twice."""
+    cause = error.__cause__
+    while cause is not None and cause.__cause__ is not None and not isinstance(cause, EidetError):
+        cause = cause.__cause__
+    return cause
+
+
+def _tell_failure(cause: BaseException, doing: str) -> str:
+    if isinstance(cause, ValidationError):
+        return f"{_describe_arguments(cause)}. {HINTS[BadInput]}"
+    if isinstance(cause, EidetError):
+        return _describe(cause)
+    if isinstance(cause, MCPServerError):
+        return str(cause)
+    LOG.error("%s failed", doing, exc_info=cause)
+    return INTERNAL
+
+
+def _describe(error: EidetError) -> str:
+    """Says what happened, and what to do about it."""
+    for kind, hint in HINTS.items():
+        if isinstance(error, kind):
+            return f"{_tell_cause(error)}. {hint}"
+    return str(error)
+
+
+def _tell_cause(error: EidetError) -> str:
+    """The message of the error; what only operators may know goes to the log instead."""
+    if isinstance(error, Unavailable | Corrupt | Misconfigured):
+        LOG.warning("a tool failed: %s: %s", type(error).__name__, error)
+        return "the memory cannot answer this now"
+    cause = str(error).rstrip(".")
+    if isinstance(error, Conflict) and error.current is not None:
+        cause += f" (it is at version {error.current} now)"
+    return cause
+
+
+def _describe_arguments(error: ValidationError) -> str:
+    """Names each wrong argument and the reason, without repeating its value."""
+    wrong = []
+    for one in error.errors(include_url=False, include_input=False, include_context=False):
+        name = ".".join(str(part) for part in one["loc"])
+        wrong.append(f"{name}: {one['msg']}")
+    return "; ".join(wrong)

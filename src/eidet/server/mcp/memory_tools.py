@@ -11,6 +11,7 @@ from ...core.draft import Draft
 from ...core.errors import BadInput, NotFound, Refused
 from ...core.record import Record, Trust
 from ...core.remembered import RememberedList
+from ...core.verb_table import DETAILS, FIND, REVISE
 from ...trust.privacy.quarantine import trust_in
 from ..access import Right
 from .agent_access import AgentAccess
@@ -32,30 +33,18 @@ from .tool_answers import (
 )
 from .tool_arguments import (
     Again,
-    AsOf,
     Budget,
     ExpectedVersion,
-    Importance,
     Key,
-    KindOfText,
-    Kinds,
-    KnownAt,
     Limit,
     MoreTexts,
     NewText,
-    Occurred,
     PreviewOnly,
     Question,
     RecordId,
     RecordIds,
-    RevisedText,
     ScopeName,
-    Session,
-    Since,
-    Source,
-    SourceTrust,
-    Until,
-    Who,
+    takes,
 )
 
 
@@ -66,20 +55,15 @@ class MemoryTools:
         self._memory = memory
         self._access = access
 
+    @takes("kind", "who", "session", "occurred", "importance", "source", "trust", table=DETAILS)
     async def remember(
         self,
         text: NewText,
         more: MoreTexts = None,
-        kind: KindOfText = None,
-        who: Who = None,
-        session: Session = None,
-        occurred: Occurred = None,
-        importance: Importance = None,
-        source: Source = None,
-        trust: SourceTrust = None,
         key: Key = None,
         again: Again = False,
         scope: ScopeName = None,
+        **given: Any,
     ) -> Annotated[CallToolResult, RememberAnswer]:
         """Stores something worth knowing later: a fact, a preference, a decision, an event.
 
@@ -88,38 +72,20 @@ class MemoryTools:
         keys. If something changed, recall it and use revise, so that the old version stays in its history.
         """
         with self._access.enter(scope) as place:
-            given = drop_absent(
-                kind=kind,
-                who=who,
-                session=session,
-                occurred=occurred,
-                importance=importance,
-                source=source,
-                trust=trust,
-            )
             if not self._access.may(Right.READ):
                 given["keep_duplicates"] = True  # else the answer would tell what is known already
             stored = await self._memory.remember(
-                list_drafts(text, more, key), scope=place, again=again, **given
+                _list_drafts(text, more, key), scope=place, again=again, **given
             )
-            check_accepted(stored)
+            _check_accepted(stored)
             seen = [self._access.caller.view(record) for record in stored]
         refused = [one.index for one in stored.rejected]
         values = RememberAnswer(stored=make_items(seen), refused=refused)
-        return answer(tell_stored(stored), values)
+        return answer(_tell_stored(stored), values)
 
+    @takes("kinds", "who", "session", "since", "until", "as_of", "known_at", table=FIND)
     async def recall(
-        self,
-        query: Question,
-        limit: Limit = 10,
-        kinds: Kinds = None,
-        who: Who = None,
-        session: Session = None,
-        since: Since = None,
-        until: Until = None,
-        as_of: AsOf = None,
-        known_at: KnownAt = None,
-        scope: ScopeName = None,
+        self, query: Question, limit: Limit = 10, scope: ScopeName = None, **filters: Any
     ) -> Annotated[CallToolResult, RecallAnswer]:
         """Finds what matters for a question, best first, each with its id, score and reason.
 
@@ -128,28 +94,14 @@ class MemoryTools:
         asks what was true at another time, `known_at` what the memory knew by then.
         """
         with self._access.enter(scope) as place:
-            filters = drop_absent(
-                kinds=kinds,
-                who=who,
-                session=session,
-                since=since,
-                until=until,
-                as_of=as_of,
-                known_at=known_at,
-            )
             hits = await self._memory.recall(query, scope=place, limit=limit, **filters)
         values = RecallAnswer(memories=[make_recalled(hit) for hit in hits])
         lines = [tell_hit(hit) for hit in hits]
         return answer("\n".join(lines) or "nothing fits this question", values)
 
+    @takes("session", "as_of", "known_at", table=FIND)
     async def context(
-        self,
-        query: Question,
-        budget: Budget = 1000,
-        session: Session = None,
-        as_of: AsOf = None,
-        known_at: KnownAt = None,
-        scope: ScopeName = None,
+        self, query: Question, budget: Budget = 1000, scope: ScopeName = None, **filters: Any
     ) -> Annotated[CallToolResult, ContextAnswer]:
         """Makes one block of text from all that matters for a question, never over a token budget.
 
@@ -158,9 +110,7 @@ class MemoryTools:
         """
         with self._access.enter(scope) as place:
             tokens = min(budget, self._access.caller.limits.context_tokens)
-            made = await self._memory.context(
-                query, scope=place, budget=tokens, session=session, as_of=as_of, known_at=known_at
-            )
+            made = await self._memory.context(query, scope=place, budget=tokens, **filters)
         values = ContextAnswer(
             text=made.text,
             tokens=made.tokens,
@@ -170,21 +120,14 @@ class MemoryTools:
         )
         return answer(made.text or "nothing fits this question", values)
 
+    @takes("text", "who", "occurred", "importance", table=REVISE)
     async def revise(
-        self,
-        id: RecordId,
-        text: RevisedText = None,
-        who: Who = None,
-        occurred: Occurred = None,
-        importance: Importance = None,
-        version: ExpectedVersion = None,
-        scope: ScopeName = None,
+        self, id: RecordId, version: ExpectedVersion = None, scope: ScopeName = None, **changes: Any
     ) -> Annotated[CallToolResult, ReviseAnswer]:
         """Corrects or updates a memory by its id. The old version stays in its history.
 
         Give only what changes. With `version`, nothing is written if somebody else changed it first.
         """
-        changes = drop_absent(text=text, who=who, occurred=occurred, importance=importance)
         if not changes:
             raise BadInput("revise needs something to change: text, who, occurred or importance")
         with self._access.enter(scope) as place:
@@ -193,23 +136,16 @@ class MemoryTools:
         text_told = f"revised; now version {record.version}\n{tell_records([record])}"
         return answer(text_told, ReviseAnswer(memory=make_item(record)))
 
+    @takes("session", "who", "since", "until", table=FIND)
     async def forget(
-        self,
-        ids: RecordIds = None,
-        session: Session = None,
-        who: Who = None,
-        since: Since = None,
-        until: Until = None,
-        preview: PreviewOnly = False,
-        scope: ScopeName = None,
+        self, ids: RecordIds = None, preview: PreviewOnly = False, scope: ScopeName = None, **filters: Any
     ) -> Annotated[CallToolResult, ForgetAnswer]:
         """Deletes memories for good, by id or by a filter: copies and summaries of them go too.
 
         This cannot be undone. Ask the user first, or call it with preview=true and show what would go.
         Use revise, not forget, for something that merely changed.
         """
-        filters = drop_absent(session=session, who=who, since=since, until=until)
-        check_forget(ids, filters)
+        _check_forget(ids, filters)
         with self._access.enter(scope) as place:
             if preview:
                 self._access.require(Right.READ)
@@ -243,12 +179,7 @@ class MemoryTools:
         return answer(lines, HistoryAnswer(id=id, entries=entries))
 
 
-def drop_absent(**given: Any) -> dict[str, Any]:
-    """The arguments that were given."""
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
+def _check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
     """A call that names nothing, or means two things at once, deletes nothing."""
     if not ids and not filters:
         raise BadInput("forget needs ids, or one of session, who, since, until")
@@ -256,15 +187,15 @@ def check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
         raise BadInput("forget takes ids or a filter, not both")
 
 
-def list_drafts(text: str, more: list[str] | None, key: str | None) -> list[Draft]:
+def _list_drafts(text: str, more: list[str] | None, key: str | None) -> list[Draft]:
     """All texts of a call; a key can only name one."""
     if key is not None and more:
         raise BadInput("a key names one memory; call remember once for each text")
     return [Draft(text=one, key=key) for one in (text, *(more or ()))]
 
 
-def check_accepted(stored: RememberedList) -> None:
-    """Where nothing at all was stored, the call has failed."""
+def _check_accepted(stored: RememberedList) -> None:
+    """Fails the call if nothing at all was stored."""
     if not stored and stored.rejected:
         raise Refused(
             "this was forgotten for good before, so it is not stored again; "
@@ -272,16 +203,13 @@ def check_accepted(stored: RememberedList) -> None:
         )
 
 
-def tell_stored(stored: RememberedList) -> str:
-    lines = []
-    for record in stored:
-        lines.append(f"id={record.id} {describe_change(record)}")
-    for one in stored.rejected:
-        lines.append(f"refused: {one}; the user asked to forget this")
-    return "\n".join(lines)
+def _tell_stored(stored: RememberedList) -> str:
+    lines = [f"id={record.id} {_describe_change(record)}" for record in stored]
+    refused = [f"refused: {one}; the user asked to forget this" for one in stored.rejected]
+    return "\n".join([*lines, *refused])
 
 
-def describe_change(record: Record) -> str:
+def _describe_change(record: Record) -> str:
     if record.version > 1:
         return f"stored as version {record.version}"
     if record.uses:

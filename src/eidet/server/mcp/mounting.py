@@ -19,14 +19,14 @@ from . import create_mcp
 
 PATH: Final = "/mcp"
 SESSION: Final = "mcp-session-id"  # the header
-DOORWAY_CHECKS: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+_CHECKED_ALREADY: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 _NO_LIMIT: Final = 1 << 30  # bytes of a body; the middleware limits what a caller may send
 
 
 def add_mcp(app: FastAPI, serving: Serving) -> None:
     """Serves MCP at /mcp, and tells OAuth clients about it under /.well-known.
 
-    The middleware has checked host, origin, pace and size. A server of several workers keeps no sessions,
+    The middleware has checked host, origin, rate and size. A server of several workers keeps no sessions,
     since the next request of a client may reach another worker.
     """
     settings = serving.settings
@@ -41,23 +41,23 @@ def add_mcp(app: FastAPI, serving: Serving) -> None:
         streamable_http_path=PATH,
         stateless_http=settings.workers > 1,
         session_idle_timeout=settings.mcp_idle_seconds,
-        max_sessions=2 * settings.mcp_sessions,  # `RecentSessions` keeps half as many; none, if all are busy
-        transport_security=DOORWAY_CHECKS,
+        max_sessions=2 * settings.mcp_sessions,  # `_RecentSessions` keeps half as many; none, if all are busy
+        transport_security=_CHECKED_ALREADY,
         max_request_body_size=_NO_LIMIT,
     )
-    add_routes(app, inner, RecentSessions(inner, server.session_manager, settings.mcp_sessions))
+    _add_routes(app, inner, _RecentSessions(inner, server.session_manager, settings.mcp_sessions))
     serving.lifespans.append(server.session_manager.run)
     app.state.mcp = server
 
 
-def add_routes(app: FastAPI, inner: Starlette, endpoint: ASGIApp) -> None:
+def _add_routes(app: FastAPI, inner: Starlette, endpoint: ASGIApp) -> None:
     """The paths of the inner app, as they are: a mount would answer at /mcp/ only."""
     for route in inner.routes:
         if isinstance(route, Route):
             app.router.routes.append(Route(route.path, endpoint=endpoint, include_in_schema=False))
 
 
-class RecentSessions:
+class _RecentSessions:
     """Passes requests on, and ends the session that was idle longest as soon as there are too many.
 
     Clients vanish without a word. Those that are left must not be refused for it.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from mcp.server import MCPServer
 from mcp.types import Completion, CompletionArgument
@@ -21,15 +20,6 @@ FACTS_TOLD: Final = 20  # of a profile
 TURNS_READ: Final = 1000  # the newest ones, from which sessions are told
 SESSIONS_TOLD: Final = 20
 SUGGESTIONS: Final = 100  # what MCP allows a completion to hold
-
-
-@dataclass(frozen=True, slots=True)
-class SessionLine:
-    """One session: when it was last active, how many turns were read of it, and the newest one."""
-
-    session: str
-    turns: int
-    newest: Record
 
 
 class ScopeResources:
@@ -52,8 +42,8 @@ class ScopeResources:
         if standing:
             lines += ["", "## Instructions and preferences"]
             lines += [f"- {tell_fact(fact)}" for fact in standing[:FACTS_TOLD]]
-        lines += list_section("Working on", working)
-        lines += list_section("Most important", facts)
+        lines += _list_section("Working on", working)
+        lines += _list_section("Most important", facts)
         return "\n".join(lines)
 
     async def sessions(self, scope: str | None = None) -> str:
@@ -62,13 +52,11 @@ class ScopeResources:
             turns = await self._memory.find(
                 scope=place, kinds=["message", "interaction", "action", "episode"], limit=TURNS_READ
             )
-        lines = [f"# Recent sessions in {place}", ""]
-        for one in group_sessions(turns)[:SESSIONS_TOLD]:
-            when = iso_time(one.newest.occurred)
-            lines.append(f"- {one.session}: {one.turns} turns, last at {when}: {tell(one.newest)}")
-        if len(lines) == 2:
-            lines.append("There are none yet.")
-        return "\n".join(lines)
+        lines = [
+            f"- {session}: {len(said)} turns, last at {iso_time(said[0].occurred)}: {tell(said[0])}"
+            for session, said in list(_group_sessions(turns).items())[:SESSIONS_TOLD]
+        ]
+        return "\n".join([f"# Recent sessions in {place}", "", *(lines or ["There are none yet."])])
 
     async def home_profile(self) -> str:
         return await self.profile()
@@ -100,10 +88,8 @@ class ScopeResources:
         self._access.require(Right.READ)
         with self._access.enter():
             known = await self._memory.scopes()
-        found = []
-        for name in sorted(known):
-            if name.startswith(argument.value) and self._access.reaches(name):
-                found.append(name)
+        begun = [name for name in sorted(known) if name.startswith(argument.value)]
+        found = [name for name in begun if self._access.reaches(name)]
         return Completion(values=found[:SUGGESTIONS], total=len(found), has_more=len(found) > SUGGESTIONS)
 
 
@@ -113,42 +99,26 @@ SESSIONS: Final = "The conversations that were active last."
 
 def add_resources(server: MCPServer, resources: ScopeResources) -> None:
     """Registers the resources and the prompt. Resources without a scope are of the caller's usual one."""
-    for uri, name, title, about, read in (
-        ("memory://profile", "profile", "Profile", PROFILE, resources.home_profile),
-        ("memory://sessions", "sessions", "Sessions", SESSIONS, resources.home_sessions),
-        ("memory://profile/{+scope}", "profile_of_scope", "Profile of a scope", PROFILE, resources.profile),
-        (
-            "memory://sessions/{+scope}",
-            "sessions_of_scope",
-            "Sessions of a scope",
-            SESSIONS,
-            resources.sessions,
-        ),
+    for name, about, home, of_scope in (
+        ("profile", PROFILE, resources.home_profile, resources.profile),
+        ("sessions", SESSIONS, resources.home_sessions, resources.sessions),
     ):
-        add = server.resource(uri, name=name, title=title, description=about, mime_type=MARKDOWN)
-        add(read)
+        uri, told = f"memory://{name}", dict[str, Any](description=about, mime_type=MARKDOWN)
+        server.resource(uri, name=name, title=name.capitalize(), **told)(home)
+        title = f"{name.capitalize()} of a scope"
+        server.resource(f"{uri}/{{+scope}}", name=f"{name}_of_scope", title=title, **told)(of_scope)
     server.prompt("briefing", title="Brief me from memory")(resources.briefing)
     server.completion()(resources.complete_scope)  # type: ignore[no-untyped-call]
 
 
-def list_section(heading: str, records: Sequence[Record]) -> list[str]:
-    if not records:
-        return []
-    lines = ["", f"## {heading}"]
-    for record in records:
-        lines.append(f"- {tell(record)}")
-    return lines
+def _list_section(heading: str, records: Sequence[Record]) -> list[str]:
+    return ["", f"## {heading}", *(f"- {tell(record)}" for record in records)] if records else []
 
 
-def group_sessions(turns: Sequence[Record]) -> list[SessionLine]:
-    """The sessions of turns that come newest first, in the order of their newest turn."""
-    newest: dict[str, Record] = {}
-    counts: dict[str, int] = {}
+def _group_sessions(turns: Sequence[Record]) -> dict[str, list[Record]]:
+    """The turns of each session, newest first, as they come; in the order of their newest turn."""
+    sessions: dict[str, list[Record]] = {}
     for turn in turns:
         if turn.session is not None:
-            newest.setdefault(turn.session, turn)
-            counts[turn.session] = counts.get(turn.session, 0) + 1
-    lines = []
-    for session, record in newest.items():
-        lines.append(SessionLine(session, counts[session], record))
-    return lines
+            sessions.setdefault(turn.session, []).append(turn)
+    return sessions

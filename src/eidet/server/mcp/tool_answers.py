@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
@@ -35,7 +36,7 @@ class RememberAnswer(BaseModel):
     refused: list[int] = Field(description="Places in the list that were forgotten for good before.")
 
 
-class RecalledItem(AgentMemory):
+class _RecalledItem(AgentMemory):
     """A memory that a question found."""
 
     score: float = Field(description="0 to 1: how likely it answers the question.")
@@ -43,7 +44,7 @@ class RecalledItem(AgentMemory):
 
 
 class RecallAnswer(BaseModel):
-    memories: list[RecalledItem] = Field(description="Best first.")
+    memories: list[_RecalledItem] = Field(description="Best first.")
 
 
 class ContextAnswer(BaseModel):
@@ -102,53 +103,34 @@ def answer(text: str, values: BaseModel) -> CallToolResult:
 
 
 def make_item(record: Record) -> AgentMemory:
-    return AgentMemory(
-        id=record.id,
-        scope=record.scope,
-        text=record.text,
-        kind=record.kind,
-        version=record.version,
-        occurred=iso_time(record.occurred),
-        who=record.who,
-        session=record.session,
-        trust=record.trust,
-    )
+    return AgentMemory(**_pick(AgentMemory, record.to_dict()))
+
+
+def _pick(model: type[BaseModel], told: Mapping[str, Any]) -> dict[str, Any]:
+    """Picks the fields of a model from a value as JSON."""
+    return {name: told[name] for name in model.model_fields}
 
 
 def make_items(records: Sequence[Record]) -> list[AgentMemory]:
     return [make_item(record) for record in records]
 
 
-def make_recalled(hit: Hit) -> RecalledItem:
+def make_recalled(hit: Hit) -> _RecalledItem:
     item = make_item(hit.record)
-    return RecalledItem(score=round(hit.score, 3), why=hit.why(), **item.model_dump())
+    return _RecalledItem(score=round(hit.score, 3), why=hit.why(), **item.model_dump())
 
 
 def make_entry(event: Event) -> HistoryEntry:
-    before = None
-    if event.before is not None:
-        text = event.before.get("text")
-        if isinstance(text, str):
-            before = text
+    text = (event.before or {}).get("text")
+    before = text if isinstance(text, str) else None
     return HistoryEntry(
         what=event.what, at=iso_time(event.at), by=event.by, version=event.version, text_before=before
     )
 
 
 def make_fact(fact: Fact) -> StatedFact:
-    return StatedFact(
-        id=fact.id,
-        text=fact.text,
-        subject=fact.subject,
-        relation=fact.relation,
-        object=fact.object,
-        negated=fact.negated,
-        valid_from=iso_time(fact.valid_from),
-        valid_to=iso_time(fact.valid_to),
-        confidence=round(fact.confidence, 2),
-        sources=list(fact.sources),
-        trust=fact.trust,
-    )
+    told = fact.to_dict() | {"confidence": round(fact.confidence, 2)}
+    return StatedFact(**_pick(StatedFact, told))
 
 
 def tell_fact(fact: Fact) -> str:
@@ -175,10 +157,7 @@ def tell_hit(hit: Hit) -> str:
 
 
 def tell_records(records: Sequence[Record]) -> str:
-    lines = []
-    for record in records:
-        lines.append(f"id={record.id} {tell(record)}")
-    return "\n".join(lines)
+    return "\n".join(f"id={record.id} {tell(record)}" for record in records)
 
 
 def tell_entry(entry: HistoryEntry, trust: Trust) -> str:

@@ -1,23 +1,68 @@
-"""The arguments of tools: their types, their limits, and what a model reads about them."""
+"""The arguments of tools, as the table of verbs describes them to a model; with limits that suit one."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
+from functools import wraps
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
+
+from ...core import verb_table as table
+from ...core.verb_table import NEW_MEMORY, Argument, Form
+from ..rest.bodies import limit_field
+
+Tool = Callable[..., Coroutine[Any, Any, Any]]
 
 MOST_HITS: Final = 100
 MOST_TEXTS: Final = 100
 MOST_IDS: Final = 1000
 MOST_TOKENS: Final = 32_000
 
-ScopeName = Annotated[
-    str | None,
-    Field(description="Whose memory, such as 'acme/ann'. Leave it out for the usual one."),
-]
-NewText = Annotated[
-    str, Field(description="What to remember: one self-contained statement, with its names and dates.")
-]
+
+def _take(argument: Argument, about: str = "", **narrower: Any) -> Any:
+    """Makes the pydantic field of an argument; `about` adds what only a model needs to know."""
+    return limit_field(replace(argument, **narrower), f"{argument.about} {about}".strip())
+
+
+_KINDS: Final = ("fact", "message", "episode", "summary", "document", "state", "action", "interaction")
+_TRUSTS: Final = ("user", "tool", "web", "unknown")
+_CHOICES: Final = {"kind": _KINDS, "kinds": _KINDS, "trust": _TRUSTS}  # what an agent may choose from
+_TYPES: Final = {Form.NUMBER: float}
+
+
+def takes(*names: str, table: Mapping[str, Argument]) -> Callable[[Tool], Tool]:
+    """Gives a tool arguments of the table in place of its `**keywords`: it gets those that were given."""
+
+    def declare(tool: Tool) -> Tool:
+        signature = inspect.signature(tool, eval_str=True)
+        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        more = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+            for name, hint in ((name, _hint_of(name, table[name])) for name in names)
+        ]
+
+        @wraps(tool)
+        async def run(self: Any, /, **given: Any) -> Any:
+            absent = {name for name in names if given.get(name) is None}
+            return await tool(self, **{name: value for name, value in given.items() if name not in absent})
+
+        run.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        return run
+
+    return declare
+
+
+def _hint_of(name: str, argument: Argument) -> Any:
+    kind: Any = Literal[_CHOICES[name]] if name in _CHOICES else _TYPES.get(argument.form, str)
+    about = "ISO 8601." if argument.form is Form.TIME else ""
+    return Annotated[(list[kind] if argument.several else kind) | None, _take(argument, about)]
+
+
+ScopeName = Annotated[str | None, Field(description=f"{table.SCOPE} Leave it out for the usual one.")]
+NewText = Annotated[str, _take(NEW_MEMORY["text"])]
 MoreTexts = Annotated[
     list[str] | None,
     Field(
@@ -25,48 +70,14 @@ MoreTexts = Annotated[
         description="Further texts with the same details. All are stored, or none.",
     ),
 ]
-RevisedText = Annotated[str | None, Field(description="What it says from now on.")]
-PreviewOnly = Annotated[bool, Field(description="True: only say what would go; nothing is deleted.")]
-Question = Annotated[
-    str,
-    Field(
-        description="A question or a few words, as you would ask a colleague. Names and times such as "
-        "'last week' are understood. Empty: the newest memories."
-    ),
-]
-MemoryKind = Literal["fact", "message", "episode", "summary", "document", "state", "action", "interaction"]
-KindOfText = Annotated[
-    MemoryKind | None,
-    Field(description="fact (the default), message (a turn of a conversation), episode, document …"),
-]
-Kinds = Annotated[list[MemoryKind] | None, Field(description="Only memories of these kinds.")]
-Who = Annotated[str | None, Field(description="Who said it.")]
-Session = Annotated[str | None, Field(description="The conversation or run it belongs to.")]
-Since = Annotated[str | None, Field(description="Only what happened at this time or later: ISO 8601.")]
-Until = Annotated[str | None, Field(description="Only what happened at this time or earlier: ISO 8601.")]
-Occurred = Annotated[str | None, Field(description="When it happened, in ISO 8601. Default: now.")]
-Importance = Annotated[float | None, Field(ge=0, le=1, description="0 to 1; default 0.5.")]
-Source = Annotated[str | None, Field(description="Where it comes from: a file, a URL, a tool.")]
-SourceTrust = Annotated[
-    Literal["user", "tool", "web", "unknown"] | None,
-    Field(
-        description="Where the text comes from: user (the default), tool, web. Say 'web' or 'tool' for text "
-        "that neither you nor the user wrote; it is quoted when it is recalled."
-    ),
-]
-Key = Annotated[
-    str | None,
-    Field(description="A name of your own for it. Storing under the same key replaces what is there."),
-]
-Again = Annotated[
-    bool, Field(description="True: store it although it was forgotten for good before. Ask the user first.")
-]
-Limit = Annotated[int, Field(ge=1, le=MOST_HITS, description="How many memories at most.")]
-Budget = Annotated[int, Field(ge=1, le=MOST_TOKENS, description="How many tokens the block may take.")]
-RecordId = Annotated[str, Field(description="The id of the memory, as recall shows it.")]
-RecordIds = Annotated[
-    list[str] | None, Field(max_length=MOST_IDS, description="The ids of the memories, as recall shows them.")
-]
+PreviewOnly = Annotated[bool, _take(table.FORGET["preview"])]
+Question = Annotated[str, _take(table.QUERY)]
+Key = Annotated[str | None, _take(NEW_MEMORY["key"])]
+Again = Annotated[bool, _take(table.AGAIN)]
+Limit = Annotated[int, _take(table.LIMIT, most=MOST_HITS)]
+Budget = Annotated[int, _take(table.CONTEXT["budget"], most=MOST_TOKENS)]
+RecordId = Annotated[str, _take(table.ID)]
+RecordIds = Annotated[list[str] | None, _take(table.IDS, longest=MOST_IDS)]
 ExpectedVersion = Annotated[
     int | None,
     Field(ge=1, description="The version you have seen. If somebody changed it since, nothing is written."),
@@ -77,8 +88,6 @@ Relation = Annotated[
     str | None, Field(description="Only facts of this relation, such as lives_in, works_at.")
 ]
 Object = Annotated[str | None, Field(description="Only facts whose object this is.")]
-AsOf = Annotated[str | None, Field(description="What was true then: ISO 8601. Default: what is true now.")]
-KnownAt = Annotated[
-    str | None, Field(description="What the memory knew then: ISO 8601. Default: what it knows now.")
-]
+AsOf = Annotated[str | None, _take(table.AS_OF, "ISO 8601.")]
+KnownAt = Annotated[str | None, _take(table.KNOWN_AT, "ISO 8601.")]
 EverHeld = Annotated[bool, Field(description="True: what ever held, earliest first, with its times.")]

@@ -1,4 +1,4 @@
-"""Whose memories a request reaches through mem0's API: the scopes and rights are those of its key."""
+"""Access to mem0's API: a request has the scopes and rights of its key."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Mem0Door:
         return MemoryAdding(memory, home, self._times)
 
 
-def choose_home(caller: Caller, named: str | None) -> Home:
+def _choose_home(caller: Caller, named: str | None) -> Home:
     """The scope that a request names, or `mem0`; for a key that is not let in there, its own scope.
 
     A key for some users, such as `mem0/user/ann`, sees those.
@@ -58,9 +58,7 @@ def choose_home(caller: Caller, named: str | None) -> Home:
     if caller.reaches(Scope(HOME)):
         return Home(HOME)
     inside = tuple(prefix for prefix in caller.scopes if prefix.startswith(f"{HOME}/"))
-    if inside:
-        return Home(HOME, inside)
-    return Home(f"{caller.scopes[0]}/{HOME}")
+    return Home(HOME, inside) if inside else Home(f"{caller.scopes[0]}/{HOME}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +78,12 @@ class Mem0Grant:
         return await self.grant.memory.threads.run(call)
 
     async def search(self, call: Callable[[], T]) -> T:
-        """The same for a search, in its turn."""
+        """Runs a search when its turn comes."""
         async with self.grant.serving.turns.search(self.grant.memory):
             return await self.run(call)
 
 
-def needs_in_mem0(*rights: Right) -> Callable[..., Awaitable[Mem0Grant]]:
+def _needs_in_mem0(*rights: Right) -> Callable[..., Awaitable[Mem0Grant]]:
     """A dependency: the caller has these rights; without any, a valid key suffices."""
 
     async def grant(
@@ -93,7 +91,7 @@ def needs_in_mem0(*rights: Right) -> Callable[..., Awaitable[Mem0Grant]]:
     ) -> Mem0Grant:
         caller, serving = caller_of(request), serving_of(request)
         check_rights(caller, *rights)
-        home = choose_home(caller, scope_header if scope is None else scope)
+        home = _choose_home(caller, scope_header if scope is None else scope)
         door = request.app.state.mem0
         assert isinstance(door, Mem0Door)
         return Mem0Grant(Grant(caller, serving, Scope(home.path)), door.verbs(home), door.adding(home))
@@ -101,7 +99,7 @@ def needs_in_mem0(*rights: Right) -> Callable[..., Awaitable[Mem0Grant]]:
     return grant
 
 
-Enters = Annotated[Mem0Grant, Depends(needs_in_mem0())]
-ReadsMem0 = Annotated[Mem0Grant, Depends(needs_in_mem0(Right.READ))]
-WritesMem0 = Annotated[Mem0Grant, Depends(needs_in_mem0(Right.WRITE))]
-ForgetsMem0 = Annotated[Mem0Grant, Depends(needs_in_mem0(Right.FORGET))]
+Enters = Annotated[Mem0Grant, Depends(_needs_in_mem0())]
+ReadsMem0 = Annotated[Mem0Grant, Depends(_needs_in_mem0(Right.READ))]
+WritesMem0 = Annotated[Mem0Grant, Depends(_needs_in_mem0(Right.WRITE))]
+ForgetsMem0 = Annotated[Mem0Grant, Depends(_needs_in_mem0(Right.FORGET))]

@@ -16,10 +16,10 @@ from ...core.record import Record
 from ...core.validate import dump_json
 from ...integrations.mem0.entities import NAMES, Entities
 from ...integrations.mem0.mem0_config import check_query
-from ...integrations.mem0.mem0_filters import ANY
-from ...integrations.mem0.mem0_items import read_messages, tell_hit, tell_memory
+from ...integrations.mem0.mem0_filters import ANY, parse_time
+from ...integrations.mem0.mem0_items import parse_messages, tell_hit, tell_memory
 from ..errors import Problem
-from ..rest.drafts import check_records
+from ..rest.bodies import check_records
 from .mem0_access import Enters, ForgetsMem0, Mem0Grant, ReadsMem0, WritesMem0
 from .mem0_bodies import (
     AddBody,
@@ -29,7 +29,7 @@ from .mem0_bodies import (
     ListBody,
     SearchBody,
     UpdateBody,
-    read_entities,
+    parse_entities,
 )
 
 ORG: Final = "eidet"
@@ -45,54 +45,46 @@ def add_to(router: APIRouter) -> None:
     for method, path, run in ROUTES:
         router.add_api_route(path, run, methods=[method])
     for path in NOT_OFFERED:
-        router.add_api_route(path, refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+        router.add_api_route(path, _refuse, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
 
 
-def respond(told: Any) -> Response:
+def _respond(told: Any) -> Response:
     return Response(dump_json(told).encode(), media_type="application/json")
 
 
-async def ping(access: Enters) -> Response:
+async def _ping(access: Enters) -> Response:
     """Whether a key is valid. mem0's organisation and project are the server and the key's scope."""
     content = {"status": "ok", "org_id": ORG, "project_id": access.home.path, "user_email": None}
-    return respond(content)
+    return _respond(content)
 
 
-async def add(body: AddBody, access: WritesMem0) -> Response:
+async def _add(body: AddBody, access: WritesMem0) -> Response:
     """Remembers messages as they are."""
-    turns, adding = read_messages(body.messages), access.adding
+    turns, adding = parse_messages(body.messages), access.adding
     check_records(access.grant, len(turns), "messages")
-    writing, at = body.read(adding.memory.parts.clock()), body.read_time()
-    return respond({"results": await access.run(lambda: adding.add(turns, writing, at=at))})
+    writing = body.parse(adding.memory.parts.clock())
+    at = None if body.timestamp is None else parse_time(body.timestamp, "timestamp")
+    return _respond({"results": await access.run(lambda: adding.add(turns, writing, at=at))})
 
 
-async def search(body: SearchBody, access: ReadsMem0) -> Response:
-    """What matters for a query, best first."""
+async def _search(body: SearchBody, access: ReadsMem0) -> Response:
+    """Searches memories, best first."""
     check_records(access.grant, body.top_k, "top_k")
-    selection = access.verbs.select(body.read_filters(), show_expired=body.show_expired)
-    query, now = check_query(body.query), body.read_time()
+    selection = access.verbs.select(body.join_filters(), show_expired=body.show_expired)
+    query, at = check_query(body.query), body.reference_date
+    now = None if at is None else parse_time(at, "reference_date")
     hits = await access.search(
         lambda: access.verbs.search(query, selection, limit=body.top_k, least=body.threshold, now=now)
     )
-    items: list[dict[str, Any]] = []
-    for hit in hits:
-        if body.latest_only and hit.superseded_by is not None:
-            continue
-        items.append(_choose_fields({**_BLANK, **tell_hit(hit, access.home)}, body.fields))
-    return respond({"results": items})
+    wanted = (hit for hit in hits if not body.latest_only or hit.superseded_by is None)
+    items = [{**_BLANK, **tell_hit(hit, access.home)} for hit in wanted]
+    if body.fields:
+        kept = {*body.fields, *_ALWAYS}
+        items = [{name: item[name] for name in item if name in kept} for item in items]
+    return _respond({"results": items})
 
 
-def _choose_fields(told: dict[str, Any], fields: list[str] | None) -> dict[str, Any]:
-    if not fields:
-        return told
-    chosen: dict[str, Any] = {}
-    for name, value in told.items():
-        if name in fields or name in _ALWAYS:
-            chosen[name] = value
-    return chosen
-
-
-async def list_memories(
+async def _list_memories(
     request: Request,
     body: ListBody,
     access: ReadsMem0,
@@ -101,47 +93,51 @@ async def list_memories(
 ) -> Response:
     """A page of memories, the newest first, and how many there are in all."""
     check_records(access.grant, page_size, "page_size")
-    selection = access.verbs.select(body.read_filters(), show_expired=body.show_expired)
+    selection = access.verbs.select(body.join_filters(), show_expired=body.show_expired)
     offset = (page - 1) * page_size
     count = await access.run(lambda: access.verbs.count(selection))
     records = await access.run(lambda: access.verbs.list_memories(selection, limit=page_size, offset=offset))
-    following = previous = None
-    if offset + len(records) < count:
-        following = str(request.url.include_query_params(page=page + 1, page_size=page_size))
-    if page > 1:
-        previous = str(request.url.include_query_params(page=page - 1, page_size=page_size))
-    items = [_tell(record, access) for record in records]
-    return respond({"count": count, "next": following, "previous": previous, "results": items})
+
+    def link(number: int) -> str:
+        return str(request.url.include_query_params(page=number, page_size=page_size))
+
+    told = {
+        "count": count,
+        "next": link(page + 1) if offset + len(records) < count else None,
+        "previous": link(page - 1) if page > 1 else None,
+        "results": [_tell(record, access) for record in records],
+    }
+    return _respond(told)
 
 
 def _tell(record: Record, access: Mem0Grant) -> dict[str, Any]:
     return {**_BLANK, **tell_memory(record, access.home)}
 
 
-async def get_one(id: MemoryId, access: ReadsMem0) -> Response:
+async def _get_one(id: MemoryId, access: ReadsMem0) -> Response:
     """One memory."""
-    return respond(_tell(await access.run(lambda: access.verbs.get(id)), access))
+    return _respond(_tell(await access.run(lambda: access.verbs.get(id)), access))
 
 
-async def update(id: MemoryId, body: UpdateBody, access: WritesMem0) -> Response:
+async def _update(id: MemoryId, body: UpdateBody, access: WritesMem0) -> Response:
     """The next version of a memory."""
-    change = body.read()
+    change = body.parse()
     updated = await access.run(lambda: access.verbs.update(id, change))
-    return respond(_tell(access.grant.caller.view(updated), access))
+    return _respond(_tell(access.grant.caller.view(updated), access))
 
 
-async def delete(id: MemoryId, access: ForgetsMem0) -> Response:
+async def _delete(id: MemoryId, access: ForgetsMem0) -> Response:
     """Deletes a memory."""
     await access.run(lambda: access.verbs.delete([id]))
-    return respond({"message": "Memory deleted successfully!"})
+    return _respond({"message": "Memory deleted successfully!"})
 
 
-async def history(id: MemoryId, access: ReadsMem0) -> Response:
-    """What happened to a memory, oldest first."""
-    return respond(await access.run(lambda: access.verbs.history(id)))
+async def _history(id: MemoryId, access: ReadsMem0) -> Response:
+    """The history of a memory, oldest first."""
+    return _respond(await access.run(lambda: access.verbs.history(id)))
 
 
-async def delete_all(
+async def _delete_all(
     access: ForgetsMem0,
     user_id: str | None = None,
     agent_id: str | None = None,
@@ -150,23 +146,20 @@ async def delete_all(
     filters: str | None = None,
 ) -> Response:
     """Deletes what belongs to the entities that are named; `*` is every one of a type."""
-    named = _read_written(filters)
     given = {"user_id": user_id, "agent_id": agent_id, "app_id": app_id, "run_id": run_id}
-    for name, value in given.items():
-        if value is not None:
-            named[name] = value
+    named = _parse_written(filters) | {name: id for name, id in given.items() if id is not None}
     wide = [name for name in NAMES if named.get(name) == ANY]
     if not wide:
-        entities = read_entities(named)
+        entities = parse_entities(named)
         await access.run(lambda: access.verbs.delete_all(entities))
     elif len(wide) == len([name for name in NAMES if named.get(name) is not None]):
         await access.run(lambda: access.verbs.delete_everyone(wide))
     else:
         raise BadInput("`*` cannot be joined with the name of another entity")
-    return respond({"message": "Memories deleted successfully!"})
+    return _respond({"message": "Memories deleted successfully!"})
 
 
-def _read_written(filters: str | None) -> dict[str, Any]:
+def _parse_written(filters: str | None) -> dict[str, Any]:
     """Filters that stand in a query: as JSON, or as mem0's client writes a dict there."""
     if filters is None:
         return {}
@@ -180,57 +173,55 @@ def _read_written(filters: str | None) -> dict[str, Any]:
     raise BadInput("filters must be a dict")
 
 
-async def list_entities(access: ReadsMem0) -> Response:
+async def _list_entities(access: ReadsMem0) -> Response:
     """The users, agents, apps and runs that have memories."""
     found = await access.run(access.verbs.list_entities)
-    return respond({"count": len(found), "next": None, "previous": None, "results": found})
+    return _respond({"count": len(found), "next": None, "previous": None, "results": found})
 
 
-async def delete_entity(type: EntityType, name: EntityName, access: ForgetsMem0) -> Response:
+async def _delete_entity(type: EntityType, name: EntityName, access: ForgetsMem0) -> Response:
     """Deletes all memories of a user, agent, app or run.
 
     404 for a user without memories. An agent, app or run may have lost them with a user just before.
     """
-    entities: Entities = read_entities({f"{type}_id": name})
+    entities: Entities = parse_entities({f"{type}_id": name})
     count = await access.run(lambda: access.verbs.delete_all(entities))
     if type == "user" and not count:
         raise NotFound(f"there is no user {name!r}")
-    return respond({"message": "Entity deleted successfully!"})
+    return _respond({"message": "Entity deleted successfully!"})
 
 
-async def update_many(body: BatchUpdateBody, access: WritesMem0) -> Response:
+async def _update_many(body: BatchUpdateBody, access: WritesMem0) -> Response:
     """Changes memories one by one, if all of them are there."""
     check_records(access.grant, len(body.memories), "memories")
-    changes = [(one.memory_id, one.read()) for one in body.memories]
+    changes = [(one.memory_id, one.parse()) for one in body.memories]
     await access.run(lambda: access.verbs.update_many(changes))
-    return respond({"message": f"Successfully updated {len(changes)} memories"})
+    return _respond({"message": f"Successfully updated {len(changes)} memories"})
 
 
-async def delete_many(body: BatchDeleteBody, access: ForgetsMem0) -> Response:
+async def _delete_many(body: BatchDeleteBody, access: ForgetsMem0) -> Response:
     """Deletes memories, if all of them are there."""
     check_records(access.grant, len(body.memories), "memories")
     ids = [one.memory_id for one in body.memories]
     await access.run(lambda: access.verbs.delete(ids))
-    return respond({"message": f"Successfully deleted {len(ids)} memories"})
+    return _respond({"message": f"Successfully deleted {len(ids)} memories"})
 
 
-async def judge(body: JudgementBody, access: WritesMem0) -> Response:
+async def _judge(body: JudgementBody, access: WritesMem0) -> Response:
     """Says whether a memory was useful. Only counted."""
-    useful = None
-    if body.feedback is not None:
-        useful = body.feedback == "POSITIVE"
+    useful = None if body.feedback is None else body.feedback == "POSITIVE"
     await access.run(lambda: access.verbs.judge(body.memory_id, useful))
-    return respond({"message": "Feedback noted.", **body.model_dump()})
+    return _respond({"message": "Feedback noted.", **body.model_dump()})
 
 
-async def get_project(access: ReadsMem0) -> Response:
+async def _get_project(access: ReadsMem0) -> Response:
     """The one project that a key has; it has no settings."""
     home = access.home.path
     project = {"id": home, "name": home, "custom_instructions": None, "custom_categories": None}
-    return respond(project)
+    return _respond(project)
 
 
-async def refuse(_access: Enters) -> Response:
+async def _refuse(_access: Enters) -> Response:
     """For those parts of the API that need mem0's platform."""
     raise Problem(
         501,
@@ -242,21 +233,21 @@ async def refuse(_access: Enters) -> Response:
 
 _PROJECT: Final = "/api/v1/orgs/organizations/{org}/projects/{project}/"
 ROUTES: Final[tuple[tuple[str, str, Route], ...]] = (
-    ("GET", "/v1/ping/", ping),
-    ("POST", "/v3/memories/add/", add),
-    ("POST", "/v3/memories/search/", search),
-    ("POST", "/v3/memories/", list_memories),
-    ("GET", "/v1/memories/{id}/history/", history),
-    ("GET", "/v1/memories/{id}/", get_one),
-    ("PUT", "/v1/memories/{id}/", update),
-    ("DELETE", "/v1/memories/{id}/", delete),
-    ("DELETE", "/v1/memories/", delete_all),
-    ("GET", "/v1/entities/", list_entities),
-    ("DELETE", "/v2/entities/{type}/{name}/", delete_entity),
-    ("PUT", "/v1/batch/", update_many),
-    ("DELETE", "/v1/batch/", delete_many),
-    ("POST", "/v1/feedback/", judge),
-    ("GET", _PROJECT, get_project),
+    ("GET", "/v1/ping/", _ping),
+    ("POST", "/v3/memories/add/", _add),
+    ("POST", "/v3/memories/search/", _search),
+    ("POST", "/v3/memories/", _list_memories),
+    ("GET", "/v1/memories/{id}/history/", _history),
+    ("GET", "/v1/memories/{id}/", _get_one),
+    ("PUT", "/v1/memories/{id}/", _update),
+    ("DELETE", "/v1/memories/{id}/", _delete),
+    ("DELETE", "/v1/memories/", _delete_all),
+    ("GET", "/v1/entities/", _list_entities),
+    ("DELETE", "/v2/entities/{type}/{name}/", _delete_entity),
+    ("PUT", "/v1/batch/", _update_many),
+    ("DELETE", "/v1/batch/", _delete_many),
+    ("POST", "/v1/feedback/", _judge),
+    ("GET", _PROJECT, _get_project),
 )
 NOT_OFFERED: Final = (
     "/v1/exports/{rest:path}",

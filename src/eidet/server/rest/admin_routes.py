@@ -1,7 +1,10 @@
-"""Scopes, figures, health in detail, and whole memories on their way out and in."""
+"""Scopes, figures, health, and whole memories on their way out and in, with the files for that."""
 
 from __future__ import annotations
 
+import os
+import tempfile
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
@@ -11,9 +14,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...core.errors import Corrupt
+from ...core.private_files import machine_prefix, remove_leftovers
 from ...core.scope import ALL, Scope
 from ..access import Caller
-from ..errors import Problem
+from ..errors import ErrorBody, Problem
 from ..serving import (
     AdministersAnywhere,
     AdministersWidely,
@@ -22,11 +26,11 @@ from ..serving import (
     ReadsAnywhere,
     ReadsWidely,
     Serving,
+    serving_of,
 )
-from .drafts import check_records
+from .bodies import check_records
 from .replies import CountReply, ScopesReply, SessionsReply
-from .respond import answer, errors
-from .temporary_files import make_file, receive_upload
+from .routing import answer, errors
 
 TAGS: Final[list[Any]] = ["memory"]
 PIECE: Final = 1 << 16
@@ -47,7 +51,7 @@ class Figures(BaseModel):
 
 
 class HealthReport(BaseModel):
-    """How the servers do that the memory stands on."""
+    """The health of the servers that the memory depends on."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
@@ -141,7 +145,7 @@ async def stats(grant: ReadsWidely) -> Response:
 
 
 async def health(grant: AdministersAnywhere) -> Response:
-    """How the servers do that the memory stands on; a key of some scopes learns the state, no more."""
+    """The health of the servers that the memory depends on; a key of some scopes gets the state only."""
     found = await grant.memory.admin.health()
     if not grant.caller.sees_all:
         found = {"state": found["state"]}
@@ -167,7 +171,7 @@ async def export(
 
 
 async def read_pieces(serving: Serving, file: Path) -> AsyncIterator[bytes]:
-    """What is in a file, which is removed then."""
+    """Streams a file in pieces, then removes it."""
     run = serving.memory.threads.run
     source = await run(lambda: file.open("rb"))
     try:
@@ -196,3 +200,82 @@ async def load(
     finally:
         await grant.memory.threads.run(upload.remove)
     return await answer(grant.serving, lambda: {"count": count})
+
+
+class Aliveness(BaseModel):
+    """Says that the process is alive."""
+
+    status: str = Field("ok", description="Always ok: whoever can say so is alive.")
+
+
+def add_health(router: APIRouter) -> None:
+    router.get("/health/live", tags=["health"], operation_id="live")(live)
+    router.get("/health/ready", tags=["health"], operation_id="ready", responses={503: {"model": ErrorBody}})(
+        ready
+    )
+
+
+async def live() -> Aliveness:
+    """Whether the process answers; asks nobody else."""
+    return Aliveness(status="ok")
+
+
+async def ready(request: Request) -> Aliveness:
+    """Whether the memory answers; 503 with Retry-After while its store is away. Takes two seconds at most."""
+    serving = serving_of(request)
+    await serving.readiness.check(serving.memory)
+    return Aliveness(status="ok")
+
+
+STEM: Final = "eidet"
+STARTED: Final = time.time()
+
+
+def make_file() -> Path:
+    """A file that only this server can read; whoever uses it removes it."""
+    clean_folder()
+    handle, name = tempfile.mkstemp(prefix=machine_prefix(STEM), suffix=".jsonl")
+    os.close(handle)
+    return Path(name)
+
+
+def clean_folder() -> None:
+    """Removes what killed servers of this machine left."""
+    remove_leftovers(Path(tempfile.gettempdir()), STEM, before=STARTED)
+
+
+class _Upload:
+    """The body of a request as a file. Where the system allows it, the file has no name from the start."""
+
+    def __init__(self) -> None:
+        self._named = make_file()
+        self._file = self._named.open("wb")
+        self.path: Path = self._named
+        open_file = Path(f"/proc/self/fd/{self._file.fileno()}")
+        if open_file.exists():
+            self._named.unlink()
+            self.path = open_file
+
+    def write(self, piece: bytes) -> None:
+        self._file.write(piece)
+
+    def finish(self) -> None:
+        self._file.flush()
+
+    def remove(self) -> None:
+        self._file.close()
+        self._named.unlink(missing_ok=True)
+
+
+async def receive_upload(request: Request, serving: Serving) -> _Upload:
+    """The body of a request, which the caller removes."""
+    run = serving.memory.threads.run
+    upload = await run(_Upload)
+    try:
+        async for piece in request.stream():
+            await run(lambda: upload.write(piece))  # noqa: B023  # awaited before the next piece comes
+        await run(upload.finish)
+    except BaseException:
+        upload.remove()
+        raise
+    return upload

@@ -1,47 +1,32 @@
-"""What requests may hold, field by field. Whatever is not named here is refused."""
+"""The bodies of requests, made from the table of verbs, and what they become: arguments of verbs and drafts.
+
+Whatever the table does not name is refused.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar, Final, Literal, cast
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
 
-KindName = Literal[
-    "message", "working", "fact", "episode", "summary", "state", "action", "interaction", "document", "triple"
-]
-TierName = Literal["short", "middle", "long"]
-SourceTrust = Literal["trusted", "user", "tool", "web", "unknown"]
-TrustName = Literal["trusted", "user", "tool", "web", "unknown", "quarantined"]
-OrderName = Annotated[
-    str,
-    Field(
-        max_length=1_000,
-        pattern=r"^-?(occurred|created|importance|step|uses|(data|meta)\..+)$",
-        description="A field, or a path such as data.price; a leading - reverses.",
-    ),
-]
-FieldName = Literal[
-    "data", "kind", "tier", "who", "agent", "session", "step", "place", "importance", "occurred", "expires",
-    "ttl", "pinned", "source", "meta", "vector", "derived_from", "trust",
-]  # fmt: skip
+from ...core.draft import Draft, Message
+from ...core.errors import BadInput
+from ...core.verb_table import DETAILS, MESSAGE, NEW_MEMORY, REMEMBER, REVISE, Argument, Form
+from ...core.where import Box, Near
+from ...core.where_json import where_from_json
+from ...write.shape import drafts_of
+from ..errors import Problem
+from ..serving import Grant
 
-EARLIEST, LATEST = -62_000_000_000.0, 253_000_000_000.0
-LONGEST_STEP = 2**53
-Label = Annotated[str, Field(min_length=1, max_length=1000)]
-Id = Annotated[str, Field(min_length=1, max_length=200)]
-Seconds = Annotated[float, Field(ge=EARLIEST, le=LATEST)]
-IsoTime = Annotated[str, Field(max_length=64, json_schema_extra={"format": "date-time"})]
-Time = Annotated[
-    Seconds | IsoTime, Field(description="Seconds since 1970, or ISO 8601 such as 2026-05-04T10:00:00Z.")
-]
-Coordinates = Annotated[
-    list[Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]],
-    Field(min_length=2, max_length=3, description="Two or three coordinates."),
-]
-Vector = Annotated[list[Annotated[float, Field(allow_inf_nan=False)]], Field(min_length=1, max_length=65_536)]
-Labels = Annotated[dict[str, Any], Field(description="Your own labels; filters reach them as meta.NAME.")]
-FilterBody = Annotated[
-    dict[str, Any], Field(description='Such as {"data.health": {"$gt": 0.5}} or {"kind": "fact"}.')
+_EARLIEST, _LATEST = -62_000_000_000.0, 253_000_000_000.0  # seconds since 1970
+_Label = Annotated[str, Field(min_length=1, max_length=1000)]
+_IsoTime = Annotated[str, Field(max_length=64, json_schema_extra={"format": "date-time"})]
+_Coordinates = Annotated[
+    list[Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]], Field(min_length=2, max_length=3)
 ]
 
 
@@ -51,191 +36,167 @@ class RequestBody(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
 
-class Descriptions(RequestBody):
-    """What can be said of a memory beside its text."""
-
-    data: Any = Field(None, description="Structured content: any JSON.")
-    kind: KindName | None = None
-    tier: TierName | None = None
-    who: Label | None = Field(None, description="Who said or wrote it.")
-    agent: Label | None = Field(None, description="The agent that stores it.")
-    session: Label | None = Field(None, description="The conversation or run it belongs to.")
-    step: Annotated[int, Field(ge=-LONGEST_STEP, le=LONGEST_STEP)] | None = None
-    place: Coordinates | None = None
-    importance: Annotated[float, Field(ge=0, le=1)] | None = None
-    occurred: Time | None = Field(None, description="When it happened; now if you give none.")
-    expires: Time | None = Field(None, description="When Eidet drops it.")
-    expires_in: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
-        None, description="The same, in seconds."
-    )
-    ttl: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
-        None, description="Seconds it lives after it was made or last read."
-    )
-    pinned: bool | None = Field(None, description="Upkeep leaves it alone, and it does not expire.")
-    source: Label | None = Field(None, description="Where it comes from: a file, a URL, a tool.")
-    meta: Labels | None = None
-    vector: Vector | None = Field(None, description="An embedding of your own.")
-    derived_from: Annotated[list[Id], Field(max_length=10_000)] | None = None
-    trust: SourceTrust | None = None
-
-
-class NewMemory(Descriptions):
-    """A memory to be. It needs a text, or data."""
-
-    text: str | None = Field(
-        None, description="What Eidet searches and shows; made from data if you give none."
-    )
-    id: Id | None = Field(None, description="Your own id; the same id again makes its next version.")
-    key: str | None = Field(None, max_length=10_000, description="Any text of yours in place of an id.")
-
-
-class NewMessage(RequestBody):
-    """One turn of a conversation, as agent frameworks write it."""
-
-    role: Label
-    content: str | None = Field(None, validation_alias=AliasChoices("content", "text"))
-    timestamp: Time | None = None
-    name: Label | None = None
-    session: Label | None = None
-    agent: Label | None = None
-    metadata: Labels | None = None
-    tool_calls: list[Any] | None = None
-    tool_call_id: str | None = None
-
-
-class NewMemories(RequestBody):
-    """One or many memories: all are stored, or none."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"example": {"memories": [{"text": "Ann lives in Lisbon", "who": "Ann"}]}}
-    )
-
-    memories: Annotated[list[NewMemory | NewMessage], Field(min_length=1)]
-    keep_duplicates: bool | None = Field(None, description="Store facts again that the scope has already.")
-    again: bool = Field(False, description="Store even what was forgotten for good.")
-    version: int | None = Field(
-        None, ge=0, description="The version that the memories must have, else 409; 0: they must be new."
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def explain_one(cls, given: Any) -> Any:
-        """Whoever sends a memory by itself is told how."""
-        if isinstance(given, dict) and "memories" not in given and "text" in given:
-            raise ValueError('one memory is a list of one: {"memories": [{"text": "…"}]}')
-        return given
-
-
-class ChangesBody(Descriptions):
-    """What a memory shall say from now on; what is left out stays. null resets a field."""
-
-    text: str | None = None
-    clear: list[FieldName] = Field(default_factory=list, description="Fields to reset.")
-    again: bool = Field(False, description="Allow words that were forgotten for good.")
-
-
 class NearBody(RequestBody):
     """Within a distance of a place."""
 
-    place: Coordinates
+    place: _Coordinates
     radius: Annotated[float, Field(ge=0, le=1e9)]
 
 
 class BoxBody(RequestBody):
     """Within a rectangle or a box."""
 
-    low: Coordinates
-    high: Coordinates
+    low: _Coordinates
+    high: _Coordinates
 
 
-class Filters(RequestBody):
-    """Which memories are meant; every part given must hold."""
-
-    where: FilterBody | None = None
-    kinds: list[KindName] | None = None
-    tiers: list[TierName] | None = None
-    session: str | None = None
-    agent: str | None = None
-    who: str | None = None
-    trust: list[TrustName] | None = None
-    since: Time | None = None
-    until: Time | None = None
-    near: NearBody | None = None
-    box: BoxBody | None = None
-
-
-class RecallBody(Filters):
-    """A question, and how to answer it."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"query": "where does Ann live?", "limit": 5}})
-
-    query: str | dict[str, Any] = Field("", description="A text, or a state that others should resemble.")
-    limit: Annotated[int, Field(ge=1, le=10_000)] = 10
-    vector: Vector | None = None
-    recipe: Literal["auto", "dialogue", "facts", "documents", "exact"] | None = None
-    least: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The lowest score of a hit.")
-    unit: Literal["record", "session", "scope"] = "record"
-    understand: bool = Field(True, description="Read names, times and places from the query.")
-    order: OrderName = Field("-occurred", description="Without a query: the order of the answer.")
-    now: Time | None = Field(None, description='When it is asked, which "last week" goes by.')
-    as_of: Time | None = Field(None, description="What was true then.")
-    known_at: Time | None = Field(None, description="What the memory knew then.")
-    explain: bool = Field(False, description="Add the trace: how the answer came about.")
-    reasons: bool = Field(True, description="Say why each hit is there; false is faster.")
-    vectors: bool = Field(False, description="Add the vectors of records.")
+_TYPES: Final[Mapping[Form, Any]] = {
+    Form.TEXT: str,
+    Form.LABEL: _Label,
+    Form.ID: Annotated[str, Field(min_length=1, max_length=200)],
+    Form.NUMBER: float,
+    Form.WHOLE: int,
+    Form.FLAG: bool,
+    Form.TIME: Annotated[float, Field(ge=_EARLIEST, le=_LATEST)] | _IsoTime,
+    Form.PLACE: _Coordinates,
+    Form.NEAR: NearBody,
+    Form.BOX: BoxBody,
+    Form.VECTOR: Annotated[
+        list[Annotated[float, Field(allow_inf_nan=False)]], Field(min_length=1, max_length=65_536)
+    ],
+    Form.JSON: Any,
+    Form.LABELS: dict[str, Any],
+    Form.FILTER: dict[str, Any],
+    Form.QUERY: str | dict[str, Any],
+    Form.ENTITY: _Label,
+    Form.NAME: _Label,
+    Form.FACT: _Label,
+    Form.RELATION: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[a-z][a-z0-9_]*$")],
+    Form.PATTERN: Annotated[list[str | None], Field(min_length=3, max_length=3)],
+}
+_TIME_FORMS: Final = "Seconds since 1970, or ISO 8601 such as 2026-05-04T10:00:00Z."
 
 
-class ContextBody(Filters):
-    """A question whose answer goes into a prompt."""
-
-    query: str | dict[str, Any]
-    budget: Annotated[int, Field(ge=1, le=10_000_000)] = Field(1000, description="Tokens it may have.")
-    limit: Annotated[int, Field(ge=1, le=10_000)] = 50
-    neighbours: Annotated[int, Field(ge=0, le=100)] = 1
-    headings: bool = True
-    fence: bool = Field(True, description="Quote what is not trusted.")
-    reveal: bool = Field(False, description="Turn pseudonyms back; needs the right admin.")
-    recipe: Literal["auto", "dialogue", "facts", "documents", "exact"] | None = None
-    least: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The lowest score of a hit.")
-    now: Time | None = None
-    as_of: Time | None = Field(None, description="What was true then.")
-    known_at: Time | None = Field(None, description="What the memory knew then.")
+def limit_field(argument: Argument, about: str | None = None) -> FieldInfo:
+    """Makes a pydantic field with the limits that the table sets for an argument."""
+    limits = {
+        "description": about,
+        "ge": argument.least,
+        "gt": argument.above,
+        "le": argument.most,
+        "min_length": argument.shortest,
+        "max_length": argument.longest,
+        "pattern": argument.pattern,
+    }
+    given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
+    return cast("FieldInfo", Field(**given))
 
 
-class FindBody(Filters):
-    """Which memories to list, and which page of them."""
-
-    as_of: Time | None = Field(None, description="What was true then.")
-    known_at: Time | None = Field(None, description="What the memory knew then.")
-    order: OrderName = "-occurred"
-    limit: Annotated[int, Field(ge=1, le=10_000)] = 100
-    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
-    cursor: str | None = Field(
-        None, max_length=100_000, description="From the answer before; nothing else changes."
-    )
-    vectors: bool = False
-
-
-class GetBody(RequestBody):
-    """Ids to look up."""
-
-    ids: Annotated[list[str], Field(max_length=10_000)]
-    vectors: bool = False
+def _field_of(argument: Argument) -> tuple[Any, Any]:
+    """The type of a field, and what else pydantic has to know of it."""
+    kind: Any = Literal[argument.choices] if argument.choices else _TYPES[argument.form]
+    kind = Annotated[list[kind] if argument.several else kind, limit_field(argument)]
+    about = argument.about
+    if argument.form is Form.TIME:
+        about = f"{about} {_TIME_FORMS}"
+    if argument.default is ...:
+        return kind, Field(description=about)
+    if argument.default == ():
+        return kind, Field(default_factory=list, description=about)
+    if argument.default is None:
+        kind = kind | None
+    return kind, Field(argument.default, description=about)
 
 
-class ForgetBody(Filters):
-    """What to forget: ids, or a filter, or everything in the scope that the request names."""
-
-    ids: Annotated[list[str], Field(max_length=100_000)] | None = None
-    everything: bool = False
-    for_good: bool | None = None
-    why: str | None = Field(None, max_length=10_000, description="The reason, for the receipt and the audit.")
-    preview: bool = Field(False, description="Only tell what would go; change nothing.")
+def make_body(
+    name: str, about: str, arguments: Mapping[str, Argument], **further: tuple[Any, Any]
+) -> type[RequestBody]:
+    """Makes the model of a body with a field for each argument."""
+    fields: dict[str, Any] = {key: _field_of(argument) for key, argument in arguments.items()}
+    return create_model(name, __base__=RequestBody, __doc__=about, **(fields | further))
 
 
-class FeedbackBody(RequestBody):
-    """Whether a memory, or the whole answer where no id is given, was useful."""
+NewMemory: Final = make_body("NewMemory", "A memory to be. It needs a text, or data.", NEW_MEMORY)
+NewMessage: Final = make_body(
+    "NewMessage",
+    "One turn of a conversation, as agent frameworks write it.",
+    MESSAGE,
+    content=(
+        str | None,
+        Field(None, description=MESSAGE["content"].about, validation_alias=AliasChoices("content", "text")),
+    ),
+)
+NewMemories: Final = make_body(
+    "NewMemories",
+    "A memory by itself, or `memories`: a list of them. All are stored, or none.",
+    {**NEW_MEMORY, **REMEMBER},
+    memories=(
+        Annotated[list[NewMemory | NewMessage], Field(min_length=1)] | None,  # type: ignore[valid-type]
+        Field(None, examples=[[{"text": "Ann lives in Lisbon", "who": "Ann"}]]),
+    ),
+)
+ChangesBody: Final = make_body(
+    "ChangesBody", "What a memory shall say from now on; what is left out stays. null resets a field.", REVISE
+)
 
-    useful: bool
-    id: str | None = None
-    by: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(None, description="Who judges.")
+
+def to_arguments(body: BaseModel) -> dict[str, Any]:
+    """Converts a request to arguments of its verb; the verb's defaults apply to what is absent or null."""
+    given = {name: value for name in body.model_fields_set if (value := getattr(body, name)) is not None}
+    if "where" in given:
+        given["where"] = where_from_json(given["where"])
+    if near := given.get("near"):
+        given["near"] = Near(place=tuple(near.place), radius=near.radius)
+    if box := given.get("box"):
+        given["box"] = Box(low=tuple(box.low), high=tuple(box.high))
+    return given
+
+
+def make_drafts(body: Any) -> list[Draft]:
+    """One draft for each memory of a request."""
+    if body.memories is None:
+        return [_make_draft(body)]
+    if alone := sorted(body.model_fields_set & NEW_MEMORY.keys()):
+        raise BadInput(f"a request has memories, or is one memory: {', '.join(alone)} belong to one")
+    return [_make_draft(one) if isinstance(one, NewMemory) else _draft_message(one) for one in body.memories]
+
+
+def _make_draft(body: Any) -> Draft:
+    return Draft(**_collect_details(body), text=body.text, id=body.id, key=body.key)
+
+
+def _draft_message(body: Any) -> Draft:
+    said = {name: value for name, value in body if value is not None and name not in ("session", "agent")}
+    (draft,), _ = drafts_of(Message(**said), {})
+    return replace(draft, session=body.session, agent=body.agent)
+
+
+def _collect_details(body: Any) -> dict[str, Any]:
+    """Collects the details of a memory from a body, without those that are null."""
+    given = {name: value for name in DETAILS if (value := getattr(body, name)) is not None}
+    if (seconds := given.pop("expires_in", None)) is not None:
+        if "expires" in given:
+            raise BadInput("give expires or expires_in, not both")
+        given["expires"] = timedelta(seconds=seconds)
+    return given
+
+
+def split_changes(body: Any) -> tuple[dict[str, Any], list[str]]:
+    """Returns the changes, and the fields to reset: those in `clear` and those that are null."""
+    changes, given = _collect_details(body), body.model_fields_set & (DETAILS.keys() - {"expires_in"})
+    if body.text is not None:
+        changes["text"] = body.text
+    return changes, [*body.clear, *sorted(given - changes.keys())]
+
+
+def check_records(grant: Grant, count: int, field: str) -> None:
+    """422 for more records at once than the caller may ask for."""
+    most = grant.caller.limits.records_per_call
+    if count > most:
+        raise Problem(
+            422,
+            "too_many_records",
+            f"one call takes at most {most:,} records, not {count:,}",
+            hint="ask in several calls; find gives a cursor for the next page",
+            field=f"body.{field}",
+        )

@@ -5,22 +5,24 @@ A pin keeps upkeep away from a memory, a legal hold keeps everybody away.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, Final
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import AfterValidator
 
 from ...core.condition import Condition
 from ...core.draft import Draft
 from ...core.errors import Conflict, NotFound
-from ...core.record import Record
+from ...core.record import Record, iso_time
 from ...core.remembered import Rejected, RememberedList
+from ...core.verb_table import VERBS
 from ...core.where import Where
+from ..access import Right
 from ..errors import Problem
-from ..serving import Administers, Forgets, Grant, Reads, Writes
-from .bodies import ChangesBody, GetBody, NewMemories
-from .drafts import check_records, read_changes, read_drafts
+from ..serving import Forgets, Grant, Reads, Writes, needs
+from .bodies import ChangesBody, NewMemories, check_records, make_drafts, split_changes
 from .once import IdempotencyKey, KeyedAttempt, begin, find_earlier
 from .replies import (
     ForgetReply,
@@ -29,12 +31,11 @@ from .replies import (
     Remembering,
     StoredMemory,
     etag_of,
-    tell_events,
     tell_forgotten,
     tell_record,
     tell_remembered,
 )
-from .respond import MANY, answer, errors
+from .routing import MANY, Handler, add_verb, answer, declare, errors
 
 TAGS: Final[list[Any]] = ["memories"]
 MemoryId = Annotated[str, Path(alias="id", description="The id of a memory."), AfterValidator(unquote)]
@@ -45,62 +46,58 @@ IfNoneMatch = Annotated[
     str | None, Header(alias="If-None-Match", description="304 if it still has this ETag.")
 ]
 Vectors = Annotated[bool, Query(description="Add the vector.")]
-PRECONDITION: Final = {412: "The memory has changed since the ETag in If-Match."}
 CONFLICT: Final = {409: "Somebody else kept changing it."}
-PIN, HOLD = "/memories/{id}/pin", "/memories/{id}/hold"
+CHANGED: Final = {412: "The memory has changed since the ETag in If-Match.", **CONFLICT}
+ONE: Final = "/memories/{id}"
 _FIRST: Final = {"parameters": {"id": "$response.body#/memories/0/id"}}
 LINKS: Final = {
     name: {"operationId": name, **_FIRST}
     for name in ("get_memory", "revise_memory", "history", "forget_memory")
 }
+_MARKS: Final = {
+    "pin": "Upkeep leaves the memory alone, and it does not expire, until it is unpinned.",
+    "unpin": "Ends a pin; an expiry that the memory had counts again.",
+    "hold": "A legal hold: nobody can change or forget the memory until it is released.",
+    "release": "Ends a legal hold; an expiry that the memory had counts again.",
+}
 
 
 def add_to(router: APIRouter) -> None:
-    stored: dict[int | str, dict[str, Any]] = {
-        201: {"model": Remembering, "description": "Stored.", "links": LINKS}
-    }
     gone = {410: "What the idempotency key stood for was forgotten.", **CONFLICT}
-    router.post(
-        "/memories", tags=TAGS, operation_id="remember", status_code=201, responses={**errors(gone), **stored}
-    )(remember)
-    router.post("/get", tags=TAGS, operation_id="get", response_model=Lookup, responses=errors())(get_many)
-    router.get(
-        "/memories/{id}/history",
-        tags=TAGS,
-        operation_id="history",
-        response_model=HistoryReply,
-        responses=errors(),
-    )(history)
-    router.get(
-        "/memories/{id}",
-        tags=TAGS,
-        operation_id="get_memory",
-        response_model=StoredMemory,
-        responses={**errors(), 304: {"description": "It has not changed."}},
-    )(get_one)
-    router.patch(
-        "/memories/{id}",
-        tags=TAGS,
-        operation_id="revise_memory",
-        response_model=StoredMemory,
-        responses=errors({**PRECONDITION, **CONFLICT}),
-    )(revise)
-    router.delete(
-        "/memories/{id}",
-        tags=TAGS,
-        operation_id="forget_memory",
-        response_model=ForgetReply,
-        responses=errors({**PRECONDITION, **CONFLICT}),
-    )(forget_one)
-    marked: dict[str, Any] = {"tags": TAGS, "response_model": StoredMemory, "responses": errors(CONFLICT)}
-    router.put(PIN, operation_id="pin", **marked)(pin)
-    router.delete(PIN, operation_id="unpin", **marked)(unpin)
-    router.put(HOLD, operation_id="hold", **marked)(hold)
-    router.delete(HOLD, operation_id="release", **marked)(release)
+    stored = {201: {"model": Remembering, "description": "Stored.", "links": LINKS}}
+    unchanged = {304: {"description": "It has not changed."}}
+
+    def add(method: str, path: str, name: str, run: Handler, **declared: Any) -> None:
+        router.add_api_route(
+            path, run, methods=[method], operation_id=name, tags=TAGS, **({"responses": errors()} | declared)
+        )
+
+    add_verb(router, "get", VERBS["get"], get_many, tags=TAGS, response_model=Lookup)
+    run = declare(remember, body=NewMemories)
+    add("POST", "/memories", "remember", run, status_code=201, responses={**errors(gone), **stored})
+    add("GET", f"{ONE}/history", "history", history, response_model=HistoryReply)
+    add("GET", ONE, "get_memory", get_one, response_model=StoredMemory, responses={**errors(), **unchanged})
+    revising = declare(revise, body=ChangesBody)
+    add("PATCH", ONE, "revise_memory", revising, response_model=StoredMemory, responses=errors(CHANGED))
+    add("DELETE", ONE, "forget_memory", forget_one, response_model=ForgetReply, responses=errors(CHANGED))
+    for verb, about in _MARKS.items():
+        mark, right = ("pin", Right.WRITE) if verb in ("pin", "unpin") else ("hold", Right.ADMIN)
+        run = declare(_make_marker(verb), grant=Annotated[Grant, Depends(needs(right))])
+        method = "PUT" if verb == mark else "DELETE"
+        described: dict[str, Any] = {"description": about, "responses": errors(CONFLICT)}
+        add(method, f"{ONE}/{mark}", verb, run, response_model=StoredMemory, **described)
+
+
+def _make_marker(verb: str) -> Handler:
+    async def mark(id: MemoryId, grant: Grant) -> Response:
+        record = await getattr(grant.memory.upkeep, verb)(id, scope=grant.single)
+        return await _answer_record(grant, record)
+
+    return mark
 
 
 async def remember(
-    request: Request, body: NewMemories, grant: Writes, idempotency_key: IdempotencyKey = None
+    request: Request, body: Any, grant: Writes, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Stores one memory or many: all of them, or none.
 
@@ -108,8 +105,12 @@ async def remember(
     not stored twice. A key without the right read is told ids and versions only, and stores it again.
     With an `Idempotency-Key`, the same request is done once, however often it is sent.
     """
-    check_records(grant, len(body.memories), "memories")
-    drafts = await _read_drafts(grant, body)
+    count = len(body.memories or [body])
+    check_records(grant, count, "memories")
+    if count > MANY:
+        drafts = await grant.memory.threads.run(lambda: make_drafts(body))
+    else:
+        drafts = make_drafts(body)
     details = {"scope": grant.single, "again": body.again, "version": body.version}
     if not grant.reads:
         details["keep_duplicates"] = True  # else the answer would tell what the scope has already
@@ -119,12 +120,6 @@ async def remember(
         return await _tell_stored(grant, await _store(grant, drafts, details))
     attempt = await begin(grant, idempotency_key, await request.body())
     return await _store_once(grant, attempt.place(drafts), details, attempt)
-
-
-async def _read_drafts(grant: Grant, body: NewMemories) -> list[Draft]:
-    if len(body.memories) > MANY:
-        return await grant.memory.threads.run(lambda: read_drafts(body))
-    return read_drafts(body)
 
 
 async def _store(grant: Grant, drafts: list[Draft], details: dict[str, Any]) -> RememberedList:
@@ -168,21 +163,15 @@ async def _tell_stored(grant: Grant, stored: RememberedList, *, replayed: bool =
     )
 
 
-async def get_many(body: GetBody, grant: Reads) -> Response:
-    """Looks up several ids at once; any id can be named here, whatever characters it has."""
+async def get_many(body: Any, grant: Grant) -> Response:
     check_records(grant, len(body.ids), "ids")
     found = await grant.memory.get(body.ids, scope=grant.single)
-    return await answer(grant.serving, lambda: _tell_lookup(found, body.vectors), size=len(found))
 
+    def tell() -> dict[str, Any]:
+        rows = [record and tell_record(record, vectors=body.vectors) for record in found]
+        return {"memories": rows}
 
-def _tell_lookup(found: list[Record | None], vectors: bool) -> dict[str, Any]:
-    rows: list[dict[str, Any] | None] = []
-    for record in found:
-        if record is None:
-            rows.append(None)
-        else:
-            rows.append(tell_record(record, vectors=vectors))
-    return {"memories": rows}
+    return await answer(grant.serving, tell, size=len(found))
 
 
 async def get_one(
@@ -201,15 +190,16 @@ async def history(id: MemoryId, grant: Reads) -> Response:
     events = await grant.memory.history(id, scope=grant.single)
     if not events:
         raise _absence(grant, id)
-    return await answer(grant.serving, lambda: tell_events(events), size=len(events))
+    told = [asdict(event) | {"at": iso_time(event.at)} for event in events]
+    return await answer(grant.serving, lambda: {"events": told}, size=len(told))
 
 
-async def revise(id: MemoryId, body: ChangesBody, grant: Writes, if_match: IfMatch = None) -> Response:
+async def revise(id: MemoryId, body: Any, grant: Writes, if_match: IfMatch = None) -> Response:
     """The next version of a memory: the fields given replace those it has, and null resets one.
 
     With `If-Match`, the memory must still have that ETag; else 412, and nothing changes.
     """
-    changes, clear = read_changes(body)
+    changes, clear = split_changes(body)
     version = None
     if if_match is not None:
         version = (await _match(grant, id, if_match)).version
@@ -245,26 +235,6 @@ async def forget_one(
         await _require(grant, id)
         raise _make_changed()
     return await answer(grant.serving, lambda: tell_forgotten(gone))
-
-
-async def pin(id: MemoryId, grant: Writes) -> Response:
-    """Upkeep leaves the memory alone, and it does not expire, until it is unpinned."""
-    return await _answer_record(grant, await grant.memory.upkeep.pin(id, scope=grant.single))
-
-
-async def unpin(id: MemoryId, grant: Writes) -> Response:
-    """Ends a pin; an expiry that the memory had counts again."""
-    return await _answer_record(grant, await grant.memory.upkeep.unpin(id, scope=grant.single))
-
-
-async def hold(id: MemoryId, grant: Administers) -> Response:
-    """A legal hold: nobody can change or forget the memory until it is released."""
-    return await _answer_record(grant, await grant.memory.upkeep.hold(id, scope=grant.single))
-
-
-async def release(id: MemoryId, grant: Administers) -> Response:
-    """Ends a legal hold; an expiry that the memory had counts again."""
-    return await _answer_record(grant, await grant.memory.upkeep.release(id, scope=grant.single))
 
 
 def _select_unchanged(record: Record) -> Where:

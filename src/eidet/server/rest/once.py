@@ -70,13 +70,13 @@ class KeyedAttempt:
         return placed
 
     def _id(self, number: int) -> str:
-        """As `new_id` makes them, but always the same one."""
+        """An id in the form of `new_id`, the same for every attempt."""
         tail = blake2b(f"{self.name}\0{number}".encode(), digest_size=6).hexdigest()
         return f"{int(self.at * 1e6):014x}{tail}"
 
 
 def _lifetime(draft: Draft) -> float | None:
-    """How many seconds it lives from now on, if it says so: two attempts would mean two ends."""
+    """The seconds a draft lives from now on, or None: two attempts would give two expiry times."""
     lives = draft.expires
     if lives is None:
         lives = draft.ttl
@@ -105,7 +105,7 @@ async def begin(grant: Grant, key: str, asked: bytes) -> KeyedAttempt:
 
 
 def _take(parts: Parts, key: bytes, asked: bytes) -> KeyedAttempt | None:
-    """None if the key stands for something else."""
+    """Takes the lease of a key, or finds its holder; None if the key stands for another request."""
     store, now = parts.store, parts.clock()
     name, mark = parts.key_ids.mark(key), parts.key_ids.mark(asked)
     until = now + DAY
@@ -119,17 +119,17 @@ def _take(parts: Parts, key: bytes, asked: bytes) -> KeyedAttempt | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """What an earlier attempt did, by the place of each draft."""
+class _Earlier:
+    """The results of an earlier attempt, by the position of each draft."""
 
     done: dict[int, Record]  # stored then, as it is now
     gone: dict[int, float]  # stored then, and forgotten since; when
     rest: list[int]  # of which nothing is there
 
 
-async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAttempt) -> Earlier:
+async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAttempt) -> _Earlier:
     """A record that was written since the first attempt came was written by it."""
-    earlier = Earlier({}, {}, [])
+    earlier = _Earlier({}, {}, [])
     if attempt.first:
         earlier.rest.extend(range(len(drafts)))
         return earlier

@@ -1,76 +1,85 @@
-"""What answers hold, field by field, and how values of Eidet become that."""
+"""What answers hold, and how values of Eidet become that.
+
+The models only document the answers. Most are made from the dataclass whose fields they have.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from types import UnionType
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from ...core.event import Event
-from ...core.hit import Hit, Hits
-from ...core.record import Record, iso_time
+from ...core.hit import Hit, Hits, Signal, Trace
+from ...core.record import TIMES, Record, iso_time
 from ...core.remembered import Rejected
+from ...core.session_summary import SessionSummary
+from ...core.state import State
+from ...graph.fact import Fact
 from ...recall.pack import Context
+from ...trust.erase import Forgotten, Preview, Receipt
 
-if TYPE_CHECKING:
-    from ...trust.erase import Forgotten, Preview
-
-
-class StoredMemory(BaseModel):
-    """A memory as it is kept. Times are ISO 8601 in UTC."""
-
-    id: str
-    scope: str
-    text: str
-    kind: str
-    tier: str
-    data: Any
-    who: str | None
-    agent: str | None
-    session: str | None
-    step: int | None
-    place: list[float] | None
-    importance: float
-    created: str
-    occurred: str
-    uses: int
-    last_used: str | None
-    expires: str | None
-    source: str | None
-    meta: dict[str, Any]
-    state: dict[str, Any] = Field(description="What Eidet keeps of it: pins, holds, labels.")
-    level: int
-    derived_from: list[str]
-    trust: str
-    version: int
-    seq: int
-    etag: str = Field(description="For If-Match: changes with every version.")
-    vector: list[float] | None = Field(None, description="Only where it is asked for.")
+_TIMES: Final = frozenset((*TIMES, "valid_from", "valid_to", "known_from", "known_to"))
+_TIMES_OF: Final[Mapping[type, frozenset[str]]] = {
+    Event: frozenset(("at",)),
+    SessionSummary: frozenset(("first", "last")),
+    Rejected: frozenset(("since",)),
+}
+_FURTHER: Final[Mapping[type, dict[str, Any]]] = {  # what JSON has beside the fields
+    Fact: {"text": (str, ...)},
+    Record: {
+        "etag": (str, Field(description="For If-Match: changes with every version.")),
+        "vector": (list[float] | None, Field(None, description="Only where it is asked for.")),
+    },
+}
+_NAMES: Final[Mapping[type, str]] = {Record: "StoredMemory"}
 
 
-class RejectedItem(BaseModel):
-    """An item that was not stored, because it was forgotten for good before."""
+def reply_type(shape: Any) -> Any:
+    """The type of a value in JSON: models for dataclasses, lists for tuples."""
+    if get_origin(shape) in (tuple, list, Sequence):
+        inner = [reply_type(one) for one in get_args(shape) if one is not ...]
+        return list[inner[0]] if len(set(inner)) == 1 else list[Any]  # type: ignore[valid-type]
+    if get_origin(shape) in (Union, UnionType):
+        return Union[tuple(reply_type(one) for one in get_args(shape))]  # noqa: UP007
+    if get_origin(shape) is not None:
+        return dict[str, Any]
+    if shape is State:
+        return dict[str, Any]
+    if is_dataclass(shape) and isinstance(shape, type):
+        return _reply_model(shape)
+    return str if isinstance(shape, type) and issubclass(shape, Enum) else shape
 
-    index: int
-    since: str
+
+@cache
+def _reply_model(kind: type) -> type[BaseModel]:
+    """A model with the fields of a dataclass that answers tell."""
+    hints, times = get_type_hints(kind), _TIMES_OF.get(kind, _TIMES)
+    told: dict[str, Any] = {}
+    for one in fields(kind):
+        shape = hints[one.name]
+        if shape is not bytes and shape != bytes | None:
+            if one.name in times:
+                shape = str | None if type(None) in get_args(shape) else str
+            told[one.name] = (reply_type(shape), ...)
+    name = _NAMES.get(kind, f"{kind.__name__}Reply")
+    about = (kind.__doc__ or "").partition("\n")[0]
+    return create_model(name, __doc__=about, **(told | _FURTHER.get(kind, {})))
+
+
+StoredMemory: Final[Any] = reply_type(Record)
 
 
 class Remembering(BaseModel):
-    """What was stored, in the order given."""
+    """What was stored, in the order given; `rejected` was forgotten for good before."""
 
     memories: list[StoredMemory]
-    rejected: list[RejectedItem]
-
-
-class SignalBody(BaseModel):
-    """One reason for the place of a hit."""
-
-    name: str
-    value: float
-    share: float
-    rank: int | None
+    rejected: list[reply_type(Rejected)]  # type: ignore[valid-type]
 
 
 class HitBody(BaseModel):
@@ -80,23 +89,8 @@ class HitBody(BaseModel):
     superseded_by: str | None = Field(None, description="The id of the memory that says what holds instead.")
     why: str
     matched: list[str]
-    signals: list[SignalBody]
+    signals: list[reply_type(Signal)]  # type: ignore[valid-type]
     record: StoredMemory
-
-
-class TraceBody(BaseModel):
-    """How an answer came about."""
-
-    query: str
-    terms: list[str]
-    scopes: list[str]
-    searched: int
-    filtered: int
-    arms: dict[str, list[tuple[str, float]]]
-    weights: dict[str, float]
-    millis: dict[str, float]
-    notes: list[str]
-    scope: str
 
 
 class RecallReply(BaseModel):
@@ -104,7 +98,7 @@ class RecallReply(BaseModel):
 
     hits: list[HitBody]
     scope: str
-    trace: TraceBody | None = None
+    trace: reply_type(Trace) | None = None  # type: ignore[valid-type]
 
 
 class ContextReply(BaseModel):
@@ -137,57 +131,18 @@ class CountReply(BaseModel):
     count: int
 
 
-class EventBody(BaseModel):
-    """What happened to a memory."""
-
-    what: str
-    id: str
-    scope: str
-    at: str
-    by: str | None
-    version: int
-    before: dict[str, Any] | None
-
-
 class HistoryReply(BaseModel):
     """Oldest first."""
 
-    events: list[EventBody]
-
-
-class ReceiptBody(BaseModel):
-    """A signed receipt of what was forgotten, without a word of it."""
-
-    store: str
-    scope: str
-    ids: list[str]
-    marks: list[str]
-    counts: dict[str, int]
-    by: str | None
-    at: float
-    why: str | None
-    pending: list[str]
-    kept: list[str]
-    method: str
-    key: str
-    signature: str
-
-
-class PreviewBody(BaseModel):
-    """What would go: what is asked for, its copies, and what was made of it."""
-
-    asked: list[StoredMemory]
-    copies: list[StoredMemory]
-    dropped: list[StoredMemory]
-    anew: list[StoredMemory]
+    events: list[reply_type(Event)]  # type: ignore[valid-type]
 
 
 class ForgetReply(BaseModel):
     """How many were forgotten, or would be."""
 
     count: int
-    receipt: ReceiptBody | None = None
-    preview: PreviewBody | None = None
+    receipt: reply_type(Receipt) | None = None  # type: ignore[valid-type]
+    preview: reply_type(Preview) | None = None  # type: ignore[valid-type]
 
 
 class ScopeCount(BaseModel):
@@ -202,21 +157,10 @@ class ScopesReply(BaseModel):
     cursor: str | None
 
 
-class SessionEntry(BaseModel):
-    """One session of a scope."""
-
-    session: str
-    scope: str
-    count: int = Field(description="How many memories it has.")
-    first: str = Field(description="When the first of them happened.")
-    last: str = Field(description="When the last of them happened.")
-    title: str = Field(description="The first words of the first.")
-
-
 class SessionsReply(BaseModel):
     """Sessions, those that were active last first."""
 
-    sessions: list[SessionEntry]
+    sessions: list[reply_type(SessionSummary)]  # type: ignore[valid-type]
 
 
 def etag_of(record: Record) -> str:
@@ -232,45 +176,40 @@ def tell_records(records: Iterable[Record], *, vectors: bool = False) -> list[di
     return [tell_record(record, vectors=vectors) for record in records]
 
 
+def to_wire(value: Any) -> Any:
+    """A value as JSON: a record with its ETag, dataclasses by their fields."""
+    if isinstance(value, Record):
+        return tell_record(value)
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, list | tuple):
+        return [to_wire(one) for one in value]
+    if is_dataclass(value):
+        return {one.name: to_wire(getattr(value, one.name)) for one in fields(value)}
+    return value
+
+
 def tell_remembered(records: Sequence[Record], rejected: Sequence[Rejected] = ()) -> dict[str, Any]:
-    left_out = []
-    for one in rejected:
-        left_out.append({"index": one.index, "since": iso_time(one.since)})
+    left_out = [{"index": one.index, "since": iso_time(one.since)} for one in rejected]
     return {"memories": tell_records(records), "rejected": left_out}
 
 
-def tell_hit(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
-    """A hit with its reasons, which are made once: they are dear."""
-    reasons = hit.reasons()
-    signals = []
-    for one in reasons.signals:
-        signals.append({"name": one.name, "value": one.value, "share": one.share, "rank": one.rank})
+def tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
+    """A hit, with its reasons unless they are not wanted: they are dear, and made once."""
+    why = hit.reasons() if reasons else None
     return {
         "score": hit.score,
         "superseded_by": hit.superseded_by,
-        "why": reasons.say(),
-        "matched": reasons.matched,
-        "signals": signals,
+        "why": why.say() if why else "",
+        "matched": why.matched if why else [],
+        "signals": [asdict(one) for one in why.signals] if why else [],
         "record": tell_record(hit.record, vectors=vectors),
     }
 
 
-def tell_bare_hit(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
-    """A hit without its reasons."""
-    record = tell_record(hit.record, vectors=vectors)
-    return {
-        "score": hit.score,
-        "superseded_by": hit.superseded_by,
-        "why": "",
-        "matched": [],
-        "signals": [],
-        "record": record,
-    }
-
-
 def tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
-    tell = tell_hit if reasons else tell_bare_hit
-    result: dict[str, Any] = {"hits": [tell(hit, vectors=vectors) for hit in hits], "scope": hits.scope}
+    told = [tell_hit(hit, vectors=vectors, reasons=reasons) for hit in hits]
+    result: dict[str, Any] = {"hits": told, "scope": hits.scope}
     if hits.trace is not None:
         result["trace"] = asdict(hits.trace)
     return result
@@ -289,25 +228,6 @@ def tell_context(context: Context) -> dict[str, Any]:
     }
 
 
-def tell_events(events: Iterable[Event]) -> dict[str, Any]:
-    rows = []
-    for event in events:
-        rows.append(asdict(event) | {"at": iso_time(event.at)})
-    return {"events": rows}
-
-
 def tell_forgotten(gone: Forgotten) -> dict[str, Any]:
-    receipt = None
-    if gone.receipt is not None:
-        receipt = asdict(gone.receipt)
+    receipt = None if gone.receipt is None else asdict(gone.receipt)
     return {"count": int(gone), "receipt": receipt, "preview": None}
-
-
-def tell_preview(preview: Preview) -> dict[str, Any]:
-    groups = {
-        "asked": tell_records(preview.asked),
-        "copies": tell_records(preview.copies),
-        "dropped": tell_records(preview.dropped),
-        "anew": tell_records(preview.anew),
-    }
-    return {"count": preview.count, "receipt": None, "preview": groups}

@@ -1,72 +1,82 @@
-"""Asking: recall, context, find, count, and what was useful."""
+"""Asking and forgetting: recall, context, find, count, forget, and what was useful.
+
+Pages of `find` stay in step while others write: the next page begins at the value the last one ended with. Of
+the records that share that value, the cursor names those that were given already, or counts very many.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
 from ...aio import AsyncMemory
 from ...core.arguments import check_filter
+from ...core.condition import Condition
+from ...core.errors import BadInput
 from ...core.hit import Hits
 from ...core.record import Record
+from ...core.scope import Scope
+from ...core.validate import dump_json
+from ...core.verb_table import VERBS
 from ...core.where import Where
-from ...recall.options import FindOptions, RecallOptions
 from ..access import Right
 from ..errors import Problem
-from ..serving import Grant, Reads, Writes, check_rights
-from .bodies import ContextBody, FeedbackBody, Filters, FindBody, RecallBody
-from .cursors import PageMark, hash_asked, read_cursor, write_cursor
-from .drafts import check_records, read_options, read_where
+from ..serving import Grant, check_rights
+from .bodies import check_records, to_arguments
 from .once import IdempotencyKey, begin
-from .replies import ContextReply, CountReply, FoundPage, RecallReply, tell_context, tell_hits, tell_records
-from .respond import answer, dump, errors, respond
-
-TAGS: Final[list[Any]] = ["search"]
+from .replies import (
+    ContextReply,
+    CountReply,
+    ForgetReply,
+    FoundPage,
+    RecallReply,
+    tell_context,
+    tell_forgotten,
+    tell_hits,
+    tell_records,
+    to_wire,
+)
+from .routing import Handler, add_verb, answer, dump, errors, respond
 
 
 def add_to(router: APIRouter) -> None:
-    for path, run, model in (
-        ("/recall", recall, RecallReply),
-        ("/context", context, ContextReply),
-        ("/find", find, FoundPage),
-        ("/count", count, CountReply),
-    ):
-        router.post(path, tags=TAGS, operation_id=path[1:], response_model=model, responses=errors())(run)
-    router.post(
-        "/feedback",
-        tags=TAGS,
-        operation_id="feedback",
-        status_code=204,
-        response_class=Response,
-        responses=errors(),
-    )(feedback)
+    kept_changing = errors({409: "What was to be forgotten kept changing."})
+    routes: Final[dict[str, tuple[Handler, dict[str, Any]]]] = {
+        "recall": (recall, {"response_model": RecallReply}),
+        "context": (context, {"response_model": ContextReply}),
+        "find": (find, {"response_model": FoundPage}),
+        "count": (count, {"response_model": CountReply}),
+        "forget": (forget, {"response_model": ForgetReply, "responses": kept_changing, "tags": ["forget"]}),
+        "feedback": (feedback, {"status_code": 204, "response_class": Response}),
+    }
+    for name, (run, declared) in routes.items():
+        add_verb(router, name, VERBS[name], run, **({"tags": ["search"]} | declared))
 
 
-async def recall(body: RecallBody, grant: Reads) -> Response:
-    """What matters for a query, best first, each hit with its reasons."""
+async def recall(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
-    options = read_options(body, RecallOptions.__annotations__)
-    where = read_where(body)
+    given, told = to_arguments(body), {"vectors": body.vectors, "reasons": body.reasons}
+    for name in told:
+        given.pop(name, None)
     async with grant.serving.turns.search(grant.memory):
         content = await grant.memory.threads.finish(
-            AsyncMemory.recall,
-            lambda hits: dump(tell_hits(hits, vectors=body.vectors, reasons=body.reasons)),
-            body.query,
-            scope=grant.scope,
-            limit=body.limit,
-            where=where,
-            **options,
+            AsyncMemory.recall, lambda hits: dump(tell_hits(hits, **told)), scope=grant.scope, **given
         )
     return respond(content)
 
 
-async def context(body: ContextBody, grant: Reads) -> Response:
-    """A prompt-ready block of what matters for a query, never over its budget of tokens."""
+async def context(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
     if body.reveal:
         check_rights(grant.caller, Right.ADMIN)
-        check_reveals(grant)
+        _check_reveals(grant)
     most = grant.caller.limits.context_tokens
     if body.budget > most:
         raise Problem(
@@ -76,64 +86,51 @@ async def context(body: ContextBody, grant: Reads) -> Response:
         content = await grant.memory.threads.finish(
             AsyncMemory.context,
             lambda made: dump(tell_context(made)),
-            body.query,
-            budget=body.budget,
-            limit=body.limit,
-            neighbours=body.neighbours,
-            headings=body.headings,
             scope=grant.scope,
-            where=read_where(body),
-            recipe=body.recipe,
-            least=body.least,
-            fence=body.fence,
-            reveal=body.reveal,
-            now=body.now,
-            as_of=body.as_of,
-            known_at=body.known_at,
-            **read_options(body),
+            **to_arguments(body),
         )
     return respond(content)
 
 
-def check_reveals(grant: Grant) -> None:
+def _check_reveals(grant: Grant) -> None:
     """422 where this memory has nothing to turn pseudonyms back with."""
     if grant.memory.core.trust.guarding.pseudonyms.vault is None:
         raise Problem(422, "bad_input", "this memory has no vault to reveal from", field="body.reveal")
 
 
-async def find(body: FindBody, grant: Reads) -> Response:
-    """Memories that match exactly, in order, page by page: send `cursor` again for the next page."""
+async def find(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
-    mark = _read_mark(body, str(grant.scope))
-    options = read_options(body, FindOptions.__annotations__) | {"offset": mark.skip}
+    mark, given = _read_mark(body, str(grant.scope)), to_arguments(body)
+    for name in ("cursor", "vectors", "where"):
+        given.pop(name, None)
+    given |= {"offset": mark.skip, "limit": body.limit + len(mark.ids) + 1}
     content = await grant.memory.threads.finish(
         AsyncMemory.find,
         lambda found: _write_page(found, mark, body),
         _narrow(body, mark),
         scope=grant.scope,
-        limit=body.limit + len(mark.ids) + 1,
-        **options,
+        **given,
     )
     return respond(content)
 
 
-def _write_page(found: list[Record], mark: PageMark, body: FindBody) -> bytes:
-    page = _page_of(found, mark, body.limit)
-    cursor = None
-    if len(found) > body.limit + len(mark.ids) and page:
-        cursor = write_cursor(mark.after(page))
+def _write_page(found: list[Record], mark: _PageMark, body: Any) -> bytes:
+    known = frozenset(mark.ids)  # what was given already
+    page = [record for record in found if record.id not in known][: body.limit]
+    more = len(found) > body.limit + len(mark.ids) and page
+    cursor = _write_cursor(mark.after(page)) if more else None
     return dump({"memories": tell_records(page, vectors=body.vectors), "cursor": cursor})
 
 
-def _read_mark(body: FindBody, scope: str) -> PageMark:
-    asked = hash_asked(scope, body.model_dump(exclude={"cursor", "limit", "vectors"}))
+def _read_mark(body: Any, scope: str) -> _PageMark:
+    asked = _hash_asked(scope, body.model_dump(exclude={"cursor", "limit", "vectors"}))
     if body.cursor is None:
-        return PageMark(order=body.order, asked=asked, skip=body.offset)
-    return read_cursor(body.cursor, body.order, asked)
+        return _PageMark(order=body.order, asked=asked, skip=body.offset)
+    return _parse_cursor(body.cursor, body.order, asked)
 
 
-def _narrow(body: FindBody, mark: PageMark) -> Where | None:
-    where = check_filter(read_where(body))
+def _narrow(body: Any, mark: _PageMark) -> Where | None:
+    where = check_filter(to_arguments(body).get("where"))
     if mark.value is None:
         return where
     if where is None:
@@ -141,23 +138,31 @@ def _narrow(body: FindBody, mark: PageMark) -> Where | None:
     return where & mark.bounds()
 
 
-def _page_of(found: list[Record], mark: PageMark, limit: int) -> list[Record]:
-    """What was not given already."""
-    known = frozenset(mark.ids)
-    page = [record for record in found if record.id not in known]
-    return page[:limit]
-
-
-async def count(body: Filters, grant: Reads) -> Response:
-    """How many memories match."""
-    number = await grant.memory.count(read_where(body), scope=grant.scope, **read_options(body))
+async def count(body: Any, grant: Grant) -> Response:
+    number = await grant.memory.count(scope=grant.scope, **to_arguments(body))
     return await answer(grant.serving, lambda: {"count": number})
 
 
+async def forget(body: Any, grant: Grant) -> Response:
+    given = to_arguments(body)
+    scope: Scope | None = grant.scope
+    if body.everything and not grant.named:
+        scope = None  # refused: a whole scope has to be named
+    given.pop("preview", None)
+    if body.preview:
+        check_rights(grant.caller, Right.READ)
+        given.pop("why", None)
+        found = await grant.memory.trust.preview_forget(scope=scope, **given)
+        told = to_wire(found)
+        count = told.pop("count")
+        return await answer(grant.serving, lambda: {"count": count, "receipt": None, "preview": told})
+    gone = await grant.memory.forget(scope=scope, **given)
+    return await answer(grant.serving, lambda: tell_forgotten(gone), size=int(gone))
+
+
 async def feedback(
-    request: Request, body: FeedbackBody, grant: Writes, idempotency_key: IdempotencyKey = None
+    request: Request, body: Any, grant: Grant, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Says whether a memory was useful; without an id, whether the whole answer was. Only counted."""
     if idempotency_key is not None:
         attempt = await begin(grant, idempotency_key, await request.body())
         if not attempt.first:
@@ -165,3 +170,77 @@ async def feedback(
     about: Hits | str = body.id or Hits((), scope=grant.single)
     await grant.memory.feedback(about, useful=body.useful, scope=grant.scope, by=body.by)
     return Response(status_code=204)
+
+
+MOST_NAMED: Final = 500  # ids in one cursor
+_SPANS: Final[dict[str, tuple[str, str]]] = {
+    "occurred": ("since", "until"),
+    "created": ("created_since", "created_until"),
+    "importance": ("importance_min", "importance_max"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PageMark:
+    """The end of a page: the value of its last record, the ids with that value, and how many to skip."""
+
+    order: str
+    asked: str  # the hash of what was asked
+    value: float | None = None
+    ids: tuple[str, ...] = ()
+    skip: int = 0
+
+    def bounds(self) -> Where:
+        """Records from the last value on."""
+        if self.value is None:
+            return Where()
+        name, down = self.order.removeprefix("-"), self.order.startswith("-")
+        if name == "uses":
+            return Where(conditions=(Condition("record.uses", "<=" if down else ">=", self.value),))
+        since, until = _SPANS[name]
+        bound: dict[str, Any] = {until if down else since: self.value}
+        return Where(**bound)
+
+    def after(self, page: Sequence[Record]) -> _PageMark:
+        """The mark for what follows a page."""
+        name = self.order.removeprefix("-")
+        if name not in (*_SPANS, "uses"):  # values may be absent: pages go by number
+            return replace(self, skip=self.skip + len(page))
+        last = getattr(page[-1], name)
+        same = [record.id for record in page if getattr(record, name) == last]
+        if last == self.value:
+            same = [*self.ids, *same]
+        skip = self.skip if last == self.value else 0
+        if len(same) > MOST_NAMED:
+            return replace(self, value=last, ids=(), skip=skip + len(same))
+        return replace(self, value=last, ids=tuple(same), skip=skip)
+
+
+def _hash_asked(*asked: Any) -> str:
+    """Hashes the parts of a question that must not change between two pages."""
+    return blake2b(dump_json(asked, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def _write_cursor(mark: _PageMark) -> str:
+    fields = [mark.order, mark.asked, mark.value, list(mark.ids), mark.skip]
+    return base64.urlsafe_b64encode(dump_json(fields).encode()).decode()
+
+
+def _parse_cursor(cursor: str, order: str, asked: str) -> _PageMark:
+    """`BadInput` if it is none of ours, or is for another question."""
+    try:
+        fields = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        mark = _parse_mark(*fields)
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        raise BadInput("this cursor is not one that a page gave") from None
+    if (mark.order, mark.asked) != (order, asked):
+        raise BadInput("this cursor belongs to another question: only the cursor changes from page to page")
+    return mark
+
+
+def _parse_mark(order: str, asked: str, value: float | None, ids: list[str], skip: int) -> _PageMark:
+    if not isinstance(skip, int) or skip < 0 or not all(isinstance(one, str) for one in ids):
+        raise ValueError
+    if value is not None:
+        value = float(value)
+    return _PageMark(order=order, asked=asked, value=value, ids=tuple(ids), skip=skip)

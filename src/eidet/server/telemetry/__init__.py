@@ -4,11 +4,7 @@
     memory_metrics.py      `MemoryMetrics`: durations, results and sizes for Prometheus
     slow_recalls.py        `log_slow_recalls`: what a slow recall spent its time on
     log_lines.py           logs as text or as JSON, with request and trace ids
-    request_names.py       the id of the request that is being served
-    request_telemetry.py   what is told of every HTTP request
-    metrics_route.py       /metrics
-    shared_metrics.py      metrics of several workers
-    exporting.py           where spans of `eidet serve` go
+    request_telemetry.py   what is told of every HTTP request, and /metrics
 
 The first three also work without a server, for every memory of the process:
 

@@ -9,10 +9,11 @@ import json
 import logging
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final
-
-from .request_names import current_request
 
 FIELDS: Final = "eidet"  # the attribute of a log record that holds fields of ours: extra={"eidet": {…}}
 Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -38,14 +39,14 @@ class PlainLines(logging.Formatter):
         line = super().formatMessage(record)
         if (request := current_request()) is not None:
             line += f" [request {request}]"
-        for name, value in fields_of(record).items():
+        for name, value in _fields_of(record).items():
             line += f" {name}={value}"
         return line
 
     def formatException(self, ei: Raised) -> str:  # noqa: N802
         if self._content:
             return super().formatException(ei)
-        return "\n".join(describe_exception(ei))
+        return "\n".join(_describe_exception(ei))
 
 
 class JsonLines(logging.Formatter):
@@ -65,14 +66,14 @@ class JsonLines(logging.Formatter):
         }
         if (request := current_request()) is not None:
             line["request_id"] = request
-        line |= trace_ids() | fields_of(record)
+        line |= _trace_ids() | _fields_of(record)
         if record.exc_info:
             line["error"] = self._describe(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
 
     def _describe(self, raised: Raised) -> dict[str, Any]:
         kind, error, _ = raised
-        described: dict[str, Any] = {"stack": describe_exception(raised)}
+        described: dict[str, Any] = {"stack": _describe_exception(raised)}
         if kind is not None:
             described["type"] = kind.__name__
         if self._content:
@@ -80,8 +81,8 @@ class JsonLines(logging.Formatter):
         return described
 
 
-def describe_exception(raised: Raised) -> list[str]:
-    """Where it happened, and its type; without its message."""
+def _describe_exception(raised: Raised) -> list[str]:
+    """Describes an exception by its stack and type, without its message."""
     kind, _, place = raised
     lines = []
     for frame in traceback.extract_tb(place):
@@ -91,14 +92,14 @@ def describe_exception(raised: Raised) -> list[str]:
     return lines
 
 
-def fields_of(record: logging.LogRecord) -> dict[str, Any]:
+def _fields_of(record: logging.LogRecord) -> dict[str, Any]:
     found = record.__dict__.get(FIELDS)
     if isinstance(found, dict):
         return found
     return {}
 
 
-def trace_ids() -> dict[str, str]:
+def _trace_ids() -> dict[str, str]:
     """The trace and the span that this happens in, where OpenTelemetry is in use."""
     try:
         from opentelemetry.trace import get_current_span
@@ -123,3 +124,21 @@ def configure_lines(*, as_json: bool, content: bool = False) -> dict[str, Any]:
             "eidet": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
         },
     }
+
+
+_request: ContextVar[str | None] = ContextVar("eidet_request", default=None)
+
+
+def current_request() -> str | None:
+    """The id of the request that this task or thread works for."""
+    return _request.get()
+
+
+@contextmanager
+def name_request(id: str) -> Iterator[None]:
+    """All that is logged inside carries this id."""
+    token = _request.set(id)
+    try:
+        yield
+    finally:
+        _request.reset(token)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -62,7 +63,7 @@ class MemoryMetrics:
             yield
             status = "ok"
         except EidetError as error:
-            status = name_status(error)
+            status = _name_status(error)
             raise
         finally:
             self._seconds.labels(call.verb, status).observe(time.perf_counter() - started)
@@ -110,7 +111,7 @@ def count_records(answer: object) -> int:
     return 0
 
 
-def name_status(error: EidetError) -> str:
+def _name_status(error: EidetError) -> str:
     """`BadInput` is bad_input."""
     letters = []
     for at, letter in enumerate(type(error).__name__):
@@ -118,3 +119,17 @@ def name_status(error: EidetError) -> str:
             letters.append("_")
         letters.append(letter.lower())
     return "".join(letters)
+
+
+@contextmanager
+def share_metrics() -> Iterator[None]:
+    """Names a folder for the numbers of the workers that are started inside, unless there is one."""
+    if SHARED in os.environ:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="eidet-metrics-") as folder:
+        os.environ[SHARED] = folder
+        try:
+            yield
+        finally:
+            del os.environ[SHARED]

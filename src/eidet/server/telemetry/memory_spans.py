@@ -6,7 +6,8 @@ the process of its agent, so its spans are internal ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,11 +55,11 @@ def trace_memories(*, content: bool = False, provider: TracerProvider | None = N
     Spans tell the operation, the store, ids and counts. With `content` they also tell queries and texts.
     Without a `provider`, the one that OpenTelemetry is configured with gets them.
     """
-    with observe(MemorySpans(content=content, provider=provider)):
+    with observe(_MemorySpans(content=content, provider=provider)):
         yield
 
 
-class MemorySpans:
+class _MemorySpans:
     """Observes verbs, and makes spans of them."""
 
     def __init__(self, *, content: bool = False, provider: TracerProvider | None = None) -> None:
@@ -87,7 +88,7 @@ class MemorySpans:
             record_exception=False,  # its message may hold content
             set_status_on_exception=False,
         ) as span:
-            with note_failure(span):
+            with _note_failure(span):
                 yield
             span.set_attributes(self._describe_answer(call))
 
@@ -119,19 +120,19 @@ class MemorySpans:
         for stage, millis in call.details.get("millis", {}).items():
             attributes[f"eidet.recall.{stage}_ms"] = round(millis, 3)
         if self._content and found is not None:
-            attributes[RECORDS] = dump_json([describe_record(one) for one in found])
+            attributes[RECORDS] = dump_json([_describe_record(one) for one in found])
         return attributes
 
 
 def has_listeners() -> bool:
-    """Whether OpenTelemetry is configured: else nobody gets a span, and none is made."""
+    """Whether OpenTelemetry is configured; if not, no span is made."""
     from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
     return not isinstance(get_tracer_provider(), ProxyTracerProvider)
 
 
 @contextmanager
-def note_failure(span: Span) -> Iterator[None]:
+def _note_failure(span: Span) -> Iterator[None]:
     """Tells the type of an error; its message may hold content."""
     from opentelemetry.trace import StatusCode
 
@@ -156,8 +157,36 @@ def records_in(answer: object) -> Sequence[Hit | Record] | None:
     return None
 
 
-def describe_record(one: Hit | Record) -> dict[str, Any]:
-    """In the shape that the conventions give: content, id, score, metadata."""
+def _describe_record(one: Hit | Record) -> dict[str, Any]:
+    """Describes a record as the conventions do: content, id, score, metadata."""
     if isinstance(one, Hit):
-        return {**describe_record(one.record), "score": one.score}
+        return {**_describe_record(one.record), "score": one.score}
     return {"content": one.text, "id": one.id, "metadata": dict(one.meta)}
+
+
+LOG: Final = logging.getLogger("eidet.server")
+ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+
+
+def export_spans(environment: Mapping[str, str]) -> bool:
+    """Sends spans over OTLP if a variable names a collector; says whether it does.
+
+    Whoever starts the server through `opentelemetry-instrument` has configured OpenTelemetry already.
+    """
+    if not any(environment.get(name) for name in ENDPOINTS):
+        return False
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        from opentelemetry.trace import get_tracer_provider, set_tracer_provider
+    except ImportError:
+        LOG.warning("no spans are sent: that needs the otel extra: pip install 'eidet[otel]'")
+        return False
+    if isinstance(get_tracer_provider(), TracerProvider):
+        return True
+    provider = TracerProvider(resource=Resource.create({"service.name": "eidet"}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    set_tracer_provider(provider)
+    return True

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, MutableMapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any, Final
 
+from fastapi import FastAPI, Request, Response
 from opentelemetry.propagate import extract, get_global_textmap
 from opentelemetry.trace import Span, SpanKind, StatusCode, get_tracer
 
+from ...aio import AsyncMemory
+from ...core.observers import observe
+from ...quality.metrics import exposition
+from ..access import Right
+from ..errors import make_not_found
 from ..middleware import REQUEST_ID, AsgiApp, Message, Receive, Send
-from ..serving import CALLER
+from ..server_settings import ServerSettings
+from ..serving import CALLER, Serving, caller_of, check_rights
 from .log_lines import FIELDS
 from .memory_metrics import MemoryMetrics
-from .memory_spans import has_listeners
+from .memory_spans import has_listeners, trace_memories
+from .slow_recalls import log_slow_recalls
 
 LOG: Final = logging.getLogger("eidet.access")
 PLAIN_PATHS: Final = frozenset(("/", "/mcp", "/metrics", "/docs", "/openapi.json"))
@@ -23,7 +32,7 @@ METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 OTHER: Final = "other"  # a path of nobody, or of a file: not a label, since there is no end of them
 
 
-class RequestTelemetry:
+class _RequestTelemetry:
     """ASGI middleware around all others: it also sees what `AccessMiddleware` turns away."""
 
     def __init__(self, app: AsgiApp, metrics: MemoryMetrics) -> None:
@@ -36,14 +45,14 @@ class RequestTelemetry:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = StatusWatch(send)
+        answer = _StatusWatch(send)
         if self._is_traced(scope):
             with self._open_span(scope, answer):
                 await self._serve(scope, receive, answer)
         else:
             await self._serve(scope, receive, answer)
 
-    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, answer: StatusWatch) -> None:
+    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, answer: _StatusWatch) -> None:
         started = time.perf_counter()
         try:
             await self._app(scope, receive, answer)
@@ -57,18 +66,18 @@ class RequestTelemetry:
         return any(name in self._trace_headers for name, _ in scope["headers"])
 
     @contextmanager
-    def _open_span(self, scope: MutableMapping[str, Any], answer: StatusWatch) -> Iterator[None]:
+    def _open_span(self, scope: MutableMapping[str, Any], answer: _StatusWatch) -> Iterator[None]:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         with self._tracer.start_as_current_span(
-            method_of(scope), context=extract(headers), kind=SpanKind.SERVER, record_exception=False
+            _method_of(scope), context=extract(headers), kind=SpanKind.SERVER, record_exception=False
         ) as span:
             try:
                 yield
             finally:
-                describe_request(span, scope, answer.status)
+                _describe_request(span, scope, answer.status)
 
     def _note(self, scope: MutableMapping[str, Any], status: int, seconds: float) -> None:
-        method, route = method_of(scope), route_of(scope)
+        method, route = _method_of(scope), _route_of(scope)
         self._metrics.count_request(method, route, status, seconds)
         if not LOG.isEnabledFor(logging.INFO):
             return
@@ -80,7 +89,7 @@ class RequestTelemetry:
         LOG.info("request", extra={FIELDS: fields})
 
 
-class StatusWatch:
+class _StatusWatch:
     """Sends an answer, and remembers its status; 499 if the client left before there was one."""
 
     def __init__(self, send: Send) -> None:
@@ -93,8 +102,8 @@ class StatusWatch:
         await self._send(message)
 
 
-def describe_request(span: Span, scope: MutableMapping[str, Any], status: int) -> None:
-    method, route = method_of(scope), route_of(scope)
+def _describe_request(span: Span, scope: MutableMapping[str, Any], status: int) -> None:
+    method, route = _method_of(scope), _route_of(scope)
     span.update_name(f"{method} {route}")
     span.set_attributes(
         {"http.request.method": method, "http.route": route, "http.response.status_code": status}
@@ -105,14 +114,14 @@ def describe_request(span: Span, scope: MutableMapping[str, Any], status: int) -
         span.set_status(StatusCode.ERROR)
 
 
-def method_of(scope: MutableMapping[str, Any]) -> str:
+def _method_of(scope: MutableMapping[str, Any]) -> str:
     """A method that HTTP knows; others are words of a stranger."""
     if scope["method"] in METHODS:
         return str(scope["method"])
     return "_OTHER"
 
 
-def route_of(scope: MutableMapping[str, Any]) -> str:
+def _route_of(scope: MutableMapping[str, Any]) -> str:
     """The template of the path, such as /v1/memories/{id}: a path itself can name anybody."""
     route = scope.get("route")
     if route is not None:
@@ -120,3 +129,64 @@ def route_of(scope: MutableMapping[str, Any]) -> str:
     if scope["path"] in PLAIN_PATHS:
         return str(scope["path"])
     return OTHER
+
+
+PAUSE_SECONDS = 60.0  # between two looks at all records
+PAUSE_FACTOR = 20.0  # a look that took a second is not repeated for twenty
+TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class _MemoryGauges:
+    """Gauges that need a look at all records: counts, sizes, quality.
+
+    On a large memory that takes long, so the answer is kept for a while.
+    """
+
+    def __init__(self, memory: AsyncMemory) -> None:
+        self._memory = memory
+        self._text = ""
+        self._again = 0.0
+
+    async def text(self) -> str:
+        started = time.monotonic()
+        if started >= self._again:
+            self._again = started + PAUSE_SECONDS  # others who ask meanwhile get the last answer
+            self._text = exposition(await self._memory.admin.metrics())
+            spent = time.monotonic() - started
+            self._again = started + max(PAUSE_SECONDS, PAUSE_FACTOR * spent)
+        return self._text
+
+
+@asynccontextmanager
+async def _watch_memory(metrics: MemoryMetrics, settings: ServerSettings) -> AsyncIterator[None]:
+    """Measures, traces and logs what the verbs do, for as long as the server runs."""
+    with ExitStack() as stack:
+        stack.enter_context(observe(metrics))
+        stack.enter_context(trace_memories(content=settings.log_content))
+        if settings.slow_seconds is not None:
+            stack.enter_context(log_slow_recalls(seconds=settings.slow_seconds, content=settings.log_content))
+        yield
+
+
+def add_telemetry(app: FastAPI, serving: Serving) -> None:
+    """Watches the memory while the app lives, and answers /metrics.
+
+    Where keys are needed, metrics need one with the right `admin` in every scope.
+    """
+    metrics, gauges = MemoryMetrics(), _MemoryGauges(serving.memory)
+
+    async def show_metrics(request: Request) -> Response:
+        caller = caller_of(request)
+        check_rights(caller, Right.ADMIN)
+        if not caller.sees_all:
+            raise make_not_found()
+        return Response(metrics.text() + await gauges.text(), headers={"Content-Type": TEXT_FORMAT})
+
+    serving.lifespans.append(partial(_watch_memory, metrics, serving.settings))
+    app.add_api_route("/metrics", show_metrics, include_in_schema=False)
+    app.state.metrics = metrics
+
+
+def surround(app: FastAPI) -> None:
+    """Adds what sees every request; after all other middleware, so that it stands outside of it."""
+    app.add_middleware(_RequestTelemetry, metrics=app.state.metrics)

@@ -23,11 +23,11 @@ def log_slow_recalls(*, seconds: float = 1.0, content: bool = False) -> Iterator
     A line tells the time of each stage, how many rows were searched and passed the filter, and how many
     hits there were. With `content` it also tells the query and the scope.
     """
-    with observe(SlowRecalls(seconds, content=content)):
+    with observe(_SlowRecalls(seconds, content=content)):
         yield
 
 
-class SlowRecalls:
+class _SlowRecalls:
     """Observes recalls, and logs those that take long."""
 
     def __init__(self, seconds: float, *, content: bool = False) -> None:

@@ -37,5 +37,5 @@ class StoreContract(
     """Every store passes these. `make` gives an empty one; `folder` is a place for its files.
 
     A store that outlives its object also has `reopen`, which opens the same one a second time. One that
-    cannot prune its history or measure its size says so: `lacks = (PrunesHistory, MeasuresSize)`.
+    cannot prune its history or measure its size says so: `lacks = (MaintainsStorage,)`.
     """

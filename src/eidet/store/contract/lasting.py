@@ -11,7 +11,7 @@ from .. import (
     Store,
     verbs,
 )
-from ..abilities import MeasuresSize, PrunesHistory
+from ..abilities import MaintainsStorage
 from .laws import ALL, FULL, LATER, NOW, StoreLaws, fact, within
 
 
@@ -27,7 +27,7 @@ class LastingLaws(StoreLaws):
         assert self.store.find(ALL) == kept[:5]
 
     def test_notes_of_moves_can_be_removed_and_nothing_else(self) -> None:
-        if PrunesHistory in self.lacks:
+        if MaintainsStorage in self.lacks:
             assert verbs.prune_history(self.store, NOW, dead=True, most=10) == 0
             return
         old = self.put(fact("x"), now=NOW)[0]
@@ -67,7 +67,7 @@ class LastingLaws(StoreLaws):
         assert self.store.identity
         assert self.store.writable is True
         self.put(FULL)
-        if MeasuresSize not in self.lacks:
+        if MaintainsStorage not in self.lacks:
             assert verbs.measure_size(self.store) > 0
 
     def test_closing_twice_is_fine(self) -> None:

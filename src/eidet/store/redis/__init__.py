@@ -31,11 +31,11 @@ from ...quality import Survey
 from .. import Transaction
 from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
 from ..rules import UNIQUE_KINDS
+from ..traits import StoreTraits
 from ..verbs.reading import survey_of
 from .address import address_of
-from .client import RedisClient, script
+from .client import RedisClient, is_absent, script
 from .codec import record_of
-from .errors import is_absent
 from .key_names import Keys
 from .record_reader import Reading
 from .scripts import CHANGES, RESERVE
@@ -70,6 +70,8 @@ class RedisStore:
         except BaseException:
             self.close()
             raise
+        home = f"{address.shown} {address.prefix}"
+        self._traits = StoreTraits(home=lambda: home, address=address, own_index=self._name_own_index)
         self._cluster = address.cluster
         self._generation, self._doubted = self.client.generation, 0
         self._reading = reading = Reading(self.client, self._keys)
@@ -84,6 +86,9 @@ class RedisStore:
         rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
         said = Counter((row.record.scope, row.key) for row in rows if row.record.kind in UNIQUE_KINDS)
         return survey_of([row.record for row in rows], said, fresh=fresh, ripe=ripe, stale=stale)
+
+    def list_derived(self, scope: Scope) -> list[Record]:
+        return self._writing.peek().list_derived(scope)
 
     def history(self, scope: str, id: str) -> list[Event]:
         return self._writing.peek().history(scope, id)
@@ -174,14 +179,14 @@ class RedisStore:
 
     # The servers.
 
-    def tell_home(self) -> str:
-        return f"{self.address.shown} {self.address.prefix}"
+    def describe(self) -> StoreTraits:
+        return self._traits
 
     def health(self) -> dict[str, Any]:
         """How the line to the server does; asks nobody."""
         return self.retrier.health().as_dict()
 
-    def name_own_index(self) -> str | None:
+    def _name_own_index(self) -> str | None:
         """The index that the servers bring along, if all of them do and this user may use it."""
         return OFFERED if self.client.may(VECTOR_SETS, self._keys.store + "k") else None
 

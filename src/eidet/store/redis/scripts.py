@@ -25,7 +25,4 @@ SELECT: Final = Script("select")
 LIGHT: Final = Script("light")
 CHANGES: Final = Script("changes")
 RESERVE: Final = Script("reserve")
-ELEMENTS: Final = Script("elements")
-SCRIPTS: Final = {
-    script.sha: script.text for script in (COMMIT, LOOK, GET, SELECT, LIGHT, CHANGES, RESERVE, ELEMENTS)
-}
+SCRIPTS: Final = {script.sha: script.text for script in (COMMIT, LOOK, GET, SELECT, LIGHT, CHANGES, RESERVE)}

@@ -35,8 +35,7 @@ from ..verbs.writing import epoch_of
 from .client import pages
 from .codec import Light, events_bytes, events_of
 from .commit_plan import CommitPlan
-from .known import EPOCH_PLACE, SCOPES, TOMBS, Fields, Known
-from .tables import TransactionValues, layout_of
+from .known import EPOCH_PLACE, SCOPES, TOMBS, Fields, Known, TransactionValues, layout_of
 
 Key = tuple[str, str]  # scope, id
 PAGE: Final = 500  # vectors that the server is asked for at once

@@ -69,10 +69,10 @@ class Driver(Protocol):
         """Runs a job alone in a transaction and commits it before it answers."""
 
     def trim(self, most: int) -> int:
-        """As `Compacts.trim`."""
+        """As `MaintainsStorage.trim`."""
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        """As `ScrubsFiles.scrub`."""
+        """As `MaintainsStorage.scrub`."""
 
     def size(self) -> int: ...
     def close(self) -> None: ...

@@ -18,9 +18,17 @@ from ..pushdown import Sieve, sieve
 from ..rules import check_order
 from .filters import compile_where
 from .ports import Ask, JsonSql, Row
-from .rows import COLUMNS, NULLABLE, bare_record_of, record_of, story_of
+from .rows import (
+    COLUMNS,
+    NULLABLE,
+    VALUE_TABLES,
+    ValueTable,
+    bare_record_of,
+    record_of,
+    scope_range,
+    story_of,
+)
 from .statements import ALL, ALONG_SCOPE, ALONG_TABLE, BARE, COUNTS, DISTINCT, STORED, Statements
-from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 PAGE: Final = 2_000  # records read at once
 SHORT_SPAN: Final = 500  # writes that are looked through one by one rather than by an index
@@ -91,13 +99,6 @@ class SqlReader:
             seqs = [seq for seq, key in self.rows("keys", scope=scope) if key.startswith(wanted)]
             rows = self._among(scope, "seq", seqs)
         return sorted(map(record_of, rows), key=lambda record: record.seq)
-
-    def list_revised(self, scope: Scope, most: int) -> list[tuple[str, str]] | None:
-        statement = self._sql.list_revised(scope)
-        found = self.ask(statement.sql, statement.bind(**scope_range(scope)[1], most=most + 1))
-        if len(found) > most:
-            return None
-        return [(path, id) for path, id in found]
 
     def list_derived(self, scope: Scope) -> list[Record]:
         found = self.select(ALL, Where(scope=scope), "AND derived_from IS NOT NULL ORDER BY seq")
@@ -172,7 +173,7 @@ class SqlReader:
         return count_records(self.walk(where), columns)
 
     def survey(self, alive: Where, *, fresh: float, ripe: float, stale: float) -> Survey:
-        """Counts records, see `CountsQuality.survey`; ask it as of one moment."""
+        """Counts records, see `AnswersVerbs.survey`; ask it as of one moment."""
         test, values = self.test(alive)
         counts = self._sql.compile(COUNTS)
         asked = counts.bind(fresh=fresh, ripe=ripe, stale=stale)

@@ -5,22 +5,21 @@ The same code serves every SQL database; a database is a `Driver`, see `sqlite.p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
-from .. import Changes, Head, Scrubbed, Transaction
+from .. import Changes, Entry, Head, Scrubbed, Transaction
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TOMBSTONES, K, NewRecord, Table, V
 from ..rules import check_order
 from .ports import Cursor, Driver, ask_on
 from .reader import SqlReader
-from .statements import Statements
-from .telling import list_telling
+from .statements import ALONG_TABLE, Statements
 from .transaction import SqlTransaction
 
 T = TypeVar("T")
@@ -36,7 +35,6 @@ class RelationalStore:
         self._driver = driver
         self._sql = Statements(driver.json.mark)
         self._reader = self._reader_type(self._sql, driver.json, driver.read)
-        self.list_revised: Final = self._reader.list_revised
         self.list_telling: Final = partial(list_telling, self._snapshot)
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
         self.writable: bool = driver.writable
@@ -156,3 +154,40 @@ class RelationalStore:
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         return self._driver.scrub(said)
+
+
+WALKED: Final = 100_000  # seqs that one statement walks along the table, so that no deadline ends it
+STATING: Final = (
+    b"\x80"  # the second byte of an analysis with statements, at least; see `eidet.text.analysis`
+)
+
+Snapshot = Callable[[Callable[[SqlReader], Any]], Any]  # gives a job a reader, as of one moment
+
+
+def list_telling(snapshot: Snapshot, scope: str, head: Head) -> list[Entry] | None:
+    """As `ListsTelling.list_telling`. Each part is read as of a moment of its own.
+
+    What is deleted meanwhile is told by the changes after the head.
+    """
+    way = snapshot(lambda reader: reader.choose_way(scope, head.seq))
+    found: list[Entry] = []
+    for since, upto in _cut(head.seq, WALKED if way == ALONG_TABLE else head.seq):
+        part = snapshot(partial(_read_part, way, scope, head, since, upto))
+        if part is None:
+            return None
+        found += part
+    return found
+
+
+def _cut(end: int, step: int) -> Iterator[tuple[int, int]]:
+    for since in range(0, end, max(1, step)):
+        yield since, min(since + step, end)
+
+
+def _read_part(
+    way: str, scope: str, head: Head, since: int, upto: int, reader: SqlReader
+) -> list[Entry] | None:
+    if reader.head() < head:
+        return None
+    rows = reader.rows(f"telling_{way}", scope=scope, since=since, upto=upto, stating=STATING)
+    return list(map(Entry._make, rows))

@@ -17,6 +17,7 @@ from ...core.errors import Corrupt, EidetError, Misconfigured, Refused, Unavaila
 from ...core.private_files import create_private
 from .. import Scrubbed
 from ..group_commit import GroupCommit, QueuedJob
+from ..traits import StoreTraits
 from . import sqlite_json
 from .migrate import migrate
 from .ports import Cursor, Row
@@ -49,6 +50,10 @@ class SqliteStore(RelationalStore):
             raise Misconfigured(f"durability must be one of {', '.join(SYNCHRONOUS)}, not {durability!r}")
         self.path: Path = Path(path)
         super().__init__(SqliteDriver(self.path, SYNCHRONOUS[durability]))
+        self._traits = StoreTraits(path=self.path, files=(self.path,))
+
+    def describe(self) -> StoreTraits:
+        return self._traits
 
 
 class SqliteDriver:

@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from ...core.scope import Scope
 from .. import Entry
 from ..rules import UNIQUE_KINDS
-from .rows import BARE_COLUMNS, COLUMNS, EVENT_COLUMNS
-from .value_tables import VALUE_TABLES, ValueTable, scope_range
+from .rows import BARE_COLUMNS, COLUMNS, EVENT_COLUMNS, VALUE_TABLES, ValueTable
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 ALL: Final = ", ".join(COLUMNS)
@@ -170,13 +168,6 @@ class Statements(dict[str, SqlStatement]):
         end = "" if limit is None else f" LIMIT {limit:d}"
         order = ", ".join(table.key)
         return self.compile(f"SELECT {table.columns} FROM {table.name}{where} ORDER BY {order}{end}")
-
-    def list_revised(self, scope: Scope) -> SqlStatement:
-        """Which records of a scope have a history that tells what they said before."""
-        test, _ = scope_range(scope)
-        return self.compile(
-            f"SELECT DISTINCT scope, id FROM events WHERE {test} AND earlier IS NOT NULL LIMIT :most"
-        )
 
 
 def select_held(column: str, test: str, bare: bool) -> str:

@@ -13,9 +13,8 @@ from ...core.where import Where
 from ..model import EPOCH, SETTINGS, TOMBSTONES, Derived, Head, K, NewRecord, Table, Use, V
 from .ports import Cursor, JsonSql, Row, ask_on
 from .reader import SqlReader, read_head
-from .rows import row_of
+from .rows import VALUE_TABLES, row_of
 from .statements import Statements
-from .value_tables import VALUE_TABLES
 
 _EPOCH_ONLY: Final = (EPOCH,)
 Edits = Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]

@@ -18,8 +18,10 @@ from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.record import Record
 from ...net.retry import Full
 from ...net.worker import BackgroundWorker
+from ...quality import health_of
 from .. import Store
-from ..abilities import Leaps, LivesInFile, ReportsHealth
+from ..abilities import Leaps
+from ..traits import path_of
 
 log: logging.Logger = logging.getLogger("eidet")
 
@@ -120,7 +122,7 @@ class Member:
 
     def _still_reads(self) -> bool:
         """A file on a full disk takes no writes, but is there."""
-        if self._store is None or not isinstance(self._store, LivesInFile):
+        if self._store is None or path_of(self._store) is None:
             return False
         try:
             self._store.head()
@@ -192,8 +194,8 @@ class Member:
             "error": self.error,
             "last_error": self.last_error,
         }
-        if isinstance(store, ReportsHealth):
-            report["line"] = store.health()
+        if (line := health_of(store)) is not None:
+            report["line"] = dict(line)
         return report
 
     def close(self) -> None:

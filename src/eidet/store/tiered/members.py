@@ -1,51 +1,54 @@
-"""The stores of a tiered store as one: who is there, how far they have come, and who is asked for what."""
+"""The members of a tiered store: who is there, how far they have come, and who is asked for what."""
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from ...core.errors import Misconfigured, Unavailable
+from ...core.errors import EidetError, Misconfigured, Unavailable
+from ...core.private_files import OWNER_FOLDER
 from ...core.record import Record, Tier
-from .. import Head, Store
-from ..lives import Carry, put_lives
+from ...core.where import Where
+from .. import Head, Store, verbs
+from ..sql.sqlite import SqliteStore
 from ..traits import home_of, paths_of
-from .member import LONG, SHORT, LeapingStore, Member, Opening, common_seq
-from .move_gate import Gate
-from .outbox import Aside, Waiting
+from .member import LONG, OUTBOX, SHORT, LeapingStore, Member, Opening, common_seq
+
+log: logging.Logger = logging.getLogger("eidet")
 
 T = TypeVar("T")
 
-ROUNDS: Final = 5  # of catching up with each other, while others write
+_ROUNDS: Final = 5  # of catching up with each other, while others write
 
 
 class Members:
-    """The short and the long store, and an outbox while something waits for one of them."""
+    """The short and the long store, and the outbox once something had to wait for one of them.
+
+    All processes that share the folder of the outbox share its file, so each sees what waits for a store.
+    """
 
     def __init__(
         self, short: Opening, long: Opening, folder: Path | None, clock: Callable[[], float]
     ) -> None:
         self.short: Member = Member("short", SHORT, lambda: self._open_another(short), clock)
         self.long: Member = Member("long", LONG, long, clock)
-        self.aside: Aside = Aside(clock)
-        self.waiting: Waiting = Waiting(folder, self.aside)
-        self.gate: Gate = Gate()
-        self.carry: Carry = put_lives  # writes what waited into the store that it belongs to
+        self.folder = folder
+        self.unreadable: dict[str, str] = {}  # the file of an outbox that cannot be opened, and why
         self.floor: int = 0  # no write may get a seq below
         self.writer: int | None = None  # the thread that writes now: it must not wait for itself
-        self.turns: int = 0  # how often a store went or came back
-        self.epoch: int = 0  # of the long store, as it was last told
+        self.turns: int = 0  # how often a member went or came back
+        self.epoch: int = 0  # of the long store, as it was last read
+        self._outbox: Member | None = None
         self._turned_at = 0  # what was indexed up to here says nothing of who is there now
         self._lock = threading.RLock()
-        self._pool: ThreadPoolExecutor | None = None
         self._there: tuple[str, ...] = ("long", "short")
 
     def _open_another(self, short: Opening) -> Store:
-        """The short store; `Misconfigured` if it is the long one by another name."""
+        """Opens the short store; `Misconfigured` if it is the long one by another name."""
         opened = short() if callable(short) else short
         if opened.identity != self.long.store.identity:
             return opened
@@ -54,8 +57,8 @@ class Members:
             "the short and the long store are the same: name two, or use one without tiered://"
         )
 
-    def list_files(self) -> list[Path]:
-        return [*paths_of(self.long.store), *paths_of(self.short.store)]
+    def list_files(self) -> tuple[Path, ...]:
+        return (*paths_of(self.long.store), *paths_of(self.short.store))
 
     def tell_home(self) -> str:
         return "\n".join((home_of(self.long.store), home_of(self.short.store)))
@@ -63,25 +66,23 @@ class Members:
     # Who is there.
 
     @property
-    def outbox(self) -> Member | None:
-        return self.waiting.box
-
-    @property
     def all(self) -> list[Member]:
-        """In the order in which a write holds them."""
-        members = [self.long, self.short]
-        if self.outbox is not None:
-            members.append(self.outbox)
-        return members
+        """In the order in which a write holds them: the short store may decide late, so it commits first."""
+        return [self.long, *([self.outbox] if self.outbox else []), self.short]
 
     def home(self, record: Record) -> Member:
+        """The member a record belongs to."""
         return self.long if record.tier == Tier.LONG else self.short
 
     def missing(self) -> list[str]:
         return [member.name for member in self.all if member.down]
 
+    @property
+    def writable(self) -> bool:
+        return self.long.writable and self.short.writable
+
     def notice(self) -> None:
-        """Sees whether it changed who is there: indexes begin anew then, above a seq that nobody has."""
+        """Makes indexes begin anew, above a seq that nobody has, if members went or came back."""
         there = tuple(member.name for member in self.all if not member.down)
         with self._lock:
             if there != self._there:
@@ -90,45 +91,75 @@ class Members:
                 self.floor += 1
                 self._turned_at = self.floor
 
+    # The outbox.
+
+    @property
+    def outbox(self) -> Member | None:
+        """The outbox; None as long as nothing ever had to wait."""
+        file = self._outbox_file
+        if self._outbox is None and file is not None and str(file) not in self.unreadable and file.exists():
+            self._open_outbox(file)
+        return self._outbox
+
+    @property
+    def _outbox_file(self) -> Path | None:
+        return None if self.folder is None else self.folder / "outbox.db"
+
+    def _open_outbox(self, file: Path) -> None:
+        """A file that cannot be opened is left as it is."""
+        with self._lock:
+            try:
+                store = SqliteStore(file, durability="power")
+            except EidetError as error:
+                log.warning("the outbox %s cannot be opened and is left as it is: %s", file, error)
+                self.unreadable[str(file)] = str(error)
+            else:
+                self._outbox = self._outbox or Member("outbox", OUTBOX, store)
+
+    def make_outbox(self) -> None:
+        """Raises `Unavailable` if nothing can wait there."""
+        if self.folder is None or self._outbox_file is None:
+            raise Unavailable("there is no outbox: name a folder for it (the option outbox of a tiered memory)")
+        try:
+            self.folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+        except OSError as error:
+            raise Unavailable(f"{self.folder} cannot be written ({error.strerror})") from error
+        self._open_outbox(self._outbox_file)
+        if self._outbox is None:
+            raise Unavailable(f"the outbox cannot be opened: {self.unreadable}")
+        self.notice()
+
+    def count_waiting(self) -> int:
+        return 0 if self.outbox is None else self.outbox.ask(lambda store: verbs.count(store, Where()))
+
     # Asking.
 
     def ask(self, job: Callable[[Member, LeapingStore], T]) -> list[tuple[Member, T]]:
-        """What each store answers that is there; `Unavailable` if none is."""
-        first, *others = self.all
-        asked: list[tuple[Member, Callable[[], T]]] = [(first, partial(_ask_one, first, job))]
-        for member in others:
-            asked.append((member, self._workers.submit(_ask_one, member, job).result))
+        """What each member answers that is there; `Unavailable` if neither store is."""
         answers: list[tuple[Member, T]] = []
         errors: list[Unavailable] = []
-        for member, answer in asked:
+        for member in self.all:
             try:
-                answers.append((member, answer()))
+                answers.append((member, member.ask(partial(job, member))))
             except Unavailable as error:
                 errors.append(error)
         self.notice()
-        if not answers:
+        if all(member is self._outbox for member, _ in answers):
             raise errors[0]
         return answers
 
     def ask_everyone(self, job: Callable[[Member, LeapingStore], T]) -> list[tuple[Member, T]]:
-        """The same of all stores, one after the other; `Unavailable` if one is missing."""
+        """The same of all members; `Unavailable` if one is missing."""
         try:
-            return [(member, _ask_one(member, job)) for member in self.all]
+            return [(member, member.ask(partial(job, member))) for member in self.all]
         finally:
             self.notice()
-
-    @property
-    def _workers(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(8, thread_name_prefix="eidet-tiers")
-            return self._pool
 
     # How far they have come.
 
     def head(self) -> Head:
         """Up to where everybody has come: a store that lags behind leaps, so that it writes nothing below."""
-        for _ in range(ROUNDS):
+        for _ in range(_ROUNDS):
             heads = self.ask(lambda _, store: store.head())
             for member, head in heads:
                 self._learn(member, head)
@@ -150,7 +181,7 @@ class Members:
 
     @property
     def pruned(self) -> int:
-        """See `Changes`: whoever was here last before this seq begins anew."""
+        """As `Changes.pruned`: readers that last read before this seq begin anew."""
         return common_seq(self._turned_at) if self._turned_at else 0
 
     def _learn(self, member: Member, head: Head) -> None:
@@ -166,45 +197,30 @@ class Members:
             member.came = max(member.came, seq)
             self.floor = max(self.floor, member.came)
 
-    @property
-    def writable(self) -> bool:
-        return self.long.writable and self.short.writable
-
-    # The outbox.
-
-    def open_outbox(self) -> None:
-        """Where writes wait; made when first needed."""
-        self.waiting.make()
-        self.notice()
-
-    def adopt_boxes(self) -> None:
-        self.waiting.adopt(self.carry)
-        self.notice()
-
-    def deliverable(self) -> bool:
-        """Whether anything waits for a store that is there."""
-        box = self.outbox
-        if box is None:
-            return False
-        return any(not home.down and self.aside.find_due(box, home) for home in (self.short, self.long))
-
-    def put_box_away(self) -> None:
-        """If nothing waits in it any more, and nobody is reading it."""
-        if self.outbox is not None:
-            with self.gate.moving():
-                self.waiting.put_away()
-            self.notice()
-
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
-        self.waiting.close()
-        self.short.close()
-        self.long.close()
+        for member in (self._outbox, self.short, self.long):
+            if member is not None:
+                member.close()
 
     def health(self) -> dict[str, Any]:
-        return {"short": self.short.health(), "long": self.long.health(), "outbox": self.waiting.health()}
+        return {"short": self.short.health(), "long": self.long.health()}
 
 
-def _ask_one(member: Member, job: Callable[[Member, LeapingStore], T]) -> T:
-    return member.ask(lambda store: job(member, store))
+class LastSettings:
+    """The settings that were last read: they stand in while the long store is down."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str | None, str], dict[str, str]] = {}  # by name, or by prefix
+
+    def keep(self, names: Sequence[Any] | None, prefix: str, found: Mapping[str, str]) -> None:
+        if names is None:
+            self._read[None, prefix] = dict(found)
+        for name in names or ():
+            self._read[name, ""] = {name: found[name]} if name in found else {}
+
+    def recall(self, names: Sequence[Any] | None, prefix: str, error: Unavailable) -> dict[str, str]:
+        """As they were; raises `error` where they were never read."""
+        asked = [(None, prefix)] if names is None else [(name, "") for name in names]
+        if any(question not in self._read for question in asked):
+            raise error
+        return {name: value for question in asked for name, value in self._read[question].items()}

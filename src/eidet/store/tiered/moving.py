@@ -1,222 +1,364 @@
-"""Records on their way from one store to another.
+"""Records on their way from one member to another: copied, then deleted where they were.
 
-A record whose tier changes is first written where it is, as it shall be: by its tier, everybody sees that it
-is out of place. Then it is copied to the other store, and the old copy is deleted. What breaks off on the way
-is finished by whoever looks next. What waits in the outbox is delivered likewise.
+The copy and a note of it, the mark, are written in one transaction of the member that receives it. While the
+mark names a record, readers look for copies of it and count only the one that holds. What breaks off between
+copy and deletion is finished by the next process that writes or mends. What waits in the outbox goes the same
+way. A record that its store rejects is set aside for a while, so that the rest does not wait for it.
 """
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
-from typing import Any, Final, TypeVar
+from itertools import chain, pairwise
+from typing import Any, Final, NamedTuple, TypeVar
 
-from ...core.errors import EidetError, Unavailable
+from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.event import Event
 from ...core.record import Record, Tier
-from .. import Transaction, verbs
+from ...core.validate import dump_json
+from ...core.where import Where
+from ...net.worker import BackgroundWorker
+from .. import SETTINGS, STAGED, Transaction, verbs
 from ..lives import Carry
 from ..rules import list_changes
-from ..verbs.lookups import read_records
-from .history import MOVED, copy_life
-from .member import LONG, OUTBOX, STEP, LeapingStore, Member
+from ..verbs.changing import Key, event_about, read_records
+from .member import OUTBOX, STEP, LeapingStore, Member
 from .members import Members
 
 log: logging.Logger = logging.getLogger("eidet")
 
-AT_ONCE: Final = 4  # batches that one mending moves
-Key = tuple[str, str]  # scope, id
-Lives = Sequence[tuple[Record, Sequence[Event]]]  # with what history tells
+MOVED: Final = "eidet:moved"  # by whom a copy was deleted that lives on in another member
+_MARK: Final = "moving"  # the setting of a member that counts moves and names what arrived
+_BATCH: Final = 200  # records that are moved at once
+_MEND_SECONDS: Final = 15.0  # between looks for what is out of place, if nothing is known to be
+_BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits
+_GOODBYE_SECONDS: Final = 1.0  # that closing waits for a delivery that is under way
+ASIDE_SECONDS: Final = 60.0  # before what a store rejected is offered again
+_TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,), "outbox": ()}  # what belongs there
+_Lives = Sequence[tuple[Record, Sequence[Event]]]  # records with their histories
+_Source = LeapingStore | Transaction
 T = TypeVar("T")
 
 
-def rank(record: Record) -> tuple[bool, int, bool, int]:
-    """Which of two copies of a record counts: the higher. Their seqs are those of all stores."""
-    number = record.seq % STEP
-    placed = (record.tier == Tier.LONG) == (number == LONG)
-    return number == OUTBOX, record.version, placed, record.seq
+def key_of(record: Record) -> Key:
+    return record.scope, record.id
+
+
+# Which of several copies counts.
+
+
+def _rank(record: Record) -> tuple[bool, int, int]:
+    """Orders copies of a record; the highest counts. Their seqs are those of all members."""
+    return record.seq % STEP == OUTBOX, record.version, record.seq
 
 
 def newest(records: Iterable[Record]) -> dict[Key, Record]:
-    """One copy of each record."""
+    """The copy that counts of each record."""
     found: dict[Key, Record] = {}
     for record in records:
-        key = record.scope, record.id
-        if key not in found or rank(found[key]) < rank(record):
+        key = key_of(record)
+        if key not in found or _rank(found[key]) < _rank(record):
             found[key] = record
     return found
 
 
-def mend(members: Members, now: float) -> None:
-    """Brings everything to where it belongs, as far as those stores are there."""
-    ways = ((members.short, members.long), (members.long, members.short))
-    work = [partial(_deliver, members, target, now) for target, _ in ways]
-    work += [partial(_straighten, members, source, target, now) for source, target in ways]
-    for step in work:
-        try:
-            step()
-        except Unavailable:
-            log.debug("a store is down; what belongs there waits")
-    members.put_box_away()
+class Copies(NamedTuple):
+    """The copies that do not count at this moment, by seq. `marks` tell whether records moved meanwhile."""
+
+    marks: tuple[tuple[str, str], ...]
+    hidden: Mapping[int, Record]
+
+    def list_marked(self) -> set[Key]:
+        """Records whose move broke off, or is under way."""
+        return set[Key]().union(*(_parse_mark(mark)[1] for _, mark in self.marks))
 
 
-# What waits in the outbox.
+def find_copies(ask: Callable[[Callable[[Member, _Source], Any]], list[tuple[Member, Any]]]) -> Copies:
+    """Asks members for marks, and for copies only where a mark or the outbox names records."""
+    marks = ask(lambda _, source: source.values(SETTINGS, (_MARK,)).get(_MARK, ""))
+    copies = Copies(tuple((member.name, mark) for member, mark in marks), {})
+    up = [tier for member, _ in marks for tier in _TIERS[member.name]]
+    keys = copies.list_marked().union(*(waiting for _, waiting in ask(partial(_list_waiting, tiers=up))))
+    if not keys:
+        return copies
+    found = [
+        copy for _, some in ask(lambda member, source: member.outer(_read_all(source, keys))) for copy in some
+    ]
+    counted = {record.seq for record in newest(found).values()}
+    return copies._replace(hidden={copy.seq: copy for copy in found if copy.seq not in counted})
 
 
-def _deliver(members: Members, target: Member, now: float) -> None:
-    """What waits for a store, in the order it was written."""
-    while (box := members.outbox) is not None and (records := members.aside.find_due(box, target)):
-        _halve_if_refused(members, box, records, partial(_hand_over, members, box, target, now))
+def _list_waiting(member: Member, source: _Source, tiers: Sequence[Tier]) -> set[Key]:
+    """What waits in the outbox for a store that is there: the store may hold an earlier version."""
+    if member.number != OUTBOX or not tiers:
+        return set()
+    where = Where(tiers=tuple(tiers))
+    try:
+        return set(map(key_of, source.find(where)))
+    except Corrupt:  # what is damaged hides nothing
+        return set()
 
 
-def _hand_over(members: Members, box: Member, target: Member, now: float, records: Sequence[Record]) -> None:
-    lives = _read_lives(box, records)
-    with members.gate.moving():
-        _write_above(members, target, partial(_send, carry=members.carry, lives=lives, now=now))
-        members.note_head(target)
-        _delete_copies(members, box, records, now)
+# Marks.
 
 
-def _send(transaction: Transaction, carry: Carry, lives: Lives, now: float) -> None:
-    """As if they were written now, one version after the other.
+def _parse_mark(mark: str) -> tuple[int, set[Key]]:
+    """How many moves there were, and the records whose old copy may be left."""
+    count, *keys = json.loads(mark or "[0]")
+    return count, {(scope, id) for scope, id in keys}
 
-    What was sent before by whoever broke off is not sent again.
+
+def mark_arrivals(transaction: Transaction, arrived: Iterable[Key], *, done: Iterable[Key] = ()) -> None:
+    """Notes records that arrived in this transaction, and those whose old copy is gone."""
+    count, keys = _parse_mark(transaction.values(SETTINGS, (_MARK,)).get(_MARK, ""))
+    left = sorted((keys | set(arrived)) - set(done))
+    transaction.set_values(SETTINGS, {_MARK: dump_json([count + 1, *left])})
+
+
+# Histories.
+
+
+def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
+    """One history out of those of all members: a record that moved took its history along."""
+    lives = [life for story in stories for life in _split_lives(story) if life[-1].by != MOVED]
+    ended = sorted((life for life in lives if life[-1].what == "forgotten"), key=lambda life: life[-1].at)
+    living = max((life for life in lives if life[-1].what != "forgotten"), key=len, default=[])
+    return [*chain.from_iterable(ended), *living]
+
+
+def _split_lives(story: Sequence[Event]) -> list[Sequence[Event]]:
+    """The times that an id was in one member."""
+    starts = [at for at, event in enumerate(story) if event.what == "created" or not at]
+    return [story[at:end] for at, end in pairwise([*starts, len(story)])]
+
+
+# Moving.
+
+
+def copy_lives(transaction: Transaction, lives: _Lives) -> list[Record]:
+    """Writes records with all that happened to them; the records as they are stored now.
+
+    A copy that is there goes, so that whoever took it for an old one deletes nothing.
     """
+    there = read_records(transaction, [record for record, _ in lives], bare=True)
+    if there:
+        old = [event_about("forgotten", record, record.created, MOVED) for record in there.values()]
+        transaction.remove(list(there.values()), old)
+    if all(len(story) <= 1 for _, story in lives):
+        return transaction.insert([record for record, _ in lives])
+    return [_copy_life(transaction, record, story) for record, story in lives]
+
+
+def _copy_life(transaction: Transaction, record: Record, story: Sequence[Event]) -> Record:
+    """Its first version is by whom it was created; the rest is told by the events."""
+    life = _split_lives(story)[-1] if story else ()
+    events = [event for event in life if event.what != "created"]
+    creators = [event.by for event in life if event.what == "created"] if events else []
+    (stored,) = transaction.insert([record.but(agent=creators[0]) if creators else record])
+    for event in events:
+        transaction.remove([stored], [event])
+        (stored,) = transaction.insert([record])
+    return stored
+
+
+def read_lives(source: _Source, records: Iterable[Record]) -> _Lives:
+    """Records with their histories."""
+    return [(record, source.history(record.scope, record.id)) for record in records]
+
+
+def leave(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
+    """Deletes copies that live on in another member, and takes them off its mark."""
+    if not records:
+        return
+    source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
+    members.note_head(source)
+    for member in (members.short, members.long):
+        if not member.down:
+            _clear_mark(member, {key_of(record) for record in records})
+    if not members.long.down:
+        members.long.ask(partial(_drop_staged, seqs=[source.outer_seq(record.seq) for record in records]))
+
+
+def _clear_mark(member: Member, keys: set[Key]) -> None:
+    """Takes records off the mark of a member."""
+    if keys & _parse_mark(member.ask(lambda store: verbs.get_setting(store, _MARK)) or "")[1]:
+        member.ask(lambda store: store.write(partial(mark_arrivals, arrived=(), done=keys)))
+
+
+def _drop_staged(store: LeapingStore, seqs: Sequence[int]) -> None:
+    """Drops vectors of the next embedder that were kept for old copies."""
+    if staged := store.values(STAGED, seqs):
+        store.write(lambda transaction: transaction.set_values(STAGED, dict.fromkeys(staged)))
+
+
+class Mover:
+    """Brings records to the member where they belong, as far as the members are there."""
+
+    def __init__(self, members: Members, clock: Callable[[], float], ticks: Callable[[], float]) -> None:
+        self._members, self._clock, self._ticks = members, clock, ticks
+        self._refused: dict[tuple[str, int], tuple[str, float]] = {}  # (member, seq): why, until when
+        self.carry: Carry | None = None  # writes what waited; None while the store is sealed and has no key
+        self.lock = threading.RLock()  # held by whoever writes or mends
+        self._mended = -_MEND_SECONDS
+        self._courier = BackgroundWorker(
+            "eidet-courier",
+            self._deliver,
+            delay_seconds=_BACK_SECONDS,
+            pause_seconds=_BACK_SECONDS,
+            on_error=lambda error: log.debug("what waits is delivered later: %s", error),
+        )
+
+    def start_courier(self) -> None:
+        """Delivers in the background, as long as something waits."""
+        if self._members.count_waiting():
+            self._courier.start()
+
+    def stop(self) -> None:
+        self._courier.stop(_GOODBYE_SECONDS)
+
+    def _deliver(self) -> float | None:
+        with suppress(Unavailable):
+            self._members.ask(lambda _, store: store.head())
+        self.mend()
+        return _BACK_SECONDS if self._members.count_waiting() else None
+
+    def mend_if_due(self) -> None:
+        hasty = self._members.outbox is not None or self._members.missing()
+        if self._ticks() - self._mended >= (_BACK_SECONDS if hasty else _MEND_SECONDS):
+            self.mend()
+
+    def mend(self) -> None:
+        """Finishes moves that broke off, delivers what waits and moves what is out of place by its tier."""
+        with self.lock:
+            self._mended = self._ticks()
+            self._mend()
+
+    def _mend(self) -> None:
+        short, long, box = self._members.short, self._members.long, self._members.outbox
+        steps: list[Callable[[], None]] = [self._finish]
+        if box is not None and self.carry is not None:
+            receive = partial(_receive, carry=self.carry, now=self._clock())
+            steps += [partial(self._move_due, box, home, receive) for home in (short, long)]
+        steps += [partial(self._move_due, *way, _take_in) for way in ((short, long), (long, short))]
+        for step in steps:
+            try:
+                step()
+            except Unavailable:
+                log.debug("a store is down; what belongs there waits")
+
+    def _finish(self) -> None:
+        """Deletes the copies that do not count of what is marked; what waits in the outbox is delivered."""
+        copies = find_copies(self._members.ask_everyone)
+        marked = copies.list_marked()
+        if not marked:
+            return
+        waiting = self._members.outbox and self._members.outbox.ask(lambda store: _read_all(store, marked))
+        left = marked - set(map(key_of, waiting or ()))
+        old = [copy for copy in copies.hidden.values() if key_of(copy) in left]
+        for member in (self._members.short, self._members.long):
+            own = [copy.but(seq=copy.seq // STEP) for copy in old if member.owns(copy.seq)]
+            leave(self._members, member, own, self._clock())
+        for member in (self._members.short, self._members.long):
+            _clear_mark(member, left)
+
+    def _move_due(self, source: Member, target: Member, receive: Callable[..., None]) -> None:
+        """Moves what belongs to the target, in the order of writing; one by one if some is refused."""
+        where = Where(tiers=_TIERS[target.name])
+        while not target.down and (due := self._list_due(source, where)):
+            move = partial(self._move, source, target, where, receive)
+            try:
+                move(due, _BATCH)
+            except Unavailable:
+                raise
+            except EidetError:
+                for seq in due[:_BATCH]:
+                    self._move_one(source, seq, move)
+
+    def _list_due(self, source: Member, where: Where) -> list[int]:
+        """The seqs of what can be moved now."""
+        now = self._ticks()
+        aside = {
+            seq for (name, seq), (_, until) in self._refused.items() if name == source.name and now < until
+        }
+        return [seq for seq in source.ask(lambda store: store.match(where)) if seq not in aside]
+
+    def _move(
+        self,
+        source: Member,
+        target: Member,
+        where: Where,
+        receive: Callable[..., None],
+        due: Sequence[int],
+        limit: int,
+    ) -> None:
+        found = source.ask(lambda store: store.find(where, limit=limit, after=due[0] - 1))
+        if records := [record for record in found if record.seq in set(due)]:
+            self._members.note_seq(source, records[-1].seq)
+            lives = source.ask(lambda store: read_lives(store, records))
+            self._write_above(target, partial(receive, lives=lives))
+            leave(self._members, source, records, self._clock())
+
+    def _move_one(self, source: Member, seq: int, move: Callable[[Sequence[int], int], None]) -> None:
+        """What cannot be moved is set aside for a while."""
+        try:
+            move([seq], 1)
+        except Unavailable:
+            raise
+        except EidetError as error:
+            if (source.name, seq) not in self._refused:
+                log.warning("a record stays in the %s store for now: %s", source.name, error)
+            self._refused[source.name, seq] = str(error), self._ticks() + ASIDE_SECONDS
+
+    def list_stuck(self) -> list[str]:
+        """Why records stay in the outbox although their store is there."""
+        box = self._members.outbox
+        if box is None or not self._refused:
+            return []
+        waiting = set(box.ask(lambda store: store.match(Where())))
+        return [why for (name, seq), (why, _) in self._refused.items() if name == box.name and seq in waiting]
+
+    def _write_above(self, member: Member, job: Callable[[Transaction], T]) -> T:
+        """A write whose seqs come after all that this process has seen."""
+        floor = self._members.floor
+
+        def run(transaction: Any) -> T:
+            if member.leaps_inside:
+                transaction.leap(floor)
+            return job(transaction)
+
+        member.leap_outside(floor)
+        answer = member.ask(lambda store: store.write(run))
+        self._members.note_head(member)
+        return answer
+
+
+def _take_in(transaction: Transaction, lives: _Lives) -> None:
+    copy_lives(transaction, lives)
+    mark_arrivals(transaction, [key_of(record) for record, _ in lives])
+
+
+def _receive(transaction: Transaction, carry: Carry, lives: _Lives, now: float) -> None:
+    """Writes next versions of what is there. What was delivered before is not written again."""
     there = read_records(transaction, (record for record, _ in lives))
-    left: list[tuple[Record, Sequence[Event]]] = []
-    for record, story in lives:
-        if not _was_sent(there.get((record.scope, record.id)), record):
-            left.append((record, story))
-    carry(transaction, left, now)
+    carry(transaction, [one for one in lives if not _was_sent(there.get(key_of(one[0])), one[0])], now)
+    mark_arrivals(transaction, [key_of(record) for record, _ in lives])
 
 
 def _was_sent(there: Record | None, record: Record) -> bool:
-    """It says the same, or was revised since."""
+    """Whether it says the same, or was revised since."""
     if there is None:
         return False
     revised = there.created == record.created and there.version > record.version
     return revised or not list_changes(there, record)
 
 
-# What is out of place by its tier.
-
-
-def move(members: Members, source: Member, keys: Sequence[Key], now: float) -> dict[int, int]:
-    """Moves records to the other store, if it is there; by the seqs that they had, those they have now."""
-    target = members.short if source is members.long else members.long
-    given: dict[int, int] = {}
-    if target.down:
-        return given
-    records = source.ask(partial(_read_all, keys=keys))
-    if records:
-        _halve_if_refused(members, source, records, partial(_move, members, source, target, now, given))
-    return given
-
-
-def _straighten(members: Members, source: Member, target: Member, now: float) -> None:
-    """What was not moved when it was written: a store was down, would not take it, or somebody broke off."""
-    for _ in range(AT_ONCE):
-        strays = members.aside.find_due(source, target)
-        if not strays:
-            return
-        _halve_if_refused(members, source, strays, partial(_move, members, source, target, now, {}))
-
-
-def _move(
-    members: Members,
-    source: Member,
-    target: Member,
-    now: float,
-    given: dict[int, int],
-    records: Sequence[Record],
-) -> None:
-    lives = _read_lives(source, records)
-    with members.gate.moving():
-        copies = _write_above(members, target, partial(_copy_lives, lives=lives))
-        members.note_seq(target, copies[-1].seq)
-        _delete_copies(members, source, records, now)
-    for record, copy in zip(records, copies, strict=True):
-        given[source.outer_seq(record.seq)] = target.outer_seq(copy.seq)
-
-
-def _copy_lives(transaction: Transaction, lives: Lives) -> list[Record]:
-    """What is there in this version or a later one was copied before, by whoever broke off."""
-    there = read_records(transaction, (record for record, _ in lives))
-    if not there and not any(story for _, story in lives):
-        return transaction.insert([record for record, _ in lives])
-    copies: list[Record] = []
-    for record, story in lives:
-        copy = there.get((record.scope, record.id))
-        if copy is None:
-            copy = copy_life(transaction, record, story)
-        elif copy.version < record.version:
-            event = Event(what="revised", id=record.id, scope=record.scope, at=0.0, version=record.version)
-            transaction.remove([copy], [_last_revision(story) or event])
-            (copy,) = transaction.insert([record])
-        copies.append(copy)
-    return copies
-
-
-def _last_revision(story: Sequence[Event]) -> Event | None:
-    revisions = [event for event in story if event.what == "revised"]
-    return revisions[-1] if revisions else None
-
-
-def _delete_copies(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
-    """Deletes what lives on in another store."""
-    source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
-    members.note_head(source)
-
-
-# Both.
-
-
-def _read_lives(source: Member, records: Sequence[Record]) -> Lives:
-    return [(record, _read_story(source, record)) for record in records]
-
-
-def _read_story(source: Member, record: Record) -> list[Event]:
-    """What is told of a record that was ever revised."""
-    if record.version == 1:
-        return []
-    return source.ask(lambda store: store.history(record.scope, record.id))
-
-
-def _halve_if_refused(
-    members: Members, source: Member, records: Sequence[Record], move: Callable[[Sequence[Record]], object]
-) -> None:
-    """What a store will not take is set aside for a while: the rest does not wait for it."""
-    try:
-        move(records)
-    except Unavailable:
-        raise
-    except EidetError as error:
-        if len(records) == 1:
-            members.aside.put(source, records[0].seq, f"record {records[0].id!r}", error)
-            return
-        half = len(records) // 2
-        for some in (records[:half], records[half:]):
-            _halve_if_refused(members, source, some, move)
-
-
-def _write_above(members: Members, member: Member, job: Callable[[Transaction], T]) -> T:
-    """A write whose seqs come after all that this process has seen."""
-    floor = members.floor
-
-    def run(transaction: Any) -> T:
-        if member.leaps_inside:
-            transaction.leap(floor)
-        return job(transaction)
-
-    member.leap_outside(floor)
-    return member.ask(lambda store: store.write(run))
-
-
-def _read_all(store: LeapingStore, keys: Sequence[Key]) -> list[Record]:
-    found: list[Record | None] = []
-    for scope, some in groupby(keys, key=itemgetter(0)):
-        found += store.read(scope, [id for _, id in some])
-    return [record for record in found if record is not None]
+def _read_all(source: _Source, keys: Iterable[Key]) -> list[Record]:
+    ids: dict[str, list[str]] = {}
+    for scope, id in keys:
+        ids.setdefault(scope, []).append(id)
+    return [record for scope, some in ids.items() for record in source.read(scope, some) if record]

@@ -1,9 +1,6 @@
-"""Writing to all members at once: each is held by the one before it, the long one outermost.
+"""Runs a write over all members: each is held by the one before it, the long store outermost.
 
-The innermost commits first. If a later one fails, what was new is taken back. A member that does not answer
-takes no part: the job runs again, and what belongs to that member waits in the outbox. What is out of place
-by its tier after the commit is moved at once. That gives it a later seq: where something else was written
-after it, it is moved first instead, and the job runs again.
+The short store commits first. If a later commit fails, what was new is taken back.
 """
 
 from __future__ import annotations
@@ -11,59 +8,51 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any, Final, TypeVar, cast
 
-from ...core.errors import Conflict, Unavailable
+from ...core.errors import Conflict, EidetError, Unavailable
 from ...core.record import Record
-from .. import Transaction, Use, verbs
+from .. import Transaction, verbs
 from ..model import CarefulJob
-from .joint import (
-    CannotWait,
-    JointTransaction,
-    MemberFailed,
-    MemberTransactions,
-    MovedFirst,
-    MustMove,
-    RunAgain,
-    as_failure_of,
-)
-from .member import Member
+from .member import STEP, Member
 from .members import Members
-from .moving import move
+from .moving import MOVED, key_of, leave
+from .transaction import CannotWait, JointTransaction, MemberFailed, RunAgain, as_failure_of
 
 T = TypeVar("T")
-Job = Callable[[Transaction], T]
 
-RERUNS: Final = 100  # of a write whose members are changed by others all the time
+_RERUNS: Final = 100  # of a write whose members are changed by others all the time
 
 
-def write(members: Members, job: Job[T], now: float) -> tuple[T, list[Use]]:
-    """The job's answer, and the uses of records that may be in a member that is away."""
+def write(members: Members, job: Callable[[Transaction], T], now: float) -> T:
+    """Runs a job over all members that are there."""
+    stay = False
     away = {member: member.down_error() for member in (members.long, members.short) if not member.answers()}
-    first: MovedFirst | None = None
-    for _ in range(RERUNS):
+    for _ in range(_RERUNS):
         if len(away) == 2:
             raise away[members.long]
-        attempt = _Attempt(members, away, now, first)
+        attempt = _Attempt(members, away, now, stay)
         try:
-            return attempt.run(job), attempt.joint.unknown_uses
+            return attempt.run(job)
         except MemberFailed as failed:
-            _give_up_on(failed, members, away)
+            _give_up_on(failed.member, failed.error, members, away)
         except CannotWait as refused:
             raise Unavailable(str(refused), retry_after=1.0) from refused
-        except MustMove:
-            first = attempt.move_first()
         except RunAgain:
             continue
-    raise Unavailable(f"the stores kept changing; gave up after {RERUNS} attempts", retry_after=1.0)
+        except EidetError:
+            if stay or not attempt.joint.left:
+                raise
+            stay = True  # a member rejects what is to move there
+    raise Unavailable(f"the stores kept changing; gave up after {_RERUNS} attempts", retry_after=1.0)
 
 
-def _give_up_on(failed: MemberFailed, members: Members, away: dict[Member, Unavailable]) -> None:
+def _give_up_on(
+    member: Member, error: Unavailable, members: Members, away: dict[Member, Unavailable]
+) -> None:
     """The next attempt does without this member; raises if it cannot."""
-    member, error = failed.member, failed.error
     if member not in away:
         member.note_failure(error)
         members.notice()
@@ -75,20 +64,13 @@ def _give_up_on(failed: MemberFailed, members: Members, away: dict[Member, Unava
 class _Attempt:
     """One run of a job, with the members that are there."""
 
-    def __init__(
-        self,
-        members: Members,
-        away: Mapping[Member, Unavailable],
-        now: float,
-        first: MovedFirst | None,
-    ) -> None:
+    def __init__(self, members: Members, away: Mapping[Member, Unavailable], now: float, stay: bool) -> None:
         self._members, self._away, self._now = members, away, now
-        self._first, self._may_move_first = first or MovedFirst({}, {}), first is None
         self._committed: list[Member] = []
-        self._parts = MemberTransactions(members, away)
-        self.joint = JointTransaction(self._parts, self._first)
+        self._seqs: dict[int, int] = {}  # those that commits gave, by provisional ones
+        self.joint = JointTransaction(members, away, stay)
 
-    def run(self, job: Job[T]) -> T:
+    def run(self, job: Callable[[Transaction], T]) -> T:
         present = [member for member in self._members.all if member not in self._away]
         self._members.writer = threading.get_ident()
         try:
@@ -99,66 +81,48 @@ class _Attempt:
         finally:
             self._members.writer = None
         self._note_seqs()
-        return cast("T", _renumber(answer, {**self._first.seqs, **self._move_strays()}))
+        with suppress(Unavailable):  # whoever mends next goes on
+            self._leave_behind()
+        return cast("T", _renumber(answer, self._seqs))
 
-    def move_first(self) -> MovedFirst:
-        """Moves what was to be moved later."""
-        new = self.joint.new
-        homes = {key: stray.home for key, stray in self.joint.strays.items() if key in new}
-        return MovedFirst(self._move_strays(), homes)
-
-    def _move_strays(self) -> dict[int, int]:
-        """By the seqs that records had, those they have now."""
-        given: dict[int, int] = {}
-        strays = self.joint.strays
-        for (member, _, at), keys in groupby(strays, key=strays.__getitem__):
-            with suppress(Unavailable):
-                given |= move(self._members, member, list(keys), at)
-        return given
-
-    def _run_inside(self, pending: Sequence[Member], job: Job[T]) -> T:
+    def _run_inside(self, pending: Sequence[Member], job: Callable[[Transaction], T]) -> T:
         if not pending:
             return self._run_job(job)
         member, *others = pending
 
         def run_part(transaction: Transaction) -> list[Any]:
-            self._parts.open(member, transaction)
-            answer = _Answer(self._run_inside(others, job))
-            return [answer, self.joint.inserted.get(member, [])]
+            self.joint.open(member, transaction)
+            answer = self._run_inside(others, job)
+            return [lambda: answer, self.joint.inserted.get(member, [])]  # an answer keeps its own seqs
 
         with as_failure_of(member):
             member.leap_outside(self._members.floor)
             answer, stored = member.ask(lambda store: store.write(CarefulJob(run_part)))
         self._committed.append(member)
-        return cast("T", self._number(member, answer.value, stored))
-
-    def _number(self, member: Member, answer: Any, stored: list[Record]) -> Any:
-        """The answer with the seqs that a commit gave, in place of provisional ones."""
-        given = {}
         for old, new in zip(self.joint.inserted.get(member, ()), stored, strict=True):
             if old.seq != new.seq:
-                given[member.outer_seq(old.seq)] = member.outer_seq(new.seq)
-        if given:
+                self._seqs[member.outer_seq(old.seq)] = member.outer_seq(new.seq)
+        if stored:
             self.joint.inserted[member] = stored
-        return _renumber(answer, given)
+        return cast("T", answer())
 
-    def _run_job(self, job: Job[T]) -> T:
+    def _run_job(self, job: Callable[[Transaction], T]) -> T:
         try:
             answer = job(self.joint)
         except Conflict as error:
             if self._away and error.current is None:
                 raise CannotWait(f"whether that is so is not known while a store is down: {error}") from error
             raise
-        if self.joint.out_of_order and self._may_move_first:
-            raise MustMove("seqs would not rise in the order of writing")
+        self.joint.finish()
         return answer
 
     def _take_back(self) -> None:
         """What was new of a write that cannot be done as a whole."""
         for member in self._committed:
-            inserted = self.joint.inserted.get(member, ())
-            new = [record for record in inserted if (record.scope, record.id) in self.joint.new]
-            member.ask(partial(verbs.delete_unchanged, records=new, now=self._now, follows=True))
+            written = self.joint.inserted.get(member, ())
+            for keys, by in ((self.joint.new, None), ({key_of(one.old) for one in self.joint.left}, MOVED)):
+                new = [one for one in written if key_of(one) in keys]
+                member.ask(partial(verbs.delete_unchanged, records=new, now=self._now, by=by, follows=True))
 
     def _note_seqs(self) -> None:
         for member, records in self.joint.inserted.items():
@@ -167,12 +131,13 @@ class _Attempt:
             with suppress(Unavailable):
                 self._members.note_head(member)
 
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """Keeps the answer of a job from a member that would give its records seqs of its own."""
-
-    value: Any
+    def _leave_behind(self) -> None:
+        """Deletes the old copies of what moved."""
+        for (member, at), some in groupby(self.joint.left, key=lambda one: (one.member, one.event.at)):
+            old = [one.old for one in some]
+            seqs = [self._seqs.get(member.outer_seq(one.seq), member.outer_seq(one.seq)) for one in old]
+            copies = [one.but(seq=seq // STEP) for one, seq in zip(old, seqs, strict=True)]
+            leave(self._members, member, copies, at)
 
 
 def _renumber(answer: Any, given: Mapping[int, int]) -> Any:

@@ -27,13 +27,14 @@ from .reading import (
     count_kinds,
     count_scopes,
     fingerprint,
+    get_setting,
+    get_settings,
     measure_size,
     prune_history,
     quality_counts,
     scan,
     scrub_files,
 )
-from .stored_settings import get_setting, get_settings
 from .values import (
     add_counts,
     add_uses,

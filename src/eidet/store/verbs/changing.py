@@ -6,7 +6,7 @@ that no new verb can get past a hold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, cast
 
@@ -15,8 +15,30 @@ from ...core.event import Event
 from ...core.record import Record
 from .. import Transaction
 from ..abilities import FindsHeld
-from ..rules import Held, breaks_hold, is_release, make_next
-from .lookups import Key
+from ..model import TOMBSTONES, Claim, Watch
+from ..rules import Held, breaks_hold, check_entombed, ends_of, is_release, make_next
+
+Key = tuple[str, str]  # scope, id
+
+
+def read_records(
+    transaction: Transaction, records: Iterable[Record], *, bare: bool = False
+) -> dict[Key, Record]:
+    """The stored records with the same (scope, id), where there are some."""
+    keys: dict[str, dict[str, None]] = {}
+    for record in records:
+        keys.setdefault(record.scope, {})[record.id] = None
+    return read_keys(transaction, keys, bare=bare)
+
+
+def read_keys(transaction: Transaction, keys: dict[str, dict[str, None]], *, bare: bool) -> dict[Key, Record]:
+    there = {}
+    for scope, ids in keys.items():
+        for record in transaction.read(scope, list(ids), bare=bare):
+            if record is not None:
+                there[scope, record.id] = record
+    return there
+
 
 READ_AT_ONCE: Final = 500
 
@@ -152,3 +174,48 @@ def replace_censored(
         writer.replace(old, new, event_about("revised", new, now, by))
     writer.finish()
     return censored
+
+
+def check_tombstones(transaction: Transaction, records: Sequence[Record], watch: Watch) -> None:
+    """`Entombed` if one of the records may not be written; lifts tombstones where that is meant."""
+    if not transaction.values(TOMBSTONES, limit=1):
+        return
+    claims = watch.claims()
+    since = transaction.values(TOMBSTONES, _marks_asked(records, claims, watch))
+    sources: dict[str, dict[str, None]] = {}
+    for record, claim in zip(records, claims, strict=True):
+        for id, mark in claim.made_of:
+            if (record.scope, mark) in since:
+                sources.setdefault(record.scope, {})[id] = None
+    there = read_keys(transaction, sources, bare=True)
+    check_entombed(
+        records,
+        claims,
+        watch,
+        lambda scope, mark: since.get((scope, mark)),
+        lambda scope, name: (scope, name) in there,
+    )
+    if watch.again:
+        lifted = _marks_said(records, claims)
+        transaction.set_values(TOMBSTONES, dict.fromkeys(lifted))
+
+
+def _marks_asked(
+    records: Sequence[Record], claims: Sequence[Claim], watch: Watch
+) -> dict[tuple[str, bytes], None]:
+    """The tombstones that decide about the records."""
+    asked = dict.fromkeys(_marks_said(records, claims))
+    for record, claim in zip(records, claims, strict=True):
+        if claim.id is not None:
+            asked[record.scope, claim.id] = None
+        for _, mark in claim.made_of:
+            asked[record.scope, mark] = None
+        if watch.returning:
+            asked.update(dict.fromkeys(ends_of(record.scope)))
+    return asked
+
+
+def _marks_said(records: Sequence[Record], claims: Sequence[Claim]) -> Iterator[tuple[str, bytes]]:
+    for record, claim in zip(records, claims, strict=True):
+        for mark in claim.says:
+            yield record.scope, mark

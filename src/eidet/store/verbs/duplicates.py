@@ -17,7 +17,7 @@ from ...core.record import Record, Trust, record_digest
 from .. import Transaction
 from ..record_keys import key_of, list_repeated
 from ..rules import UNIQUE_KINDS
-from .lookups import Key
+from .changing import Key
 
 SAME_DIRECTION: Final = 0.999  # cosine of two vectors from which they are taken for one
 

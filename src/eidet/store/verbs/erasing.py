@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from ...core.event import Event
 from ...core.record import Record, record_digest
 from ...core.scope import Scope
-from ...core.where import Where
+from ...core.where import Condition, Where
 from .. import Store, Transaction
-from ..abilities import FindsDerived, ListsRevised
+from ..abilities import AnswersVerbs, FindsDerived
 from ..model import (
     BELOW_MARK,
     SCOPE_MARK,
@@ -26,8 +26,7 @@ from ..model import (
 )
 from ..rules import ends_of
 from .changing import delete_records, find_held, replace_censored
-from .reading import count, scan
-from .stored_settings import get_setting, get_settings
+from .reading import count, get_setting, get_settings, scan
 from .writing import clear_tallies
 
 ENDS: Final = "ends"  # the setting that counts how often a whole scope was forgotten
@@ -182,19 +181,18 @@ class StoreReader:
 def list_revised(store: Store, scope: Scope, most: int) -> list[tuple[str, str]] | None:
     """The (scope, id) of records that may have said something else before.
 
-    None if there are more than `most` of them, or more records to look at where the store cannot tell.
+    None if there are more than `most` of them.
     """
-    if isinstance(store, ListsRevised):
-        return store.list_revised(scope, most)
-    if count(store, Where(scope=scope)) > most:
+    revised = Where(scope=scope, conditions=(Condition("record.version", ">", 1),))
+    if count(store, revised) > most:
         return None
-    return [(record.scope, record.id) for record in scan(store, Where(scope=scope)) if record.version > 1]
+    return [(record.scope, record.id) for record in scan(store, revised)]
 
 
 def find_derived(store: Store, scope: Scope) -> list[Record]:
     """The records of a scope that were derived from others, by rising seq."""
-    if isinstance(store, FindsDerived):
-        return store.list_derived(scope)
+    if hasattr(store, "list_derived"):
+        return cast("AnswersVerbs", store).list_derived(scope)
     return [record for record in scan(store, Where(scope=scope)) if record.derived_from]
 
 

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
 from .. import Store
-from ..abilities import (
-    Compacts,
-    CountsQuality,
-    Fingerprints,
-    ListsTelling,
-    MeasuresSize,
-    PrunesHistory,
-    ScansAll,
-    ScrubsFiles,
-)
-from ..model import Changes, Scrubbed
+from ..abilities import AnswersVerbs, ListsTelling, MaintainsStorage
+from ..model import SETTINGS, Changes, Scrubbed
 from ..record_keys import key_of
 from ..rules import UNIQUE_KINDS
 
 
 def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
     """Matching records above a seq, by rising seq; holds no lock, and never all of them in memory."""
-    if isinstance(store, ScansAll):
-        yield from store.scan(where, after=after, batch=batch)
+    if hasattr(store, "scan"):
+        yield from cast("AnswersVerbs", store).scan(where, after=after, batch=batch)
         return
     while found := store.find(where, limit=batch, after=after):
         yield from found
@@ -72,9 +64,9 @@ def changes_telling(store: Store, scope: str, since: int, limit: int) -> Changes
 
 
 def fingerprint(store: Store, seq: int) -> str | None:
-    """What tells the write with this seq from any other, if it still knows; the same each time."""
-    if isinstance(store, Fingerprints):
-        return store.fingerprint(seq)
+    """A stable fingerprint of the write at `seq`, or None if it was pruned."""
+    if hasattr(store, "fingerprint"):
+        return cast("AnswersVerbs", store).fingerprint(seq)
     for record in store.find(Where(), limit=1, after=seq - 1):
         if record.seq == seq:
             return f"{record.id} {record.created}"
@@ -90,8 +82,8 @@ def quality_counts(
     `stale` and not used since. Duplicates are facts and documents that say what another one of their
     scope says, with the same details; the first one is none.
     """
-    if isinstance(store, CountsQuality):
-        return store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
+    if hasattr(store, "survey"):
+        return cast("AnswersVerbs", store).survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
     living = store.find(Where(scope=scope, alive_at=now))
     said = Counter((record.scope, key_of(record)) for record in living if record.kind in UNIQUE_KINDS)
     return survey_of(living, said, fresh=fresh, ripe=ripe, stale=stale)
@@ -124,14 +116,14 @@ def prune_history(store: Store, before: float, *, dead: bool, most: int) -> int:
 
     With `dead`, all that is told of records that are no more, too. 0 from a store that cannot.
     """
-    if isinstance(store, PrunesHistory):
-        return store.prune(before, dead=dead, most=most)
-    return 0
+    if not hasattr(store, "prune"):
+        return 0
+    return cast("MaintainsStorage", store).prune(before, dead=dead, most=most)
 
 
 def compact(store: Store, most: int) -> int:
     """Gives up to `most` unused bytes back to the disk; how many. 0: there are none, or it cannot."""
-    return store.trim(most) if isinstance(store, Compacts) else 0
+    return cast("MaintainsStorage", store).trim(most) if hasattr(store, "trim") else 0
 
 
 def scrub_files(store: Store, said: Sequence[bytes] | None) -> Scrubbed:
@@ -139,9 +131,18 @@ def scrub_files(store: Store, said: Sequence[bytes] | None) -> Scrubbed:
 
     `said` are bytes that must not be found there any more; None where nobody knows.
     """
-    return store.scrub(said) if isinstance(store, ScrubsFiles) else Scrubbed()
+    return cast("MaintainsStorage", store).scrub(said) if hasattr(store, "scrub") else Scrubbed()
 
 
 def measure_size(store: Store) -> int:
     """Bytes the store takes where it lives; 0 if it does not know."""
-    return store.size() if isinstance(store, MeasuresSize) else 0
+    return cast("MaintainsStorage", store).size() if hasattr(store, "size") else 0
+
+
+def get_setting(store: Store, name: str) -> str | None:
+    return store.values(SETTINGS, (name,)).get(name)
+
+
+def get_settings(store: Store, prefix: str) -> dict[str, str]:
+    """The settings whose names begin so, by name."""
+    return store.values(SETTINGS, prefix=prefix)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from ...core.record import Record
 from ...core.scope import Scope
@@ -13,11 +13,11 @@ from ...core.validate import Json
 from ...core.where import Where
 from ...quality import Tally
 from .. import Store, Transaction
-from ..abilities import SwitchesVectors
+from ..abilities import AnswersVerbs
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TALLIES, Derived, Use, Uses
 from ..rules import lease_of, may_lease
-from .lookups import read_records
-from .stored_settings import get_setting
+from .changing import read_records
+from .reading import get_setting
 from .writing import epoch_of
 
 ONCE: Final = "once:"  # begins the names of leases on requests that are done once; `mark.token` holds them
@@ -273,8 +273,8 @@ def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
     Only if every record with a vector has one staged; else nothing happens. The answer is how many
     lack one, so 0 means done.
     """
-    if isinstance(store, SwitchesVectors):
-        return store.switch_vectors(name, settings)
+    if hasattr(store, "switch_vectors"):
+        return cast("AnswersVerbs", store).switch_vectors(name, settings)
     return store.write(SwitchVectors(name, settings))
 
 

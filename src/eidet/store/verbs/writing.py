@@ -29,10 +29,16 @@ from ..rules import (
     recast_of,
     says_the_same,
 )
-from .changing import OrderedWriter, delete_records, event_about, find_held
+from .changing import (
+    Key,
+    OrderedWriter,
+    check_tombstones,
+    delete_records,
+    event_about,
+    find_held,
+    read_records,
+)
 from .duplicates import count_use, find_duplicates, prolong, split_runs
-from .lookups import Key, read_records
-from .tombstone_check import check_tombstones
 
 
 class Put(NamedTuple):

@@ -25,9 +25,7 @@ def _letter_of(code: int) -> int:
     """A small letter for a letter, 0 for a digit, a blank for everything else."""
     if code < 128 and chr(code).isalpha():
         return ord(chr(code).lower())
-    if 48 <= code < 58:
-        return 48
-    return 32
+    return 48 if 48 <= code < 58 else 32
 
 
 _LETTERS = bytes(map(_letter_of, range(256)))
@@ -70,7 +68,7 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
         from .scanner import fold_text
 
         found = find_foreign(fold_text(text), now, code, past)
-        return tuple(make_date(text, start, end, days) for start, end, days in found)
+        return tuple(_make_date(text, start, end, days) for start, end, days in found)
     words, has_digits = read_letters(text)
     if TRIGGERS.isdisjoint(words) and not (has_digits and _has_digits_of_date(text)):
         return ()
@@ -144,10 +142,10 @@ def _english(tokens: Tokens) -> Iterator[Dated]:
             continue
         if found := expression(tokens, here):
             days, at = found
-            yield make_date(tokens.text, tokens.start(here), tokens.end(at - 1), days)
+            yield _make_date(tokens.text, tokens.start(here), tokens.end(at - 1), days)
 
 
-def make_date(text: str, start: int, end: int, days: Days) -> Dated:
+def _make_date(text: str, start: int, end: int, days: Days) -> Dated:
     return Dated(
         text=text[start:end],
         start=start,

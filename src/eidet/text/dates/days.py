@@ -6,6 +6,7 @@ December of its year.
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Callable, Iterable
 from datetime import date
 from typing import NamedTuple
@@ -25,6 +26,13 @@ class Days(NamedTuple):
     yearless: bool = False
 
 
+Read = tuple[Days, int] | None  # what a reader answers: the days, and the place after the words that say them
+
+
+def placed(days: Days | None, after: int) -> Read:
+    return None if days is None else (days, after)
+
+
 def clip_day(ordinal: int) -> int:
     return min(max(ordinal, 1), LAST_DAY)
 
@@ -33,19 +41,11 @@ def ordinal_of(year: int, month: int, day: int) -> int:
     """Clipped to the calendar where the year is not in it; the day must exist."""
     if year < 1:
         return 1
-    if year <= 9999:
-        return date(year, month, day).toordinal()
-    return LAST_DAY
+    return date(year, month, day).toordinal() if year <= 9999 else LAST_DAY
 
 
-def month_length(year: int, month: int) -> int:
-    if month == 2:
-        if year % 4 == 0 and (year % 100 or year % 400 == 0):
-            return 29
-        return 28
-    if month in (4, 6, 9, 11):
-        return 30
-    return 31
+def _month_length(year: int, month: int) -> int:
+    return monthrange(year, month)[1]
 
 
 def day(ordinal: int, confidence: float = 1.0) -> Days:
@@ -54,7 +54,7 @@ def day(ordinal: int, confidence: float = 1.0) -> Days:
 
 def day_of(year: int, month: int, number: int, confidence: float = 1.0) -> Days | None:
     """None where the month has no such day."""
-    if not (1 <= month <= 12 and 1 <= number <= month_length(year, month)):
+    if not (1 <= month <= 12 and 1 <= number <= _month_length(year, month)):
         return None
     return day(ordinal_of(year, month, number), confidence)
 
@@ -71,7 +71,7 @@ def months(year: int, month: int, count: int, grain: str, confidence: float = 1.
     """`count` whole months from a month, which may be counted beyond its year (13 is January of the next)."""
     start, end = year * 12 + month - 1, year * 12 + month - 2 + count
     last_year, last_month = end // 12, end % 12 + 1
-    last = ordinal_of(last_year, last_month, month_length(last_year, last_month))
+    last = ordinal_of(last_year, last_month, _month_length(last_year, last_month))
     return Days(ordinal_of(start // 12, start % 12 + 1, 1), last, grain, confidence)
 
 
@@ -124,7 +124,7 @@ def months_later(ordinal: int, count: int) -> int:
     at = date.fromordinal(clip_day(ordinal))
     index = at.year * 12 + at.month - 1 + count
     year, month = index // 12, index % 12 + 1
-    return ordinal_of(year, month, min(at.day, month_length(year, month)))
+    return ordinal_of(year, month, min(at.day, _month_length(year, month)))
 
 
 def move_day(ordinal: int, count: int, unit: str) -> int:

@@ -1,4 +1,4 @@
-"""Counted stretches of time ("two or three weeks", "a couple of days"), and moving by them."""
+"""Counted stretches of time ("two or three weeks"), moving by them, and days beside or within others."""
 
 from __future__ import annotations
 
@@ -6,8 +6,21 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-from .days import Days, around, clip_day, day, months_later, move_day, span, year_of
-from .english_words import NUMBERS, TENS, VAGUE
+from .days import (
+    Days,
+    around,
+    clip_day,
+    day,
+    months_later,
+    move_day,
+    span,
+    week_at,
+    weekday_after,
+    weekday_before,
+    weekend_at,
+    year_of,
+)
+from .english_words import ALL_WEEKDAYS, NUMBERS, TENS, VAGUE
 
 _NUMBER = re.compile(r"[0-9]{1,4}")
 _RANGE = re.compile(r"([0-9]{1,3})[-\u2013]([0-9]{1,3})")
@@ -86,10 +99,7 @@ def _stretch_over(low: int, high: int, unit: str) -> Days:
 
 
 def _point_at(at: int, count: Count, unit: str) -> Days:
-    if count.vague or (count.low % 10 == 0 and count.low):
-        sure = 0.7
-    else:
-        sure = 0.85
+    sure = 0.7 if count.vague or (count.low % 10 == 0 and count.low) else 0.85
     if unit == "day":
         loose = count.vague or count.low >= 20
         if loose:
@@ -112,3 +122,67 @@ def and_a_half(base: int, unit: str, count: Count, sign: int) -> Days | None:
 
 def half_a_year(base: int, sign: int) -> Days:
     return around(months_later(base, sign * 6), 30, "span", 0.7)
+
+
+def of_week(word: str, anchor: Days) -> Days | None:
+    if anchor.last - anchor.first > 7:
+        return None
+    return week_at(anchor.first) if word == "week" else weekend_at(anchor.first)
+
+
+def beside(word: str, anchor: Days, sign: int) -> Days | None:
+    """The day, week, weekend, weekday, month or year just before or after a time."""
+    edge = anchor.first if sign < 0 else anchor.last
+    if word in ALL_WEEKDAYS:
+        pick = weekday_before if sign < 0 else weekday_after
+        return day(pick(edge, ALL_WEEKDAYS[word]), 0.9)
+    if word in ("day", "night", "morning", "evening"):
+        return day(edge + sign, 0.95)
+    if word == "weekend":
+        saturday = weekday_before(edge - 1, 5) if sign < 0 else weekday_after(edge, 5)
+        return Days(clip_day(saturday), clip_day(saturday + 1), "weekend", 0.9)
+    if word == "week":
+        return span(edge + sign, edge + 7 * sign, 0.85, "week")
+    if word in ("month", "year"):
+        far = offset(edge, Count(1, 1, 0), word, sign, exact=True)
+        return span(edge + sign, far.first, 0.75, word)
+    return None
+
+
+def slice_of(days: Days, part: str, edge: bool) -> Days:
+    """A third of an interval, or less of a long one at its very beginning or end."""
+    length = days.last - days.first + 1
+    if length < 3:
+        return days
+    third = max(length // (6 if edge and length > 60 else 3), 1)
+    first = {"early": days.first, "mid": days.first + (length - third) // 2, "late": days.last - third + 1}[
+        part
+    ]
+    return span(first, first + third - 1, days.confidence * 0.9)._replace(yearless=days.yearless)
+
+
+def nth_of(whole: Days, unit: str, number: int) -> Days | None:
+    if unit == "half" and number in (1, 2):
+        middle = (whole.first + whole.last) // 2
+        first, last = (whole.first, middle) if number == 1 else (middle + 1, whole.last)
+        return span(first, last, whole.confidence)
+    size = {"day": 1, "week": 7}.get(unit)
+    if size:
+        first = whole.first + size * (number - 1) if number > 0 else whole.last - size + 1
+        days = Days(
+            first, min(first + size - 1, whole.last), "week" if size == 7 else "day", whole.confidence * 0.95
+        )
+    else:
+        weekday = ALL_WEEKDAYS.get(unit, 0) if unit != "weekend" else 5
+        first = weekday_after(whole.first - 1, weekday) + 7 * (number - 1)
+        if number < 0:
+            first = weekday_before(whole.last + 1, weekday)
+        days = span(
+            first,
+            first + (unit == "weekend"),
+            whole.confidence * 0.95,
+            "weekend" if unit == "weekend" else "day",
+        )
+    if days.first <= whole.last:
+        return days
+    return None

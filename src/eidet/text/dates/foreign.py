@@ -40,7 +40,7 @@ _UNTIL = r"(?:[-\u2013]|bis(?: zum)?|au|al|alla|a|à|até|hasta(?: el)?|fino a[d
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class _Now:
     """The day, and the leaning of what has no year."""
 
     today: int
@@ -50,12 +50,12 @@ class Now:
         return best if self.lean else best - 0.15
 
 
-Reader = Callable[[re.Match[str], Now], Days | None]
+Reader = Callable[[re.Match[str], _Now], Days | None]
 Readers = dict[str, Reader]
 
 
 @dataclass(frozen=True, slots=True)
-class Grammar:
+class _Grammar:
     """What a language's expressions look like, and the words without which there is none."""
 
     locale: Locale
@@ -71,8 +71,8 @@ class Grammar:
 
 def find_foreign(low: str, now: datetime, language: str, past: bool) -> list[Found]:
     """The expressions of a folded text in order, those in digits included; the longer of two that overlap."""
-    grammar = grammar_of(language)
-    here = Now(now.toordinal(), -1 if past else 0)
+    grammar = _grammar_of(language)
+    here = _Now(now.toordinal(), -1 if past else 0)
     found = [*_in_digits(low, grammar), *find_written_out(low)]
     if grammar and grammar.may_be_in(low):
         found += [*_in_words(low, grammar, here), *_in_characters(low, here)]
@@ -87,29 +87,26 @@ def _apart(found: list[Found]) -> Iterator[Found]:
             end = one[1]
 
 
-def _in_digits(low: str, grammar: Grammar | None) -> Iterator[Found]:
-    if grammar:
-        month_first = grammar.locale.month_first
-    else:
-        month_first = None
+def _in_digits(low: str, grammar: _Grammar | None) -> Iterator[Found]:
+    month_first = grammar.locale.month_first if grammar else None
     for match in _NUMERIC.finditer(low):
         if days := read_number(match[0], "", month_first):
             yield match.start(), match.end(), days
 
 
-def _in_characters(low: str, now: Now) -> Iterator[Found]:
+def _in_characters(low: str, now: _Now) -> Iterator[Found]:
     for start, end, month, number in months_and_days(low):
-        if days := date_in(month, number, None, None, now):
+        if days := _date_in(month, number, None, None, now):
             yield start, end, days
 
 
-def _in_words(low: str, grammar: Grammar, now: Now) -> Iterator[Found]:
+def _in_words(low: str, grammar: _Grammar, now: _Now) -> Iterator[Found]:
     for match in grammar.pattern.finditer(low):
         if match.lastgroup and (days := grammar.readers[match.lastgroup](match, now)):
             yield match.start(), match.end(), days
 
 
-def date_in(month: int, first: str | None, last: str | None, written: str | None, now: Now) -> Days | None:
+def _date_in(month: int, first: str | None, last: str | None, written: str | None, now: _Now) -> Days | None:
     if first is None:
         if written:
             return month_of(int(written), month)
@@ -124,7 +121,7 @@ def date_in(month: int, first: str | None, last: str | None, written: str | None
 
 
 @cache
-def grammar_of(language: str) -> Grammar | None:
+def _grammar_of(language: str) -> _Grammar | None:
     locale = locale_of(language)
     if locale is None or not locale.months:
         return None
@@ -136,12 +133,9 @@ def grammar_of(language: str) -> Grammar | None:
         *_which(locale, readers),
     ]
     parts += [*_weekdays(locale, readers), *_years(locale, readers)]
-    if locale.spaced:
-        edges = (r"(?<!\w)", r"(?!\w)")
-    else:
-        edges = ("", "")
+    edges = (r"(?<!\w)", r"(?!\w)") if locale.spaced else ("", "")
     pattern = re.compile(f"{edges[0]}(?:{'|'.join(parts)}){edges[1]}")
-    return Grammar(locale, pattern, readers, _vocabulary(locale))
+    return _Grammar(locale, pattern, readers, _vocabulary(locale))
 
 
 def _any(words: Iterable[str]) -> str:
@@ -159,10 +153,7 @@ def _vocabulary(locale: Locale) -> frozenset[str]:
         *chain.from_iterable(locale.counted.values()),
     ]
     words = [max(_WORD.findall(phrase), key=len, default="") for phrase in phrases]
-    if locale.more:
-        nouns = "|".join(locale.more.nouns.values()).split("|")
-    else:
-        nouns = []
+    nouns = "|".join(locale.more.nouns.values()).split("|") if locale.more else []
     return frozenset(word[:3] for word in [*words, *nouns] if word)
 
 
@@ -170,18 +161,16 @@ def _dates(locale: Locale, readers: Readers) -> Iterator[str]:
     names, short = _any(locale.months), _abbreviations(locale.months)
     of = r"(?:(?:de|di|del|of|d')\s{1,3})?"
     year = rf"(?:[.,]?\s{{1,3}}(?:(?:de|del|do|του)\s{{1,3}})?({_YEAR})(?!\d))?"
-    gap = r"\s?"
-    if locale.spaced:
-        gap = r"\s{1,3}"
+    gap = r"\s{1,3}" if locale.spaced else r"\s?"
 
-    def read(match: re.Match[str], now: Now) -> Days | None:
+    def read(match: re.Match[str], now: _Now) -> Days | None:
         got = inner.fullmatch(match[0])
         if not got:
             return None
         first, last, name, written = got.groups()
         if first is written is None and _single_spaces(name) in short:
             return None
-        return date_in(locale.months[_single_spaces(name)], first, last, written, now)
+        return _date_in(locale.months[_single_spaces(name)], first, last, written, now)
 
     until = rf"(?:\s?{_UNTIL}\s?({_DAY})(?:\.|er|º)?)?"
     text = rf"(?:({_DAY})(?:\.|er|º|°|ª|-?го)?{until}{gap}{of})?({names}){year}"
@@ -204,7 +193,7 @@ def _year_first(locale: Locale, readers: Readers, names: str) -> Iterator[str]:
     text = rf"({_YEAR})\.?\s{{1,3}}({names})\s{{1,3}}({_DAY})"
     inner = re.compile(text)
 
-    def read(match: re.Match[str], _now: Now) -> Days | None:
+    def read(match: re.Match[str], _now: _Now) -> Days | None:
         got = inner.fullmatch(match[0])
         if got:
             return day_of(int(got[1]), locale.months[_single_spaces(got[2])], int(got[3]))
@@ -231,15 +220,13 @@ def _count_patterns(locale: Locale, readers: Readers) -> Iterator[str]:
             continue
         name = f"counted{place}"
         readers[name] = _counter(locale, number, sign, unit)
-        slot = "[0-9]{1,4}"
-        if words:
-            slot = f"(?:[0-9]{{1,4}}|{_silence_groups(words)})"
+        slot = f"(?:[0-9]{{1,4}}|{_silence_groups(words)})" if words else "[0-9]{1,4}"
         choices = "|".join(_any([phrase]).replace(re.escape(NUMBER), slot) for phrase in phrases)
         yield f"(?P<{name}>{choices})"
 
 
 def _counter(locale: Locale, number: re.Pattern[str], sign: int, unit: str) -> Reader:
-    def read(match: re.Match[str], now: Now) -> Days | None:
+    def read(match: re.Match[str], now: _Now) -> Days | None:
         for got in number.finditer(match[0]):
             count = int(got[1]) if got[1] else _value(locale, got[0])
             if count is not None:
@@ -254,7 +241,7 @@ def _value(locale: Locale, word: str) -> int | None:
 
 
 def _relative(locale: Locale, readers: Readers) -> Iterator[str]:
-    def read(match: re.Match[str], now: Now) -> Days | None:
+    def read(match: re.Match[str], now: _Now) -> Days | None:
         shift, unit = locale.relative[_single_spaces(match[0])]
         return unit_away(now.today, unit, shift)
 
@@ -271,7 +258,7 @@ def _which(locale: Locale, readers: Readers) -> Iterator[str]:
     shifts = ((-1, re.compile(more.last)), (1, re.compile(more.next)), (0, re.compile(more.this)))
     noun = re.compile(rf"(?<!\w)(?:{nouns})(?!\w)")
 
-    def read(match: re.Match[str], now: Now) -> Days | None:
+    def read(match: re.Match[str], now: _Now) -> Days | None:
         shift = next(shift for shift, word in shifts if word.search(match[0]))
         named = noun.search(match[0])
         if named:
@@ -283,7 +270,7 @@ def _which(locale: Locale, readers: Readers) -> Iterator[str]:
     yield rf"(?P<which>{before}|(?:{nouns})\s{{1,3}}(?:{more.last}|{more.next}))"
 
 
-def _which_one(locale: Locale, noun: str, shift: int, now: Now) -> Days | None:
+def _which_one(locale: Locale, noun: str, shift: int, now: _Now) -> Days | None:
     assert locale.more
     if noun in locale.weekdays:
         weekday = locale.weekdays[noun]
@@ -301,7 +288,7 @@ def _which_one(locale: Locale, noun: str, shift: int, now: Now) -> Days | None:
 def _weekdays(locale: Locale, readers: Readers) -> Iterator[str]:
     """A weekday, or from one to the next such day after it."""
 
-    def read(match: re.Match[str], now: Now) -> Days | None:
+    def read(match: re.Match[str], now: _Now) -> Days | None:
         first, *last = (locale.weekdays[_single_spaces(name)] for name in names.findall(match[0]))
         monday = now.today - (now.today - 1) % 7
         near = [day(monday + first + shift) for shift in (-7, 0, 7)]

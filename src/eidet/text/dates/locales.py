@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .english_words import MONTHS, WEEKDAYS, number_words
+from .english_words import MONTHS, TABLE, WEEKDAYS, number_words
 
 _FILES = {"no": "nb"}
 _SHIFT = re.compile(r"(?:in )?([0-9]) (day|week|month|year)( ago)?")
@@ -54,78 +54,6 @@ class Locale:
 
 NUMBER = "\0"
 
-_MORE = {
-    "de": More(
-        last="(?:letzt|vergangen|vorig)e[nmrs]?",
-        next="(?:nächst|kommend)e[nmrs]?",
-        this="diese[nmrs]?",
-        nouns={"week": "woche", "month": "monats?", "year": "jahre?s?", "weekend": "wochenendes?"}
-        | {"spring": "frühling|frühjahr", "summer": "sommer", "autumn": "herbst", "winter": "winter"},
-        numbers="eine[nmr]? zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-        years="im jahre?|in|seit|bis|anno|von|ab",
-    ),
-    "fr": More(
-        last="derni(?:er|ère)|passée?",
-        next="prochaine?",
-        this="ce|cet|cette",
-        nouns={"week": "semaine", "month": "mois", "year": "an|année", "weekend": "week-?end"}
-        | {"spring": "printemps", "summer": "été", "autumn": "automne", "winter": "hiver"},
-        numbers="une? deux trois quatre cinq six sept huit neuf dix onze douze",
-        years="en|depuis|jusqu'en|dès|année",
-    ),
-    "es": More(
-        last="pasad[oa]|últim[oa]",
-        next="próxim[oa]|que viene",
-        this="est[ea]",
-        nouns={"week": "semana", "month": "mes", "year": "año", "weekend": "fin de semana"}
-        | {"spring": "primavera", "summer": "verano", "autumn": "otoño", "winter": "invierno"},
-        numbers="una? dos tres cuatro cinco seis siete ocho nueve diez once doce",
-        years="en|desde|hasta|año",
-    ),
-    "it": More(
-        last="scors[oa]|passat[oa]|ultim[oa]",
-        next="prossim[oa]",
-        this="quest['oa]",
-        nouns={"week": "settimana", "month": "mese", "year": "anno", "weekend": "fine settimana|weekend"}
-        | {"spring": "primavera", "summer": "estate", "autumn": "autunno", "winter": "inverno"},
-        numbers="un[oa']? due tre quattro cinque sei sette otto nove dieci undici dodici",
-        years="nel|dal|fino al|anno",
-    ),
-    "pt": More(
-        last="passad[oa]|últim[oa]",
-        next="próxim[oa]|que vem",
-        this="n?est[ea]",
-        nouns={"week": "semana", "month": "mês", "year": "ano", "weekend": "fim de semana"}
-        | {"spring": "primavera", "summer": "verão", "autumn": "outono", "winter": "inverno"},
-        numbers="uma? (?:dois|duas) três quatro cinco seis sete oito nove dez onze doze",
-        years="em|desde|até|ano de",
-    ),
-    "nl": More(
-        last="vorige?|afgelopen",
-        next="volgende?|komende?",
-        this="deze|dit",
-        nouns={"week": "week", "month": "maand", "year": "jaar", "weekend": "weekend"}
-        | {"spring": "lente|voorjaar", "summer": "zomer", "autumn": "herfst|najaar", "winter": "winter"},
-        numbers="(?:een|één) twee drie vier vijf zes zeven acht negen tien elf twaalf",
-        years="in|sinds|tot|jaar",
-    ),
-    "ru": More(
-        last=r"прошл\w{2,3}",
-        next=r"(?:следующ|будущ)\w{2,3}",
-        this=r"эт\w{1,3}",
-        nouns={"week": r"недел\w", "month": r"месяц\w?", "year": "год[уа]?", "weekend": r"выходны\w"}
-        | {
-            "spring": r"весн\w{1,2}",
-            "summer": "лет[оа]м?",
-            "autumn": r"осень\w?|осени",
-            "winter": r"зим\w{1,2}",
-        },
-        numbers=r"одн\w+ дв\w+ три четыре пять шесть семь восемь девять десять одиннадцать двенадцать",
-        years="в|с|до",
-        months="январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре",
-    ),
-}
-
 
 @cache
 def locale_of(language: str) -> Locale | None:
@@ -133,7 +61,8 @@ def locale_of(language: str) -> Locale | None:
     info = _table(_FILES.get(language, language))
     if info is None:
         return None
-    more = _MORE.get(language)
+    told = TABLE["locales"].get(language)
+    more = More(**told) if told else None
     return Locale(
         month_first=str(info.get("date_order", "")).startswith("M"),
         spaced=not (info.get("no_word_spacing") or language in ("ja", "zh", "ko", "th")),
@@ -148,12 +77,8 @@ def locale_of(language: str) -> Locale | None:
 
 def _table(name: str) -> dict[str, Any] | None:
     spec = find_spec("dateparser")
-    places = None
-    if spec:
-        places = spec.submodule_search_locations
-    path = None
-    if places:
-        path = Path(places[0], "data", "date_translation_data", f"{name}.py")
+    places = spec.submodule_search_locations if spec else None
+    path = Path(places[0], "data", "date_translation_data", f"{name}.py") if places else None
     return runpy.run_path(str(path))["info"] if path and path.is_file() else None
 
 
@@ -168,9 +93,7 @@ def _names(info: dict[str, Any], keys: dict[str, int]) -> dict[str, int]:
 
 
 def _forms(more: More | None) -> dict[str, int]:
-    if more:
-        return number_words(more.months, 1)
-    return {}
+    return number_words(more.months, 1) if more else {}
 
 
 def _telling(names: list[str]) -> Iterable[str]:
@@ -203,9 +126,7 @@ def _count_forms(info: dict[str, Any]) -> dict[tuple[int, str], tuple[str, ...]]
         if match := _COUNTED.fullmatch(key):
             phrases = (_DIGITS.sub(NUMBER, str(pattern).lower(), count=1) for pattern in patterns)
             plain = {phrase for phrase in phrases if NUMBER in phrase and not set(phrase) & set(r"\()[]+*?")}
-            sign = 1
-            if match[2]:
-                sign = -1
+            sign = -1 if match[2] else 1
             found[sign, match[1]] = tuple(
                 sorted(filter(_names_its_unit, plain | _build_phrases(info, sign, match[1])))
             )
@@ -232,9 +153,7 @@ def _names_its_unit(phrase: str) -> bool:
 
 def _numbers(info: dict[str, Any], more: More | None) -> dict[str, int]:
     """Patterns of number words."""
-    own = {}
-    if more:
-        own = number_words(more.numbers, 1)
+    own = number_words(more.numbers, 1) if more else {}
     for rule in info.get("simplifications", ()):
         for pattern, value in rule.items():
             if str(value).isdecimal() and _PLAIN_PATTERN.fullmatch(pattern) and not pattern.isdecimal():

@@ -1,4 +1,4 @@
-"""English dates that a month's name or digits give.
+"""English dates that a month's name, a weekday or digits give.
 
 A reader takes the tokens and a place, and answers the days and the place after them, or None.
 """
@@ -6,22 +6,26 @@ A reader takes the tokens and a place, and answers the days and the place after 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
+from datetime import date
 
-from .days import Days, distance, month_of, run_of_days, yearly
+from .days import Days, Read, choose_year, day, day_of, distance, month_of, placed, run_of_days, yearly
 from .english_words import (
     ALL_MONTHS,
+    ALL_WEEKDAYS,
     BEFORE_TIMES,
     COUNTED,
     DOUBTFUL,
     MONTHS,
     ORDINALS,
+    PARTS_OF_DAY,
     SHORT_MONTHS,
     TENS,
+    WEEKDAYS,
+    words_of,
 )
 from .numeric import YEAR, read_number
 from .scanner import Tokens
-
-Read = tuple[Days, int] | None
 
 DAY = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
 _DAYS = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)?[-\u2013]([0-9]{1,2})(?:st|nd|rd|th)?")
@@ -31,21 +35,32 @@ _COMMAS = frozenset({",", "/", "&", "and", "or"})
 RANGE_LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 
 
-def rate_guess(tokens: Tokens, days: Days | None, lean: int, best: float = 0.7) -> Days | None:
-    """With its confidence; in a message, what lies far off would rather have been said with its year."""
+def guess_year(
+    tokens: Tokens, at: int, of_year: Callable[[int], Days | None], best: float = 0.7, reach: int = 2
+) -> Days | None:
+    """The one meant of what comes once a year."""
+    lean = tokens.lean(at)
+    return _rate(tokens, yearly(of_year, tokens.today, lean, reach), lean, best)
+
+
+def guess_near(tokens: Tokens, at: int, near: Iterable[Days | None], best: float) -> Days | None:
+    """The one meant of several days, weeks or months around today."""
+    lean = tokens.lean(at)
+    return _rate(tokens, choose_year(near, tokens.today, lean), lean, best)
+
+
+def _rate(tokens: Tokens, days: Days | None, lean: int, best: float) -> Days | None:
+    """With its confidence: less when nothing tells past from future, and far off in a message.
+
+    What lies far off would rather have been said with its year.
+    """
     if days is None:
         return None
-    far = not tokens.past and distance(days, tokens.today) > 200
-    return days._replace(confidence=_sure(tokens, lean, best) - (0.15 if far else 0.0))
-
-
-def _sure(tokens: Tokens, lean: int, best: float = 0.7) -> float:
-    """How sure a guessed year or week can be: less when nothing tells past from future."""
-    if tokens.past:
-        return best
-    if lean:
-        return best + 0.05
-    return best - 0.15
+    sure = best
+    if not tokens.past:
+        sure += 0.05 if lean else -0.15
+        sure -= 0.15 if distance(days, tokens.today) > 200 else 0.0
+    return days._replace(confidence=sure)
 
 
 def read_month(tokens: Tokens, at: int) -> Read:
@@ -55,9 +70,9 @@ def read_month(tokens: Tokens, at: int) -> Read:
     if words[after] == "." and words[at] not in MONTHS:
         after += 1
     first = after + (words[after] == "the")
-    pair = day_numbers(words, first)
+    pair = _day_numbers(words, first)
     if pair and (words[first][0].isdecimal() or _is_named(tokens, at)):
-        return read_dates(tokens, at, month, pair)
+        return _read_dates(tokens, at, month, pair)
     if known := year_after(tokens, after):
         return month_of(known[0], month), known[1]
     if not _is_month(tokens, at):
@@ -68,15 +83,13 @@ def read_month(tokens: Tokens, at: int) -> Read:
 def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
     if tokens.year is not None:
         return month_of(tokens.year, month, 0.9)
-    lean = tokens.lean(at)
-    days = rate_guess(tokens, yearly(lambda y: month_of(y, month), tokens.today, lean), lean)
-    return days or month_of(tokens.now.year, month, 0.5)
+    return guess_year(tokens, at, lambda y: month_of(y, month)) or month_of(tokens.now.year, month, 0.5)
 
 
 def read_day_first(tokens: Tokens, at: int) -> Read:
     """8 May 2023 · the 8th of May · 3 to 7 May · the twenty-first of May."""
     words = tokens.words
-    pair = day_numbers(words, at)
+    pair = _day_numbers(words, at)
     if not pair or not (words[at][0].isdecimal() or words[pair[2]] == "of"):
         return None
     after = pair[2]
@@ -86,7 +99,7 @@ def read_day_first(tokens: Tokens, at: int) -> Read:
         return None
     if words[named + 1] == "." and words[named] not in MONTHS and year_after(tokens, named + 2):
         named += 1
-    return read_dates(tokens, at, month, (pair[0], pair[1], named + 1))
+    return _read_dates(tokens, at, month, (pair[0], pair[1], named + 1))
 
 
 def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
@@ -97,7 +110,7 @@ def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
     return ordinal or named > at + 1 or tokens.capital(named) or year_after(tokens, named + 1) is not None
 
 
-def read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
+def _read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
     """A day or a run of days of a month, with the year that follows or the likely one."""
     first, last, after = pair
     year = tokens.year
@@ -105,22 +118,12 @@ def read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) 
     if known:
         year, after = known
     if year is not None:
-        days = run_of_days(year, month, first, last)
-        if days:
-            return days, after
-        return None
-    lean = tokens.lean(at)
-    reach = 2
-    if month == 2 and last == 29:
-        reach = 8
-    days = yearly(lambda y: run_of_days(y, month, first, last), tokens.today, lean, reach)
-    days = rate_guess(tokens, days, lean, 0.75)
-    if days:
-        return days, after
-    return None
+        return placed(run_of_days(year, month, first, last), after)
+    reach = 8 if month == 2 and last == 29 else 2
+    return placed(guess_year(tokens, at, lambda y: run_of_days(y, month, first, last), 0.75, reach), after)
 
 
-def day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
+def _day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
     """The first and last day of "8", "8th", "eighth", "3-7" or "3 to 7", and the place after."""
     if words[at][:1].isdecimal() and (match := _DAYS.fullmatch(words[at])):
         return int(match[1]), int(match[2]), at + 1
@@ -166,10 +169,7 @@ def _is_month(tokens: Tokens, at: int) -> bool:
 def _is_listed(tokens: Tokens, at: int) -> bool:
     """In February, March, and April: after another month of a list that surely has months."""
     for _ in range(6):
-        if tokens.words[at - 2 : at] == [",", "and"]:
-            mark = at - 2
-        else:
-            mark = at - 1
+        mark = at - 2 if tokens.words[at - 2 : at] == [",", "and"] else at - 1
         if mark < 1 or tokens.words[mark] not in _COMMAS or tokens.words[mark - 1] not in ALL_MONTHS:
             return False
         at = mark - 1
@@ -209,10 +209,7 @@ def read_numeric(tokens: Tokens, at: int) -> Read:
     """2023-05-08 · 8/5/2023 · (on) 5/8."""
     if match := _SLASHED.fullmatch(tokens.words[at]):
         return _read_slashed(tokens, at, int(match[1]), int(match[2]))
-    number = read_number(tokens.words[at], tokens.before(at), True)
-    if number:
-        return number, at + 1
-    return None
+    return placed(read_number(tokens.words[at], tokens.before(at), True), at + 1)
 
 
 def _read_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
@@ -222,8 +219,139 @@ def _read_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
     month, number = (one, two) if one <= 12 else (two, one)
     if month > 12 or month < 1:
         return None
-    found = read_dates(tokens, at, month, (number, number, at + 1))
+    found = _read_dates(tokens, at, month, (number, number, at + 1))
     return found and (
         found[0]._replace(confidence=found[0].confidence * (0.7 if two <= 12 else 0.9)),
         found[1],
     )
+
+
+# --- weekdays, alone or before a date, and days of the month without one
+
+_WEEKS = {"last": -1, "this": 0, "next": 1}
+_SOFT_ENDS = words_of(
+    ", . ! ? ; : ) of at and in to for with we i it was is so but or because when from after before "
+    "that the my this until our he she they you by as then there while where"
+) | {""}
+
+
+def read_weekday(tokens: Tokens, at: int) -> Read:
+    """Friday · Friday night · Friday, May 8."""
+    words, weekday = tokens.words, ALL_WEEKDAYS[tokens.words[at]]
+    after = at + 1 + (words[at + 1] == "." and words[at] not in WEEKDAYS)
+    if dated := _read_date(tokens, after + (words[after] == ",")):
+        return _of_weekday(tokens, dated, weekday)
+    if not _is_weekday_name(tokens, at):
+        return None
+    after = at + 2 if words[at + 1] in PARTS_OF_DAY else at + 1
+    if found := _read_week(tokens, after, weekday):
+        return found
+    return placed(guess_near(tokens, at, _weekdays(tokens.today, weekday), 0.7), after)
+
+
+def _read_week(tokens: Tokens, at: int, weekday: int) -> Read:
+    """Which week's day it is: (Friday) last week · (Friday) of this week · (Friday) the week before last."""
+    words = tokens.words
+    at += words[at] in ("of", "in")
+    shift = _WEEKS.get(words[at])
+    after = at + 2
+    if words[at : at + 4] == ["the", "week", "before", "last"]:
+        shift, after = -2, at + 4
+    elif words[at + 1] != "week":
+        return None
+    if shift is None:
+        return None
+    monday = tokens.today - (tokens.today - 1) % 7
+    return day(monday + 7 * shift + weekday, 0.9), after
+
+
+def _weekdays(today: int, weekday: int) -> list[Days]:
+    at = today - (today - 1) % 7 + weekday
+    return [day(at + shift) for shift in (-7, 0, 7)]
+
+
+def _read_date(tokens: Tokens, at: int) -> Read:
+    word = tokens.words[at + (tokens.words[at] == "the")]
+    if word in ALL_MONTHS:
+        days = read_month(tokens, at)
+        if days and days[0].grain == "day":
+            return days
+        return None
+    if word[:1].isdecimal():
+        number = read_number(word, "", True)
+        if number:
+            return number, at + 1
+        return read_day_first(tokens, at + (tokens.words[at] == "the"))
+    return None
+
+
+def _of_weekday(tokens: Tokens, dated: tuple[Days, int], weekday: int) -> Read:
+    """The weekday tells the year of a yearless date, and casts doubt on one that it does not fit."""
+    days, after = dated
+    if (days.first - 1) % 7 == weekday or not days.yearless:
+        fits = (days.first - 1) % 7 == weekday
+        return days._replace(confidence=min(1.0, days.confidence + 0.15) if fits else 0.6), after
+    at = date.fromordinal(days.first)
+    near = [
+        day_of(at.year + shift, at.month, at.day) for shift in range(-6, 7) if 1 <= at.year + shift <= 9999
+    ]
+    fitting = [one for one in near if one and (one.first - 1) % 7 == weekday]
+    found = choose_year(fitting, tokens.today, -1 if tokens.past else 0)
+    return (found._replace(confidence=0.8, yearless=True), after) if found else dated
+
+
+def _is_weekday_name(tokens: Tokens, at: int) -> bool:
+    word = tokens.words[at]
+    if _is_end_of_range(tokens, at):
+        return True
+    if word in WEEKDAYS:
+        return (
+            tokens.before(at) not in ("every", "each", "a", "one", "any")
+            and not _is_tied(tokens, at)
+            and not _is_name(tokens, at)
+        )
+    return tokens.before(at) in ("on", "last", "next", "this", "since", "until", "by", "from") and (
+        tokens.capital(at) or word not in ("sun", "sat", "wed", "mon")
+    )
+
+
+def _is_end_of_range(tokens: Tokens, at: int) -> bool:
+    """Monday to Friday · Mon-Wed."""
+    words = tokens.words
+    from_here = words[at + 1] in RANGE_LINKS and words[at + 2] in ALL_WEEKDAYS
+    return from_here or (at > 1 and words[at - 1] in RANGE_LINKS and words[at - 2] in ALL_WEEKDAYS)
+
+
+def _is_tied(tokens: Tokens, at: int) -> bool:
+    """A part of "Monday.com" or "Friday-night-lights"."""
+    mark, after = tokens.words[at + 1], tokens.words[at + 2]
+    return mark in (".", "-", "_") and after.isalpha() and tokens.start(at + 2) == tokens.end(at) + 1
+
+
+def _is_name(tokens: Tokens, at: int) -> bool:
+    """Sunday Riley, Tip Tuesday: a capital beside a capital, and no preposition."""
+    if tokens.before(at) in BEFORE_TIMES or not tokens.capital(at):
+        return False
+    after = at + 1
+    follows = tokens.words[after].isalpha() and tokens.words[after] != "i" and tokens.capital(after)
+    leads = not tokens.opens(at) and tokens.before(at).isalpha() and tokens.capital(at - 1)
+    return (follows and not tokens.opens(at)) or (leads and not tokens.opens(at - 1))
+
+
+def read_day_of_month(tokens: Tokens, at: int) -> Read:
+    """(on) the 8th, without a month; "the 8th floor" is no date."""
+    match = DAY.fullmatch(tokens.words[at])
+    if not match or not match[2] or not 1 <= int(match[1]) <= 31 or tokens.words[at + 1] not in _SOFT_ENDS:
+        return None
+    if tokens.before(at - 1) not in DAY_BEFORE or tokens.words[at + 1] == "of":
+        return None
+    here = tokens.now.year * 12 + tokens.now.month - 1
+    places = [divmod(here + shift, 12) for shift in (-2, -1, 0, 1, 2)]
+    near = [day_of(y, m + 1, int(match[1])) for y, m in places if 1 <= y <= 9999]
+    return placed(guess_near(tokens, at, near, 0.55), at + 1)
+
+
+def ordinal_number(word: str) -> int | None:
+    """First, 1st, last (-1)."""
+    match = DAY.fullmatch(word)
+    return int(match[1]) if match and match[2] else ORDINALS.get(word)

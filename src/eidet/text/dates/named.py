@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from .days import months, season_of, year_of, yearly
-from .english_words import BEFORE_TIMES, COUNTED, DECADES, FEAST_THINGS, PARTS, SEASONS, words_of
-from .holidays import FEASTS, feast
-from .months import Read, rate_guess, year_after
+from .days import Days, Read, day, months, ordinal_of, placed, season_of, year_of
+from .english_words import BEFORE_TIMES, COUNTED, DECADES, FEAST_THINGS, FEASTS, PARTS, SEASONS, words_of
+from .months import guess_year, year_after
 from .numeric import DECADE, YEAR, read_years
 from .scanner import Tokens
 
@@ -28,12 +27,12 @@ def read_year(tokens: Tokens, at: int) -> Read:
     before, after = tokens.before(at), tokens.words[at + 1]
     if before == "(" and after == ")":
         years = year_of(int(word), 0.7) if YEAR.fullmatch(word) else read_years(word)
-        return (years, at + 1) if years else None
+        return placed(years, at + 1)
     if before not in _YEAR_AFTER or after in COUNTED:
         return None
     if len(word) > 4:
         years = read_years(word)
-        return (years, at + 1) if years else None
+        return placed(years, at + 1)
     if not YEAR.fullmatch(word) or (after.endswith("s") and after not in _LIKE_VERBS):
         return None
     if before not in ("in", "since", "year", "during") and not 1900 <= int(word) <= 2099:
@@ -71,12 +70,7 @@ def read_season(tokens: Tokens, at: int) -> Read:
         return season_of(known[0], first, 0.65 if first == 12 else 0.9), known[1]
     if not _is_season(tokens, at):
         return None
-    lean = tokens.lean(at)
-    days = yearly(lambda y: season_of(y, first), tokens.today, lean)
-    days = rate_guess(tokens, days, lean, 0.6)
-    if days:
-        return days, at + 1
-    return None
+    return placed(guess_year(tokens, at, lambda y: season_of(y, first), 0.6), at + 1)
 
 
 def _is_season(tokens: Tokens, at: int) -> bool:
@@ -84,10 +78,7 @@ def _is_season(tokens: Tokens, at: int) -> bool:
     if _is_titled(tokens, at, at + 1) or tokens.words[at + 1] in _SEASONAL:
         return False
     named = tokens.before(at) == "the"
-    if named:
-        before = tokens.before(at - 1)
-    else:
-        before = tokens.before(at)
+    before = tokens.before(at - 1) if named else tokens.before(at)
     if before == "of":
         return tokens.before(at - 1 - named) in PARTS
     return before in _BEFORE_SEASONS or (named and before == "for")
@@ -98,12 +89,7 @@ def read_quarter(tokens: Tokens, at: int, number: int, after: int, length: int =
     first = (number - 1) * length + 1
     if known := year_after(tokens, after):
         return months(known[0], first, length, "span", 0.95), known[1]
-    lean = tokens.lean(at)
-    days = yearly(lambda y: months(y, first, length, "span"), tokens.today, lean)
-    days = rate_guess(tokens, days, lean, 0.65)
-    if days:
-        return days, after
-    return None
+    return placed(guess_year(tokens, at, lambda y: months(y, first, length, "span"), 0.65), after)
 
 
 def read_code(tokens: Tokens, at: int) -> Read:
@@ -139,9 +125,37 @@ def read_feast(tokens: Tokens, at: int) -> Read:
         or tokens.before(at) in ("merry", "happy", "a", "every", "each")
     ):
         return None
-    lean = tokens.lean(at)
-    days = yearly(lambda y: feast(name, y), tokens.today, lean)
-    days = rate_guess(tokens, days, lean, 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45)
-    if days:
-        return days, after
-    return None
+    best = 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45
+    return placed(guess_year(tokens, at, lambda y: feast(name, y), best), after)
+
+
+def _find_easter(year: int) -> int:
+    """Western Easter Sunday: the Sunday after the full moon that the Gregorian tables give."""
+    golden, century = year % 19, year // 100
+    moon = (century - century // 4 - (8 * century + 13) // 25 + 19 * golden + 15) % 30
+    moon -= (moon // 28) * (1 - (29 // (moon + 1)) * ((21 - golden) // 11))
+    weekday = (year + year // 4 + moon + 2 - century + century // 4) % 7
+    offset = moon - weekday
+    return ordinal_of(year, 3, 1) + offset + 27
+
+
+def _find_weekday(year: int, month: int, weekday: int, which: int) -> int:
+    """The which-th such weekday of a month, the last one for -1."""
+    if which < 0:
+        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
+    first = ordinal_of(year, month, 1)
+    return first + (weekday - first + 1) % 7 + 7 * (which if which < 0 else which - 1)
+
+
+def feast(name: str, year: int) -> Days:
+    """The day of a holiday in a year; those of lunar calendars are left out."""
+    year = min(max(year, 1), 9999)
+    rule, numbers = FEASTS[name]
+    if rule == "by_date":
+        ordinal = ordinal_of(year, *numbers)
+    elif rule == "by_rule":
+        month, weekday, which, after = numbers
+        ordinal = _find_weekday(year, month, weekday, which) + after
+    else:
+        ordinal = _find_easter(year) + numbers[0]
+    return day(ordinal, 0.95)

@@ -55,10 +55,7 @@ def read_years(number: str) -> Days | None:
     if not match:
         return None
     first = int(match[1])
-    if len(match[2]) == 4:
-        last = int(match[2])
-    else:
-        last = first // 100 * 100 + int(match[2])
+    last = int(match[2]) if len(match[2]) == 4 else first // 100 * 100 + int(match[2])
     if first < last <= first + 100:
         return span(year_of(first).first, year_of(last).last, 0.9)
     return None
@@ -100,9 +97,7 @@ def _short(match: re.Match[str], month_first: bool | None) -> Days | None:
         if mark == "." and month_first is not False:
             return None  # rather a version
         year += 2000 if year < 70 else 1900
-    first_is_month = False
-    if mark != ".":
-        first_is_month = bool(month_first)
+    first_is_month = bool(month_first) if mark != "." else False
     month, number = (one, two) if first_is_month else (two, one)
     doubt = month_first is not False and mark != "." and one <= 12 and two <= 12 and one != two
     sure = (0.6 if doubt else 1.0) * (1.0 if len(match[4]) == 4 else 0.9)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from .days import FAR, Days, span
-from .months import RANGE_LINKS, Read, day_number, read_day_first
+from .days import FAR, Days, Read, span
+from .months import RANGE_LINKS, day_number, read_day_first
 from .points import READERS, point
 from .scanner import Tokens
 
@@ -39,17 +39,11 @@ def _open(tokens: Tokens, word: str, days: Days) -> Days:
         first, last = days.first, max(today, days.last)
     elif word == "after":
         first = days.last + 1
-        if tokens.past and days.last < today:
-            last = today
-        else:
-            last = first + FAR
+        last = today if tokens.past and days.last < today else first + FAR
     elif word == "before":
         first, last = days.first - 1 - FAR, days.first - 1
     else:
-        if days.last >= today and not tokens.past:
-            first = today
-        else:
-            first = days.first - FAR
+        first = today if days.last >= today and not tokens.past else days.first - FAR
         last = days.last
     return span(first, max(first, last), sure)._replace(yearless=days.yearless)
 
@@ -116,9 +110,7 @@ def _in_year_of(tokens: Tokens, at: int, start: Days, end: Days) -> Days:
     here = point(replace(tokens, year=year), at)
     if here and here[0].first > end.last:
         here = point(replace(tokens, year=year - 1), at)
-    if here:
-        return here[0]._replace(confidence=0.9, yearless=False)
-    return start
+    return here[0]._replace(confidence=0.9, yearless=False) if here else start
 
 
 def _later(tokens: Tokens, at: int, start: Days, end: Days) -> Days:
@@ -131,6 +123,4 @@ def _later(tokens: Tokens, at: int, start: Days, end: Days) -> Days:
     later = point(replace(tokens, year=year), at)
     if later and later[0].last < start.first:
         later = point(replace(tokens, year=year + 1), at)
-    if later:
-        return later[0]._replace(yearless=True)
-    return end
+    return later[0]._replace(yearless=True) if later else end

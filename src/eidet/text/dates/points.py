@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from .day_parts import beside, nth_of, of_week, slice_of
-from .days import day, span
-from .durations import Count, and_a_half, half_a_year, offset, read_count
+from .days import Read, day, placed, span
+from .durations import (
+    Count,
+    and_a_half,
+    beside,
+    half_a_year,
+    nth_of,
+    of_week,
+    offset,
+    read_count,
+    slice_of,
+)
 from .english_words import (
     ALL_MONTHS,
     ALL_WEEKDAYS,
@@ -24,7 +33,15 @@ from .english_words import (
     WHICH,
     words_of,
 )
-from .months import Read, read_day_first, read_month, read_numeric, year_after
+from .months import (
+    ordinal_number,
+    read_day_first,
+    read_day_of_month,
+    read_month,
+    read_numeric,
+    read_weekday,
+    year_after,
+)
 from .named import read_code, read_decade_word, read_feast, read_quarter, read_season, read_year
 from .relative import (
     DAY_WORDS,
@@ -37,7 +54,6 @@ from .relative import (
     read_which,
 )
 from .scanner import Tokens
-from .weekdays import ordinal_number, read_day_of_month, read_weekday
 
 _NOT_AHEAD = frozenset({"ago", "back", "'", "before", "after", "from", "now"})
 _WHOLE = frozenset({"week", "month", "year", "quarter", "decade"})
@@ -110,10 +126,7 @@ def _ago(tokens: Tokens, count: Count) -> Read:
     half = words[named + 1 : named + 4] == ["and", "a", "half"]
     end = named + (4 if half else 1)
     if words[end] == "or" and words[end + 1] in ("two", "three", "so"):
-        if words[end + 1] == "so":
-            high = count.high
-        else:
-            high = NUMBERS[words[end + 1]]
+        high = count.high if words[end + 1] == "so" else NUMBERS[words[end + 1]]
         count, end = Count(count.low, max(count.low, high), named, True), end + 2
     if words[end] not in ("ago", "back") or (
         words[end] == "back" and words[end + 1] in ("to", "in", "at", "from", "and")
@@ -128,9 +141,7 @@ def _ago(tokens: Tokens, count: Count) -> Read:
         days = read_hours(tokens, count, -1)
     else:
         days = days_repeated_ago(tokens, words[named], count)
-    if days:
-        return days, end + 1
-    return None
+    return placed(days, end + 1)
 
 
 def _until_now(tokens: Tokens, count: Count) -> Read:
@@ -146,9 +157,7 @@ def _ahead(tokens: Tokens, at: int) -> Read:
     """In two weeks; it may also say how long something took, so it is not sure."""
     words = tokens.words
     count = read_count(words, at + 1)
-    unit = None
-    if count:
-        unit = UNITS.get(words[count.after])
+    unit = UNITS.get(words[count.after]) if count else None
     if not count or not unit or words[count.after + 1] in _NOT_AHEAD:
         return None
     if tokens.tense(at) < 0:
@@ -173,13 +182,8 @@ def _from_point(tokens: Tokens, count: Count) -> Read:
             7 if anchor[0].last < tokens.today and words[link + 1] in ALL_WEEKDAYS else 0
         )
         return offset(base, count, unit, 1, exact=True)._replace(confidence=0.8), anchor[1]
-    sign = 1
-    if words[link] in ("before", "prior"):
-        sign = -1
-    if sign < 0:
-        base = anchor[0].first
-    else:
-        base = anchor[0].last
+    sign = -1 if words[link] in ("before", "prior") else 1
+    base = anchor[0].first if sign < 0 else anchor[0].last
     days = offset(base, count, unit, sign)
     sure = days.confidence * anchor[0].confidence
     return days._replace(confidence=sure, yearless=anchor[0].yearless), anchor[1]
@@ -215,18 +219,13 @@ def _read_anchored(tokens: Tokens, at: int) -> Read:
     words, link = tokens.words, tokens.words[at + 1]
     if words[at] not in _ANCHORED or link not in ("before", "after", "of", "following"):
         return None
-    sign = 1
-    if link == "before":
-        sign = -1
+    sign = -1 if link == "before" else 1
     if words[at + 2] in ("last", "next") and not _is_time(words[at + 3]):
         return _before_last(tokens, at, words[at + 2])
     anchor = _inner(tokens, at + 2 + (words[at + 2] == "the" and words[at + 3][:1].isdecimal()))
     if not anchor or (link == "of" and (words[at] != "week" and words[at] != "weekend")):
         return None
-    if link == "of":
-        days = of_week(words[at], anchor[0])
-    else:
-        days = beside(words[at], anchor[0], sign)
+    days = of_week(words[at], anchor[0]) if link == "of" else beside(words[at], anchor[0], sign)
     if not days:
         return None
     sure = min(days.confidence, anchor[0].confidence)
@@ -252,9 +251,7 @@ def _before_last(tokens: Tokens, at: int, which: str) -> Read:
     if back and (days := days_repeated_ago(tokens, word, Count(2, 2, at))):
         return days, at + 3
     whole = calendar_unit(tokens, at, word, -2 if back else 2)
-    if whole:
-        return whole, at + 3
-    return None
+    return placed(whole, at + 3)
 
 
 def _part(tokens: Tokens, at: int) -> Read:
@@ -278,9 +275,7 @@ def _this_unit(tokens: Tokens, at: int) -> Read:
     if tokens.words[at] != "the" or tokens.words[at + 1] not in _WHOLE:
         return None
     days = calendar_unit(tokens, at, tokens.words[at + 1], 0)
-    if days:
-        return days, at + 2
-    return None
+    return placed(days, at + 2)
 
 
 def _so_far(tokens: Tokens, at: int) -> Read:

@@ -6,10 +6,11 @@ from datetime import timedelta
 
 from .days import (
     Days,
-    choose_year,
+    Read,
     day,
     month_of,
     move_day,
+    placed,
     season_of,
     span,
     unit_away,
@@ -20,22 +21,19 @@ from .days import (
 )
 from .durations import Count, offset, read_count
 from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
-from .holidays import feast
-from .months import Read, rate_guess
-from .named import feast_name
+from .months import guess_near
+from .named import feast, feast_name
 from .scanner import Tokens
 
 DAY_WORDS = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
 _ALONE = frozenset({"week", "month", "year", "decade"})
+_BEFORE_WEEKEND = words_of("over at on during for since until")
 _ROLLING = words_of("in over during within for throughout across")
 
 
 def read_day_word(tokens: Tokens, at: int) -> Read:
     """Today · yesterday evening."""
-    if tokens.words[at + 1] in PARTS_OF_DAY:
-        after = at + 2
-    else:
-        after = at + 1
+    after = at + 2 if tokens.words[at + 1] in PARTS_OF_DAY else at + 1
     return day(tokens.today + DAY_WORDS[tokens.words[at]], 0.98), after
 
 
@@ -77,9 +75,7 @@ def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
 
 def _hours_long(tokens: Tokens, count: Count, sign: int) -> Read:
     """The last 48 hours."""
-    far = None
-    if tokens.words[count.after] in HOURS:
-        far = read_hours(tokens, count, sign)
+    far = read_hours(tokens, count, sign) if tokens.words[count.after] in HOURS else None
     if far:
         return span(far.first, tokens.today, 0.8), count.after + 1
     return None
@@ -140,9 +136,7 @@ def _read_once_a_year(tokens: Tokens, named: int, shift: int) -> Read:
     if shift == 0 and word in ("may", "march") and not tokens.capital(named):
         return None  # "this may help"
     days = _once_a_year(tokens, word, shift)
-    if days:
-        return days, named + 1
-    return None
+    return placed(days, named + 1)
 
 
 def _is_rolling(tokens: Tokens, at: int) -> bool:
@@ -189,22 +183,10 @@ def _weekend(tokens: Tokens, at: int, shift: int) -> Days:
 
 def read_the_weekend(tokens: Tokens, at: int) -> Read:
     """(over, at, on) the weekend."""
-    if tokens.before(at) != "the" or tokens.before(at - 1) not in (
-        "over",
-        "at",
-        "on",
-        "during",
-        "for",
-        "since",
-        "until",
-    ):
+    if tokens.before(at) != "the" or tokens.before(at - 1) not in _BEFORE_WEEKEND:
         return None
-    lean = tokens.lean(at)
     near = [weekend_at(tokens.today + 7 * shift) for shift in (-1, 0, 1)]
-    days = rate_guess(tokens, choose_year(near, tokens.today, lean), lean, 0.7)
-    if days:
-        return days, at + 1
-    return None
+    return placed(guess_near(tokens, at, near, 0.7), at + 1)
 
 
 def read_hours(tokens: Tokens, count: Count, sign: int) -> Days | None:
@@ -219,28 +201,23 @@ def read_hours(tokens: Tokens, count: Count, sign: int) -> Days | None:
 def days_repeated_ago(tokens: Tokens, word: str, count: Count) -> Days | None:
     """Two Tuesdays, weekends, summers or Christmases ago."""
     back = count.high - 1
-    if word in ALL_WEEKDAYS or word in SEASONS:
-        single = word
-    else:
-        single = word.removesuffix("s")
+    single = word if word in ALL_WEEKDAYS or word in SEASONS else word.removesuffix("s")
     if single in ALL_WEEKDAYS:
         return day(weekday_before(tokens.today, ALL_WEEKDAYS[single]) - 7 * back, 0.85)
     if single == "weekend":
         return _weekends(tokens.today, count)
     if single in SEASONS:
         last = year_away(lambda y: season_of(y, SEASONS[single]), tokens.today, -1)
-        return last and yearly_back(last, back)
+        return last and _yearly_back(last, back)
     return None
 
 
 def _weekends(today: int, count: Count) -> Days:
     first, last = weekend_at(today - 7 * count.high), weekend_at(today - 7 * count.low)
-    if first == last:
-        return first
-    return span(first.first, last.last, 0.5)
+    return first if first == last else span(first.first, last.last, 0.5)
 
 
-def yearly_back(days: Days, years: int) -> Days:
+def _yearly_back(days: Days, years: int) -> Days:
     """The same season some years before."""
     first = move_day(days.first, -years, "year")
     last = move_day(days.last + 1, -years, "year") - 1

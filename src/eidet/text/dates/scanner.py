@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from .english_words import words_of
+from .english_words import TABLE, words_of
 
 _TOKEN = re.compile(
     r"[^\W\d_]\w*|[0-9]{1,2}(?=(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)"
@@ -21,20 +21,10 @@ _ENDS = frozenset(".!?;")
 _BEYOND = [""] * 12  # more than a reading looks ahead of any word
 _NEAR = 14  # words on either side that tell the tense
 
-FUTURE = words_of(
-    "will 'll gonna shall plan plans planning upcoming coming tomorrow hopefully soon wanna "
-    "scheduled hope hoping until till forward wait remind next deadline due"
-)
-PAST = words_of(
-    "was were had did went got came saw made took met bought found gave told said left felt began "
-    "ate ran won lost kept spent thought drove flew wrote heard started finished last ago since "
-    "recently yesterday already became brought built caught chose drew fell held led sent sold "
-    "slept spoke swam taught wore hosted"
-)
+_FUTURE = words_of(TABLE["future"])
+_PAST = words_of(TABLE["past"])
+_NOT_PAST = words_of(TABLE["not_past"])  # they end in -ed
 _BE = words_of("is are am be being")
-_NOT_PAST = words_of(
-    "need feed seed speed indeed excited interested bed red wed supposed used planned booked"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +100,7 @@ def _clue(words: list[str]) -> tuple[int, int]:
         far += 6 if word == "," else 1
         if word in _ENDS:
             break
-        if word in FUTURE or (word == "going" and "to" in words[max(place - 1, 0) : place + 2]):
+        if word in _FUTURE or (word == "going" and "to" in words[max(place - 1, 0) : place + 2]):
             return far, 1
         if _is_past(word) and not _is_passive(words, place):
             return far, -1
@@ -119,10 +109,10 @@ def _clue(words: list[str]) -> tuple[int, int]:
 
 def _is_passive(words: list[str], place: int) -> bool:
     """Whether "closed" stands in "is the office closed", which tells of now; words may be turned round."""
-    if words[place] in PAST:
+    if words[place] in _PAST:
         return False
     return not _BE.isdisjoint(words[max(place - 3, 0) : place + 4])
 
 
 def _is_past(word: str) -> bool:
-    return word in PAST or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PAST)
+    return word in _PAST or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PAST)

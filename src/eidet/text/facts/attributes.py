@@ -7,7 +7,7 @@ from typing import Final
 
 from .clauses import SentenceReading
 from .moods import Mood, detect_mood, says_no_more
-from .object_phrases import NAMING
+from .name_phrases import NAMING
 from .relations import ATTRIBUTE, FAVOURITE
 from .statement import VALUE, Mention, Nature, Reference
 from .subject_phrases import ARTICLES, LISTS, OWNERS, mention_owner, name_owner
@@ -58,14 +58,14 @@ def _read_attribute(reading: SentenceReading, copula: int, end: int, past: bool)
     """Whether the words before a copula are an attribute of somebody, and so were dealt with here."""
     low, known = reading.low, reading.known
     held = _find_owner(reading, end) or _find_owner_after(reading, end)
-    if held is None or (reading.is_quoted(copula) and held[0].reference is Reference.SPEAKER):
-        return held is not None
+    if held is None:
+        return False
     owner, name = held
     first = end - len(name) + 1
     if (
         first < end
         and (low[first] in known.kin or low[first] in known.pets)
-        and reading.after.is_name(first + 1)
+        and reading.names.is_name(first + 1)
     ):
         return False  # "my daughter Ivy" is somebody
     begin = copula + 1
@@ -126,7 +126,7 @@ def _say(reading: SentenceReading, owner: Mention, name: list[str], begin: int, 
     value = _find_value(reading, relation, begin)
     if value is None or (relation.endswith(ATTRIBUTE) and not _is_plain_name(name, reading)):
         return False
-    reading.add([owner], relation, [value], ended=past, confidence=reading.confidence_at(begin))
+    reading.add(begin, [owner], relation, [value], ended=past)
     reading.subject = [owner]
     return True
 
@@ -139,7 +139,7 @@ def _find_relation(reading: SentenceReading, name: list[str]) -> str:
 
 
 def _is_plain_name(name: list[str], reading: SentenceReading) -> bool:
-    if name[-1] in reading.known.vague or name[-1] in reading.known.ties or name[-1] == "family":
+    if name[-1] in reading.known.vague or name[-1] in reading.known.ties or len(name[-1]) < 3:
         return False
     return not any(word in ARTICLES or word in LISTS for word in name)
 
@@ -188,9 +188,7 @@ def _say_favourite(reading: SentenceReading, owner: Mention, name: list[str], be
     objects, _ = reading.after.objects(begin, "activity")
     if not name or past or not objects or objects[0].name.lower() in reading.known.vague:
         return False
-    sure = reading.confidence_at(begin)
-    relation = FAVOURITE + "_".join(name)
-    reading.add([owner], relation, objects[:3], confidence=sure, nature=Nature.PREFERENCE)
+    reading.add(begin, [owner], FAVOURITE + "_".join(name), objects[:3], nature=Nature.PREFERENCE)
     return True
 
 
@@ -209,9 +207,8 @@ def _read_favourite_of(reading: SentenceReading, mood: Mood, at: int, past: bool
         or things[0].name in reading.known.vague
     ):
         return False
-    relation, sure = FAVOURITE + things[0].name.lower().replace(" ", "_"), reading.confidence_at(at)
-    owner = [mention_owner(OWNERS[low[at]])]
-    reading.add(owner, relation, subjects, confidence=sure, nature=Nature.PREFERENCE)
+    owner, relation = mention_owner(OWNERS[low[at]]), FAVOURITE + "_".join(things[0].name.lower().split())
+    reading.add(at, [owner], relation, subjects, nature=Nature.PREFERENCE)
     return True
 
 
@@ -234,8 +231,7 @@ def _add_kin(
     relation = reading.known.kin.get(role, "pet")
     kind, named = "thing" if relation == "pet" else "person", name_owner(owner)
     people = [Mention(name=one.name, kind=kind, role=role, owner=named) for one in names]
-    if not (owner.reference is Reference.SPEAKER and reading.is_quoted(at)):
-        reading.add([owner], relation, people, ended=ended, confidence=max(reading.confidence_at(at), 0.7))
+    reading.add(at, [owner], relation, people, ended=ended)
 
 
 def _read_kin_of(
@@ -253,7 +249,7 @@ def _read_kin_of(
             owner = ("", at)
         if owner is None or owner[1] != at:
             continue
-        if not is_mine and not (low[end + 1] in known.ties or reading.after.ends_clause(end + 1)):
+        if not is_mine and not (low[end + 1] in known.ties or reading.names.ends_clause(end + 1)):
             return False
         subjects = reading.subjects_before(mood.subject_end)
         if not subjects or not all(one.name or one.reference is not Reference.NAME for one in subjects):
@@ -265,16 +261,9 @@ def _read_kin_of(
             Mention(name=one.name, reference=one.reference, kind=kind, role=role, owner=owner[0])
             for one in subjects
         ]
-        if owner[0] or not reading.is_quoted(copula):
-            sure = min(mood.confidence, reading.confidence_at(copula))
-            reading.add(
-                [mention_owner(owner[0])],
-                relation,
-                people,
-                ended=ended,
-                negated=denied and not ended,
-                confidence=sure,
-            )
+        who = [mention_owner(owner[0])]
+        negated = denied and not ended
+        reading.add(copula, who, relation, people, sure=mood.confidence, ended=ended, negated=negated)
         return True
     return False
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..dates import Dated
 from .moods import Mood, Outcome, detect_mood, judge, says_no_more
+from .name_phrases import NamePhrases
 from .object_phrases import ObjectPhrases
 from .sentence_words import SentenceWords
 from .statement import VALUE, Mention, Nature, Reference, Statement
@@ -32,7 +34,7 @@ _AWAY: Final = frozenset(("back", "over", "out", "remotely", "abroad", "full-tim
 _OF_THINGS: Final = frozenset(("thing", "only_thing"))
 
 
-class Clause(NamedTuple):
+class _Clause(NamedTuple):
     """A verb with its subjects, read once for all of its frames."""
 
     verb: int
@@ -50,6 +52,7 @@ class SentenceReading:
         "dated",
         "known",
         "low",
+        "names",
         "quoted",
         "said",
         "span",
@@ -75,7 +78,8 @@ class SentenceReading:
         self.statements: list[Statement] = []
         self.subject: list[Mention] = []  # of the last clause, for "… and works at Acme"
         self.before: SubjectPhrases = SubjectPhrases(words, known)
-        self.after: ObjectPhrases = ObjectPhrases(words, known, {one.start: one.end for one in dated})
+        self.names: NamePhrases = NamePhrases(words, known, {one.start: one.end for one in dated})
+        self.after: ObjectPhrases = ObjectPhrases(self.names)
         self.span: Validity = find_validity(words, dated, said)
 
     def is_quoted(self, at: int) -> bool:
@@ -95,35 +99,27 @@ class SentenceReading:
 
     def add(
         self,
+        at: int,
         subjects: Sequence[Mention],
         relation: str,
         objects: Sequence[Mention],
         *,
         span: Validity = NO_TIME,
-        ended: bool = False,
-        negated: bool = False,
-        confidence: float = 1.0,
-        nature: Nature = Nature.FACT,
+        sure: float = 1.0,
+        **said: Any,
     ) -> None:
-        """One statement for each subject and object."""
-        start, end = self.words.starts[1], self.words.end(self.words.last)
+        """One statement for each subject and object, as the word at a place says it.
+
+        Who says "I" in somebody else's words is not the speaker: that states nothing.
+        """
+        sure = min(sure, self.confidence_at(at))
+        said |= {"since": span.since, "until": span.until, "confidence": sure}
+        said |= {"start": self.words.starts[1], "end": self.words.end(self.words.last)}
         for subject, item in product(subjects, objects):
-            if len(self.statements) < MOST and subject != item:
-                self.statements.append(
-                    Statement(
-                        subject=subject,
-                        relation=relation,
-                        object=item,
-                        since=span.since,
-                        until=span.until,
-                        ended=ended,
-                        negated=negated,
-                        confidence=confidence,
-                        nature=nature,
-                        start=start,
-                        end=end,
-                    )
-                )
+            is_other = subject.reference is Reference.SPEAKER and self.is_quoted(at)
+            if len(self.statements) < MOST and subject != item and not is_other:
+                told = Statement(subject=subject, relation=relation, object=item, **said)
+                self.statements.append(told)
 
     # --- who does it
 
@@ -144,7 +140,7 @@ class SentenceReading:
                 return self.before.subjects(at)[0]
         for at in range(1, min(end, 6)):
             after = self.low[at + 1]
-            if after != "," and after not in self.known.stops and not self.after.is_name(at + 1):
+            if after != "," and after not in self.known.stops and not self.names.is_name(at + 1):
                 found, first = self.before.subjects(at)
                 if found and first == 1:
                     return found
@@ -209,7 +205,7 @@ class SentenceReading:
         found.append((at, by_tie.get("", ())))
         return found
 
-    def _read_clause(self, verb: int, frame: Frame, denied: bool) -> Clause | None:
+    def _read_clause(self, verb: int, frame: Frame, denied: bool) -> _Clause | None:
         mood = detect_mood(self.words, verb, self.known, frame.form)
         if denied:
             is_over = self.low[verb + 1 : verb + 3] == ["no", "longer"]
@@ -220,10 +216,8 @@ class SentenceReading:
             subjects, sure = [SPEAKER], _OMITTED_SURENESS
         if not subjects or not self._agrees(verb, frame, mood, subjects):
             return None
-        if subjects[0].reference is Reference.SPEAKER and self.is_quoted(verb):
-            return None  # who says "I" there is another
-        sure = min(sure, self.confidence_at(verb), 0.5 if "may" in mood else 1.0)
-        return Clause(verb, mood, subjects, sure)
+        sure = min(sure, 0.5 if "may" in mood else 1.0)
+        return _Clause(verb, mood, subjects, sure)
 
     def _agrees(self, verb: int, frame: Frame, mood: Mood, subjects: list[Mention]) -> bool:
         """Whether subject and verb fit: "Sounds like fun" and "…, like yoga" are no tastes of anybody."""
@@ -247,6 +241,8 @@ class SentenceReading:
 
     def _is_vague(self, frame: Frame, begin: int, objects: list[Mention]) -> bool:
         """Whether an object says nothing outside of its talk: "the way", "this app", "the colour"."""
+        if "own" in frame.marks and self.low[begin] not in OWNERS and self.low[begin] not in ARTICLES:
+            return True
         words = objects[0].name.lower().split()
         if not words or frame.object[0] == "=" or frame.object in ("years", "age", "height"):
             return False
@@ -257,63 +253,52 @@ class SentenceReading:
             return "ends" not in frame.marks and not objects[0].role
         if "taste" not in frame.marks or self.low[begin] != "the" or "of" in words:
             return False
-        return not self.after.is_name(begin + 1) and words[-1] not in self.known.generic
+        return not self.names.is_name(begin + 1) and words[-1] not in self.known.generic
 
     # --- what it says
 
-    def _say(self, clause: Clause, frame: Frame, objects: list[Mention], after: int) -> None:
+    def _say(self, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
         if frame.verb == "leave" and self.low[after] == "for":
             return  # "left Lisbon for Porto" tells no employer
-        span, sure = self.span, clause.confidence
+        span, is_taste = self.span, "taste" in frame.marks
         outcome = judge(frame, clause.mood, span.lasting, span.since is not None)
         if outcome is Outcome.NEGATED and says_no_more(self.words, clause.verb):
             outcome = Outcome.ENDED
+        ended, nature = outcome is Outcome.ENDED, Nature.PREFERENCE if is_taste else Nature.FACT
+        say = partial(self.add, clause.verb, clause.subjects)
         if outcome is Outcome.PLANNED:
             self._say_plan(clause, frame, objects, after)
         elif outcome is Outcome.COMES:
             self._say_coming(clause, frame, objects)
-        elif outcome is Outcome.NEGATED or (outcome is Outcome.ENDED and "denied" in frame.marks):
-            self._say_not(clause, frame, objects)
-        elif outcome is not Outcome.NOTHING and "denied" not in frame.marks:
-            sure = min(sure, _PLANNED_SURENESS) if "aim" in frame.marks else sure
-            ended = outcome is Outcome.ENDED
+        elif outcome is Outcome.NOTHING or ("denied" in frame.marks and outcome is Outcome.HOLDS):
+            return
+        elif "denied" in frame.marks:
+            say(frame.relation, objects, sure=clause.confidence, nature=nature)
+        elif outcome is Outcome.NEGATED and is_taste:
+            if opposite := _OPPOSITE.get(frame.relation):
+                say(opposite, objects, sure=clause.confidence, nature=nature)
+        elif outcome is Outcome.NEGATED:
+            say(frame.relation, objects, sure=clause.confidence, negated=True)
+        else:
+            sure = min(clause.confidence, _PLANNED_SURENESS) if "aim" in frame.marks else clause.confidence
             when = _fit_span(frame, span, ended)
-            nature = Nature.PREFERENCE if "taste" in frame.marks else Nature.FACT
-            self.add(
-                clause.subjects,
-                frame.relation,
-                objects,
-                span=when,
-                ended=ended,
-                confidence=sure,
-                nature=nature,
-            )
+            say(frame.relation, objects, span=when, sure=sure, ended=ended, nature=nature)
 
-    def _say_not(self, clause: Clause, frame: Frame, objects: list[Mention]) -> None:
-        if "denied" in frame.marks:
-            nature = Nature.PREFERENCE if "taste" in frame.marks else Nature.FACT
-            self.add(clause.subjects, frame.relation, objects, confidence=clause.confidence, nature=nature)
-        elif "taste" not in frame.marks:
-            self.add(clause.subjects, frame.relation, objects, negated=True, confidence=clause.confidence)
-        elif opposite := _OPPOSITE.get(frame.relation):
-            sure = clause.confidence
-            self.add(clause.subjects, opposite, objects, confidence=sure, nature=Nature.PREFERENCE)
-
-    def _say_coming(self, clause: Clause, frame: Frame, objects: list[Mention]) -> None:
+    def _say_coming(self, clause: _Clause, frame: Frame, objects: list[Mention]) -> None:
         relation, when, ended = frame.relation, Validity(since=self.span.since), "ends" in frame.marks
         if ended:
             when = Validity(until=self.span.since)
         elif "trip" in frame.marks:
             relation, when = "trip", self.span
         sure = min(clause.confidence, _COMING_SURENESS)
-        self.add(clause.subjects, relation, objects, span=when, ended=ended, confidence=sure)
+        self.add(clause.verb, clause.subjects, relation, objects, span=when, sure=sure, ended=ended)
 
-    def _say_plan(self, clause: Clause, frame: Frame, objects: list[Mention], after: int) -> None:
-        sure, relation = min(clause.confidence, _PLANNED_SURENESS), "trip"
+    def _say_plan(self, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
+        relation = "trip"
         if "trip" not in frame.marks:
-            relation = "plan"
-            objects = [Mention(name=self.words.cut(clause.verb, after), kind=VALUE)]
-        self.add(clause.subjects, relation, objects, span=self.span, confidence=sure)
+            relation, objects = "plan", [Mention(name=self.words.cut(clause.verb, after), kind=VALUE)]
+        sure = min(clause.confidence, _PLANNED_SURENESS)
+        self.add(clause.verb, clause.subjects, relation, objects, span=self.span, sure=sure)
 
 
 def _may_follow(last: Frame, frame: Frame) -> bool:

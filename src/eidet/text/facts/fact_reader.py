@@ -11,7 +11,6 @@ from typing import Final
 from ..dates import Dated, dates_in
 from .attributes import EMAIL, PHONE, read_having, read_is, read_kin
 from .clauses import SentenceReading
-from .events import read_event
 from .instructions import is_instruction
 from .sentence_words import LONGEST, SentenceWords, split_words
 from .statement import VALUE, Mention, Nature, Reference, Statement
@@ -107,10 +106,8 @@ def _opens_question(low: list[str], at: int, known: Vocabulary) -> bool:
 def _read_sentence(reading: SentenceReading) -> list[Statement]:
     words = reading.words
     if is_instruction(words.low, reading.known):
-        if not reading.is_quoted(1):
-            text = words.sentence[:_LONGEST_ORDER]
-            order = [Mention(name=text, kind=VALUE)]
-            reading.add([SPEAKER], "instruction", order, nature=Nature.INSTRUCTION)
+        order = [Mention(name=words.sentence[:_LONGEST_ORDER], kind=VALUE)]
+        reading.add(1, [SPEAKER], "instruction", order, nature=Nature.INSTRUCTION)
         return reading.statements
     low, rules, unreal = words.low, _list_rules(), reading.known.unreal
     try:
@@ -135,7 +132,6 @@ def _list_rules() -> Mapping[str, tuple[Rule, ...]]:
         (known.frames, SentenceReading.read_verb),
         (known.kin, read_kin),
         (known.pets, read_kin),
-        (known.events, read_event),
         (("call", "calls"), _read_nickname),
         (("reach", "text", "call", "email", "contact"), _read_contact),
     )
@@ -149,19 +145,20 @@ def _list_rules() -> Mapping[str, tuple[Rule, ...]]:
 def _read_nickname(reading: SentenceReading, at: int) -> None:
     """Call me Dan · everyone calls him Red."""
     target = _OBJECTIVE.get(reading.low[at + 1])
-    if target is None or (not target and reading.is_quoted(at)):
+    if target is None:
         return
     names, _ = reading.after.objects(at + 2, "name")
     who = Mention(reference=Reference(target)) if target else SPEAKER
-    reading.add([who], "nickname", [Mention(name=name.name, kind=VALUE) for name in names[:1]])
+    reading.add(at, [who], "nickname", [Mention(name=name.name, kind=VALUE) for name in names[:1]])
 
 
 def _read_contact(reading: SentenceReading, at: int) -> None:
     """Reach me at +44 … · email me at …"""
     words = reading.words
     found = _CONTACT.match(words.text, words.starts[at], words.end(words.last))
-    if found and found.lastgroup and not reading.is_quoted(at):
-        reading.add([SPEAKER], found.lastgroup, [Mention(name=found[found.lastgroup].strip(), kind=VALUE)])
+    if found and found.lastgroup:
+        value = Mention(name=found[found.lastgroup].strip(), kind=VALUE)
+        reading.add(at, [SPEAKER], found.lastgroup, [value])
 
 
 def _unique(found: list[Statement]) -> tuple[Statement, ...]:

@@ -24,6 +24,8 @@ def is_instruction(low: list[str], known: Vocabulary) -> bool:
         return is_polite or _is_action(low[at + 1], known)
     if low[at] == "keep" and not known.answers.isdisjoint(low[at : at + 5]):
         return True
+    if low[at] == "keep" and low[at + 1].endswith("ing"):
+        return False  # "keep going and never give up"
     return low[at] in known.actions and low[at + 1] != "up" and not known.ever.isdisjoint(low)
 
 

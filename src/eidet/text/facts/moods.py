@@ -96,9 +96,7 @@ def judge(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> Outcome:
 def _judge_denied(frame: Frame, mood: Mood) -> Outcome:
     if {"past", "have", "was"} & mood.effects or frame.form == PAST:
         return Outcome.NOTHING
-    if {"begins", "ends", "now", "aim"} & frame.marks:
-        return Outcome.NOTHING
-    return Outcome.NEGATED
+    return Outcome.NOTHING if {"begins", "ends", "now", "aim"} & frame.marks else Outcome.NEGATED
 
 
 def _judge_future(frame: Frame, dated: bool) -> Outcome:

@@ -19,7 +19,8 @@ class Relation:
     inverse     the relation of the same fact read from its object ("parent" of "child")
     symmetric   it is its own inverse ("sibling", "married")
     transitive  it carries on ("part of", "located in")
-    object      what its object is: person, place, organisation, thing, event or value
+    personal    only people have it
+    object      what its object is: person, place, organisation, thing, event or value; "" where nobody says
     phrase      a short sentence, for profiles and explanations
     """
 
@@ -29,6 +30,7 @@ class Relation:
     inverse: str = ""
     symmetric: bool = False
     transitive: bool = False
+    personal: bool = False
     object: str = "thing"
 
 
@@ -61,4 +63,4 @@ def relation_of(name: str) -> Relation:
     if name.endswith(ATTRIBUTE):
         phrase = f"{{subject}}'s {words.removesuffix(' is')} is {{object}}"
         return Relation(name=name, phrase=phrase, single=True, object="value")
-    return Relation(name=name, phrase=f"{{subject}} {words} {{object}}")
+    return Relation(name=name, phrase=f"{{subject}} {words} {{object}}", object="")

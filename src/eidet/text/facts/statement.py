@@ -82,9 +82,23 @@ KnownMentions = dict[tuple[object, ...], Mention]  # by the items of their JSON
 
 def pack_statements(statements: Sequence[Statement]) -> bytes:
     """Compact JSON; what has its default is left out. No statements are no bytes."""
-    if not statements:
-        return b""
-    return dump_json([_brief(statement) for statement in statements]).encode()
+    return dump_json(list(map(statement_data, statements))).encode() if statements else b""
+
+
+def statement_data(statement: Statement) -> dict[str, Any]:
+    """A statement as JSON; what has its default is left out."""
+    mentions = {"subject": mention_data(statement.subject), "object": mention_data(statement.object)}
+    told = {name: getattr(statement, name) for name, _ in _OPTIONAL}
+    return (
+        {"relation": statement.relation}
+        | mentions
+        | {name: told[name] for name, plain in _OPTIONAL if told[name] != plain}
+    )
+
+
+def mention_data(mention: Mention) -> dict[str, str]:
+    told = ((name, getattr(mention, name), plain) for name, plain in _MENTIONED)
+    return {name: value for name, value, plain in told if value != plain}
 
 
 def read_statements(blob: bytes) -> tuple[Statement, ...]:
@@ -92,7 +106,7 @@ def read_statements(blob: bytes) -> tuple[Statement, ...]:
     if not blob:
         return ()
     try:
-        return _read_rows(json.loads(blob), {})
+        return _parse_rows(json.loads(blob), {})
     except _DAMAGE as error:
         raise Corrupt(f"the statements of a text are damaged: {error}") from error
 
@@ -105,7 +119,7 @@ def read_all_statements(blobs: Sequence[bytes], known: KnownMentions) -> list[tu
     try:
         texts = json.loads(b"[" + b",".join(blobs) + b"]")
         if len(texts) == len(blobs):
-            return [_read_rows(rows, known) for rows in texts]
+            return [_parse_rows(rows, known) for rows in texts]
     except _DAMAGE:
         pass  # one of them: each is read by itself
     return [_read_or_skip(blob) for blob in blobs]
@@ -118,40 +132,20 @@ def _read_or_skip(blob: bytes) -> tuple[Statement, ...]:
         return ()
 
 
-def _brief(statement: Statement) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "subject": _brief_mention(statement.subject),
-        "relation": statement.relation,
-        "object": _brief_mention(statement.object),
-    }
-    for name, plain in _OPTIONAL:
-        value = getattr(statement, name)
-        if value != plain:
-            fields[name] = value
-    return fields
+def _parse_rows(rows: list[dict[str, Any]], known: KnownMentions) -> tuple[Statement, ...]:
+    return tuple(parse_statement(row, known) for row in rows)
 
 
-def _brief_mention(mention: Mention) -> dict[str, str]:
-    fields: dict[str, str] = {}
-    for name, plain in _MENTIONED:
-        value = getattr(mention, name)
-        if value != plain:
-            fields[name] = value
-    return fields
+def parse_statement(row: dict[str, Any], known: KnownMentions) -> Statement:
+    """The statement of a row that `statement_data` made. The row is used up."""
+    row["subject"] = _parse_mention(row["subject"], known)
+    row["object"] = _parse_mention(row["object"], known)
+    if "nature" in row:
+        row["nature"] = Nature(row["nature"])
+    return Statement(**row)
 
 
-def _read_rows(rows: list[dict[str, Any]], known: KnownMentions) -> tuple[Statement, ...]:
-    found: list[Statement] = []
-    for row in rows:
-        row["subject"] = _mention(row["subject"], known)
-        row["object"] = _mention(row["object"], known)
-        if "nature" in row:
-            row["nature"] = Nature(row["nature"])
-        found.append(Statement(**row))
-    return tuple(found)
-
-
-def _mention(row: dict[str, Any], known: KnownMentions) -> Mention:
+def _parse_mention(row: dict[str, Any], known: KnownMentions) -> Mention:
     key = tuple(row.items())
     mention = known.get(key)
     if mention is None:

@@ -161,6 +161,8 @@ class SubjectPhrases:
             if low[at] in self.known.vague:
                 return None
             if low[at - 1] in ARTICLES or low[at - 1] in OWNERS:
+                if low[at - 2] in self.known.ties:
+                    return None  # "the restaurant with the terrace" is not the terrace
                 return PhraseAt(Mention(name=self.words.cut(at, end + 1), kind="thing"), at - 1, end + 1)
             at -= 1
         return None

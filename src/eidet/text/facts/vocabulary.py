@@ -40,7 +40,6 @@ class Vocabulary:
     nouns: Mapping[str, str]  # phone number: phone
     kin: Mapping[str, str]  # sister: sibling
     states: Mapping[str, str]  # vegetarian: diet
-    events: Mapping[str, str]  # dentist: appointment
     effects: Mapping[str, str]  # auxiliaries, and what they do to a statement
     hedges: Mapping[str, float]
     infinitives: Mapping[str, str]  # the word before "to": used: ended
@@ -77,9 +76,7 @@ class Vocabulary:
 def load_vocabulary() -> Vocabulary:
     relations, words = load_table("relations")["relations"], load_table("words")
     mapped: dict[str, Any] = {name: _invert(words[name]) for name in ("effects", "infinitives", "gerunds")}
-    by_relation: dict[str, Any] = {
-        name: _by_word(relations, name) for name in ("nouns", "kin", "states", "events")
-    }
+    by_relation: dict[str, Any] = {name: _by_word(relations, name) for name in ("nouns", "kin", "states")}
     classes = {name: frozenset(split_list(text)) for name, text in words["classes"].items()}
     sets: dict[str, Any] = {name: frozenset(split_list(text)) for name, text in words["words"].items()}
     orders: dict[str, Any] = {name: frozenset(phrases) for name, phrases in words["instructions"].items()}

@@ -1,9 +1,9 @@
 """The audit trail: who did what, when, from where and why, in a file of its own that tells if it was changed.
 
-    chain.py    entries, and the hash that ties each to the one before it      (pure)
-    log.py      the file: appended to by many threads and processes            tail.py   where it ends
-    events.py   what entries say of records and filters                        entries.py   … of jobs
-    store.py    notes the jobs of the verbs                                    transaction.py   other jobs
+    chain.py    entries, the hash that ties each to the one before it, and where a log ends
+    log.py      the file: appended to by many threads and processes
+    events.py   what entries say of records, filters and jobs
+    store.py    notes what is done to a store
     mark.py     what a store knows of its log: that one is gone or restarted is noticed
     verify.py   whether anything was altered, removed, inserted or reordered
 
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,6 +25,7 @@ from ...core.errors import Misconfigured
 from ...core.lazy_names import lazy_names
 from ...core.private_files import read_key_file
 from ...core.record import Record
+from ...core.scope import Scope
 from ...core.settings import Settings
 
 if TYPE_CHECKING:
@@ -120,3 +122,44 @@ def audit_of(
     if not isinstance(thing, Audit):
         raise Misconfigured(f"audit must be a path, an Audit(…) or an AuditLog, not {type(thing).__name__}")
     return AuditLog(thing, clock=clock)
+
+
+# What the verbs themselves note: what is read, exported and loaded.
+
+Done = Callable[[int], int]
+
+
+class Auditing:
+    """Notes for an audit log; nothing where there is none."""
+
+    def __init__(self, log: AuditLog | None) -> None:
+        self._log = log
+
+    def read(self, verb: str, scope: str | Scope, ids: Sequence[str], *, query: str | None = None) -> None:
+        """Before the answer is given: what cannot be noted is not answered."""
+        log = self._log
+        if log is not None and log.audit.recalls:
+            asked = query if log.audit.content else None
+            log.note(verb, scope=str(Scope.of(scope)), ids=list(ids), count=len(ids), query=asked)
+
+    @contextmanager
+    def doing(self, verb: str, scope: str | Scope | None = None, *, file: str) -> Iterator[Done]:
+        """Notes what is about to be done, and afterwards with how many records it was, or that it failed."""
+        log = self._log
+        if log is None:
+            yield _same
+            return
+        place = None if scope is None else str(Scope.of(scope))
+        counts: list[int] = []
+
+        def add_count(count: int) -> int:
+            counts.append(count)
+            return count
+
+        with log.about([log.describe(verb, scope=place, file=file)]) as numbers:
+            yield add_count
+        log.afterwards("done", of=numbers, count=sum(counts))
+
+
+def _same(count: int) -> int:
+    return count

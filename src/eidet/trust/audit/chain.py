@@ -9,12 +9,14 @@ from __future__ import annotations
 import hmac
 import json
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...core.errors import BadInput
@@ -112,7 +114,7 @@ def chain_events(
     lines = []
     n, before = tail.n, tail.hash
     for n, event in enumerate(events, tail.n + 1):
-        body = encode_line({"n": n, "at": at, **event})[:-1]
+        body = _encode_line({"n": n, "at": at, **event})[:-1]
         before = digest(body, before, key)
         lines.append(body + b',"hash":"' + before.encode() + b'"}\n')
     data = b"".join(lines)
@@ -130,7 +132,7 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
-def encode_line(fields: Mapping[str, Json]) -> bytes:
+def _encode_line(fields: Mapping[str, Json]) -> bytes:
     """As JSON on one line; halves of characters, which UTF-8 cannot encode, as their escapes."""
     return _written(fields).encode("utf-8", "backslashreplace")
 
@@ -138,20 +140,16 @@ def encode_line(fields: Mapping[str, Json]) -> bytes:
 def parts_of(line: bytes) -> tuple[bytes, str] | None:
     """What the hash is of, and the hash; None if the line (without its end) is no entry."""
     found = _END.fullmatch(line, max(len(line) - _END_BYTES, 0))
-    if found is None:
-        return None
-    return (line[:-_END_BYTES], found[1].decode())
+    return None if found is None else (line[:-_END_BYTES], found[1].decode())
 
 
-def read_entry(line: bytes) -> dict[str, Any] | None:
+def parse_entry(line: bytes) -> dict[str, Any] | None:
     """The entry in a line; None if there is none."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if isinstance(entry, dict) and _is_entry(entry):
-        return entry
-    return None
+    return entry if isinstance(entry, dict) and _is_entry(entry) else None
 
 
 def _is_entry(fields: Mapping[str, Any]) -> bool:
@@ -185,3 +183,90 @@ def _mac(count: int, hash: str, key: bytes | None) -> str:
 def head_line(tail: Tail, key: bytes | None) -> bytes:
     """Always of the same length, so that it is written over the one before it in one piece."""
     return f"{tail.n:020d}:{tail.hash}:{_mac(tail.n, tail.hash, key) or NO_MAC}\n".encode()
+
+
+# Where a log ends, what is left of a line that was cut off there, and whether anything is missing.
+
+BLOCK: Final = 4096
+
+
+class _LogEnd(NamedTuple):
+    """The last whole entry, and the bytes after it that are none."""
+
+    tail: Tail
+    torn: bytes
+
+
+def head_path(log: Path) -> Path:
+    return log.with_name(log.name + ".head")
+
+
+def find_tail(handle: int) -> _LogEnd:
+    """Reads backwards from the end, a few kilobytes as a rule."""
+    size = os.fstat(handle).st_size
+    rest = _back_to_newline(handle, size)
+    end = size - len(rest)
+    if end == 0:
+        return _LogEnd(Tail(0, START, 0), rest)
+    line = _back_to_newline(handle, end - 1)
+    entry, parts = parse_entry(line), parts_of(line)
+    if entry is None or parts is None:  # somebody changed it: `verify` tells, the chain goes on
+        return _LogEnd(Tail(_lines(handle), START, end), rest)
+    return _LogEnd(Tail(entry["n"], parts[1], end), rest)
+
+
+def _back_to_newline(handle: int, end: int) -> bytes:
+    """The bytes before `end`, back to the line end before them."""
+    start, size, got = end, BLOCK, b""
+    while start > 0 and b"\n" not in got:
+        start = max(start - size, 0)
+        got = _read(handle, start, end - start)
+        size *= 2
+    return got[got.rfind(b"\n") + 1 :]
+
+
+def _read(handle: int, start: int, count: int) -> bytes:
+    os.lseek(handle, start, os.SEEK_SET)
+    pieces = []
+    while count > 0 and (piece := os.read(handle, count)):
+        pieces.append(piece)
+        count -= len(piece)
+    return b"".join(pieces)
+
+
+def _lines(handle: int) -> int:
+    os.lseek(handle, 0, os.SEEK_SET)
+    found = 0
+    while piece := os.read(handle, 1 << 20):
+        found += piece.count(b"\n")
+    return found
+
+
+def first_line(handle: int) -> bytes:
+    size, got = BLOCK, _read(handle, 0, BLOCK)
+    while b"\n" not in got and len(got) == size:
+        size *= 4
+        got = _read(handle, 0, size)
+    return got.partition(b"\n")[0]
+
+
+def read_head(log: Path) -> AuditHead | None:
+    """None if it is missing or damaged."""
+    try:
+        return AuditHead.of(head_path(log).read_text(encoding="ascii"))
+    except (FileNotFoundError, UnicodeDecodeError, BadInput):
+        return None
+
+
+def missing(
+    found: Tail, seen: Tail | None, head: AuditHead | None, key: bytes | None
+) -> dict[str, Json] | None:
+    """An entry that says so, if the log ends before what the head, or this process, knows of."""
+    expected, known = (0, None) if seen is None else (seen.n, seen.hash)
+    if head is not None and head.count >= expected:
+        expected, known = head.count, head.hash
+    if expected > found.n:
+        return {"verb": "lost", "told": expected, "there": found.n, "head": known}
+    if found.n and (head is None or not is_ours(head, key)):
+        return {"verb": "lost", "there": found.n, "head": "missing or damaged"}
+    return None

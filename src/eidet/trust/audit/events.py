@@ -1,21 +1,18 @@
-"""What an entry says of records and filters: ids, kinds and counts; content only where it is asked for."""
+"""What an entry says of records: ids, kinds and counts; content only where it is asked for."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Final
 
 from ...core.actor import Acting, acts
 from ...core.errors import EidetError, Misconfigured
 from ...core.record import Record
 from ...core.validate import Json
-from ...core.where import Where
+from ...store.verbs.writing import Put
 from .log import AuditLog
 
 Flags = Mapping[tuple[str, str], list[str]]  # (scope, id) -> what the check said
-_JOINS: Final = ("every", "some", "never")
 
 
 def of_records(
@@ -24,10 +21,9 @@ def of_records(
     records: Sequence[Record],
     by: str | None,
     flags: Flags | None = None,
-    acting: Acting | None = None,
 ) -> list[dict[str, Json]]:
     """One event for each scope that the records are of; none for no records."""
-    actor = acts() if acting is None else acting
+    actor = acts()
     if len(records) == 1:
         return [_event(log, verb, records[0].scope, records, by, flags or {}, actor)]
     scopes: dict[str, list[Record]] = {}
@@ -60,39 +56,6 @@ def _event(
     )
 
 
-def of_filter(
-    log: AuditLog,
-    verb: str,
-    where: Where,
-    by: str | None,
-    census: Mapping[tuple[str, str], int] | None,
-    acting: Acting | None = None,
-) -> dict[str, Json]:
-    """An event for all that matches; what the filter asks about, not what it asks: that may be content."""
-    kinds: Counter[str] = Counter()
-    for (kind, _), count in (census or {}).items():
-        kinds[str(kind)] += count
-    return log.describe(
-        verb,
-        by=by,
-        acting=acting,
-        scope=None if where.scope is None else str(where.scope),
-        ids=None if where.ids is None else list(where.ids),
-        count=None if census is None else sum(kinds.values()),
-        kinds=dict(kinds),
-        filter=sorted(_list_fields(where)) or None,
-    )
-
-
-def _list_fields(where: Where) -> set[str]:
-    blank = Where()
-    names = {f.name for f in fields(where) if getattr(where, f.name) != getattr(blank, f.name)}
-    names -= {"scope", *_JOINS}
-    for join in _JOINS:
-        names.update(*map(_list_fields, getattr(where, join)))
-    return names
-
-
 def writer(records: Sequence[Record]) -> str | None:
     """The agent that all are of, as history says of a creation, unless it is known who acts."""
     agents = {record.agent for record in records}
@@ -123,10 +86,14 @@ def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Fl
 def _flags(flags: object) -> list[str]:
     if not isinstance(flags, list | tuple | set | frozenset) or not all(isinstance(f, str) for f in flags):
         raise Misconfigured(f"the check of an audit must return a list of flags, not {flags!r}")
-    if isinstance(flags, set | frozenset):
-        return sorted(flags)
-    return list(flags)
+    return sorted(flags) if isinstance(flags, set | frozenset) else list(flags)
 
 
 def _content(records: Sequence[Record]) -> list[Json]:
     return [{"id": r.id, "text": r.text} | ({} if r.data is None else {"data": r.data}) for r in records]
+
+
+def describe_put(log: AuditLog, job: Put) -> list[dict[str, Json]]:
+    """The entries for records that are about to be written."""
+    flags = flag_records(log, job.records, job.by)
+    return of_records(log, "put", job.records, job.by or writer(job.records), flags)

@@ -9,19 +9,30 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from ...core.actor import Acting, acts
 from ...core.errors import EidetError, Misconfigured, Unavailable
-from ...core.private_files import append_private
 from ...core.validate import Json
 from . import Audit
-from .chain import FORMAT, AuditHead, Tail, chain_events, head_line, head_of, print_of, read_entry
-from .tail import find_tail, first_line, head_path, missing, read_head, torn, torn_path
+from .chain import (
+    FORMAT,
+    AuditHead,
+    Tail,
+    chain_events,
+    find_tail,
+    first_line,
+    head_line,
+    head_of,
+    head_path,
+    missing,
+    parse_entry,
+    print_of,
+    read_head,
+)
 
 try:
     import fcntl
@@ -64,7 +75,7 @@ class AuditLog:
         """Differs between any two logs: the first entry tells it."""
         self.append([])
         assert self._handle is not None
-        begin = read_entry(first_line(self._handle))
+        begin = parse_entry(first_line(self._handle))
         return "" if begin is None else str(begin.get("log", ""))
 
     @property
@@ -102,11 +113,7 @@ class AuditLog:
             "source": actor.source or self._source,
             "why": actor.why,
         }
-        result = {}
-        for name, value in ordered.items():
-            if value is not None and value != {}:
-                result[name] = value
-        return result
+        return {name: value for name, value in ordered.items() if value is not None and value != {}}
 
     def append(self, events: Sequence[Mapping[str, Json]]) -> list[int]:
         """Entries for all events, in one piece; their numbers. `Unavailable` if that is not possible."""
@@ -137,9 +144,15 @@ class AuditLog:
         except EidetError as error:
             told.warning("the audit log lacks the entry %r about %s: %s", verb, what.get("of"), error)
 
-    def about(self, events: Sequence[Mapping[str, Json]]) -> About:
-        """Notes what is done inside before it is done, and that it failed if it does."""
-        return About(self, events)
+    @contextmanager
+    def about(self, events: Sequence[Mapping[str, Json]]) -> Iterator[list[int]]:
+        """Notes what is done inside before it is done, and that it failed if it does; gives the numbers."""
+        numbers = self.append(events)
+        try:
+            yield numbers
+        except BaseException as error:
+            self.note_failure(numbers, error)
+            raise
 
     def _append(self, handle: int, size: int, events: Sequence[Mapping[str, Json]]) -> Tail:
         seen = self._seen
@@ -176,9 +189,10 @@ class AuditLog:
             notes.append(self._beginning())
         else:
             self._check_key(handle)
-        if rest:
-            self._set_aside(handle, rest, tail.end)
-            notes.append(torn(rest))
+        if rest:  # its writer ended in the middle of a line, which nobody was told of
+            os.ftruncate(handle, tail.end)
+            told.warning("%s ended in the middle of a line: cut %s bytes off", self.path, len(rest))
+            notes.append({"verb": "torn", "bytes": len(rest)})
         if lost := missing(tail, self._seen, head, self._key):
             notes.append(lost)
         elif head is None:
@@ -193,7 +207,7 @@ class AuditLog:
         """Once for an open file: its first entry tells which key it was written with."""
         if self._known:
             return
-        begin = read_entry(first_line(handle))
+        begin = parse_entry(first_line(handle))
         if begin is None or begin["verb"] != "begin":
             raise Misconfigured(
                 f"{self.path} is not an audit log, or its beginning is damaged: name a new file"
@@ -202,15 +216,6 @@ class AuditLog:
             had = "another key" if begin.get("key") else "no key"
             raise Misconfigured(f"{self.path} was written with {had}: use that, or name a new file")
         self._known = True
-
-    def _set_aside(self, handle: int, rest: bytes, end: int) -> None:
-        with append_private(torn_path(self.path)) as file:
-            file.write(rest + b"\n")
-        os.ftruncate(handle, end)
-        told.warning(
-            "the audit log %s ended in the middle of a line; moved %s bytes to %s",
-            self.path, len(rest), torn_path(self.path).name,
-        )  # fmt: skip
 
     # Files and locks.
 
@@ -272,27 +277,6 @@ class AuditLog:
 
     def __exit__(self, *_raised: object) -> None:
         self.close()
-
-
-class About:
-    """Entries about something that is done inside of a `with`; their numbers are what it gives."""
-
-    __slots__ = ("_events", "_log", "numbers")
-
-    def __init__(self, log: AuditLog, events: Sequence[Mapping[str, Json]]) -> None:
-        self._log = log
-        self._events = events
-        self.numbers: list[int] = []
-
-    def __enter__(self) -> list[int]:
-        self.numbers = self._log.append(self._events)
-        return self.numbers
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is not None:
-            self._log.note_failure(self.numbers, error)
 
 
 def _lock(handle: int) -> None:

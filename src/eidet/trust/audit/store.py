@@ -1,36 +1,228 @@
 """Wraps a store and writes each change to the audit log before applying it.
 
 Reading, use counts, tallies, leases and vectors that are kept aside are passed on: they change nothing
-of what is kept.
+of what is kept. A small value of the store tells which log it has and how far that had come: so a log that
+is gone, replaced or cut off together with its head is noticed, and a memory that was opened without its log.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import ClassVar, Final, TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 from ...core.actor import Acting, acting_as, acts
-from ...core.errors import EidetError
-from ...core.validate import Json
-from ...store import Erased, Erasure, Reader, Scrubbed, Store, Transaction, verbs
+from ...core.errors import BadInput, Corrupt, EidetError, Misconfigured
+from ...core.event import Event
+from ...core.record import Record
+from ...core.validate import Json, dump_json
+from ...store import (
+    SETTINGS,
+    TOMBSTONES,
+    Derived,
+    Scrubbed,
+    Store,
+    Table,
+    Transaction,
+    Use,
+    verbs,
+)
 from ...store.abilities import TakesAuditLog
-from ...store.passthrough import PassthroughStore
+from ...store.model import K, V
+from ...store.passthrough import PassthroughStore, PassthroughTransaction
+from ...store.traits import path_of
 from ...store.verbs.erasing import Erase
 from ...store.verbs.values import AddCounts, AddUses, ClearLeases, StageVectors, TakeLease
-from ...store.verbs.writing import Put, run_put
-from .entries import describe_answer, describe_job
-from .events import of_filter, of_records
+from ...store.verbs.writing import Put, RewriteForms, run_put
+from .chain import AuditHead, is_ours
+from .events import describe_put, flag_records, of_records, writer
 from .log import AuditLog
-from .mark import LogMark, SetMark, describe_absence, describe_attachment, describe_gap, read_mark
-from .transaction import AuditedTransaction
+
+SETTING: Final = (
+    "audit"  # what a store knows of its log; written when one is attached, now and then, at the end
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogMark:
+    """`log` is the identity in the first entry; `path` is where it was, for messages.
+
+    `without`: since when, and from which seq on, the store was opened without its log.
+    """
+
+    log: str
+    path: str
+    head: AuditHead
+    without: tuple[float, int] | None = None
+
+    def to_json(self) -> str:
+        fields: dict[str, Json] = {"log": self.log, "path": self.path, "head": str(self.head)}
+        if self.without is not None:
+            fields["without"] = list(self.without)
+        return dump_json(fields)
+
+    @staticmethod
+    def from_json(text: str) -> LogMark:
+        """Corrupt if somebody else wrote it."""
+        try:
+            fields: Any = json.loads(text)
+            since = fields.get("without")
+            return LogMark(
+                log=str(fields["log"]),
+                path=str(fields["path"]),
+                head=AuditHead.of(fields["head"]),
+                without=None if since is None else (float(since[0]), int(since[1])),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, BadInput) as error:
+            raise Corrupt(f"what this memory knows of its audit log is damaged: {error}") from error
+
+
+def read_mark(store: Store) -> LogMark | None:
+    """None if the store was never audited."""
+    text = verbs.get_setting(store, SETTING)
+    return LogMark.from_json(text) if text else None
+
+
+@dataclass(frozen=True, slots=True)
+class _SetMark:
+    """The job of writing a mark. One of the same log that has come further stays."""
+
+    mark: LogMark
+
+    def __call__(self, transaction: Transaction) -> None:
+        text = transaction.values(SETTINGS, (SETTING,)).get(SETTING)
+        there = LogMark.from_json(text) if text else None
+        ahead = there is not None and there.log == self.mark.log and there.head.count > self.mark.head.count
+        if not ahead or (there is not None and there.without != self.mark.without):
+            transaction.set_values(SETTINGS, {SETTING: self.mark.to_json()})
+
+
+def _describe_attachment(store: str, seq: int, *, known: bool) -> dict[str, Any] | None:
+    """The entry for a memory that knows of no log; None for a new one.
+
+    A log that is attached to a memory with records says how much it does not know of. If the memory is
+    `known` to the log, somebody took away what the memory knew.
+    """
+    if not seq:
+        return None
+    if known:
+        gone = "the memory no longer knew this log: its note of it was removed"
+        return {"verb": "lost", "store": store, "changes": seq, "note": gone}
+    return {"verb": "attach", "store": store, "changes": seq}
+
+
+def _describe_gap(mark: LogMark, log: str, head: AuditHead, key: bytes | None) -> dict[str, Any] | None:
+    """The entry that says what a log lacks of what the store knows; None if it lacks nothing."""
+    known = {"told": mark.head.count, "head": mark.head.hash}
+    if mark.log != log:
+        return {"verb": "restarted", "log": mark.log, "path": mark.path, **known}
+    if not is_ours(mark.head, key):
+        return {"verb": "lost", "there": head.count, "note": "the memory's own note of it was altered"}
+    if head.count < mark.head.count or (head.count == mark.head.count and head.hash != mark.head.hash):
+        return {"verb": "lost", "there": head.count, **known}
+    return None
+
+
+def _describe_absence(mark: LogMark | None, seq: int) -> dict[str, Any] | None:
+    """The entry about changes that were made while the memory was open without its log, if any were."""
+    if mark is None or mark.without is None or seq <= mark.without[1]:
+        return None
+    since = datetime.fromtimestamp(mark.without[0], UTC).isoformat()
+    return {"verb": "unaudited", "since": since, "changes": seq - mark.without[1]}
+
+
+def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) -> None:
+    """For a store that is opened without a log: Misconfigured if it has one, unless that is `allowed`.
+
+    If it is, the store remembers it, and the next opening with the log says so there.
+    """
+    mark = read_mark(store)
+    if mark is None:
+        return
+    if not allowed:
+        raise Misconfigured(
+            f"{path_of(store) or 'this memory'} keeps an audit log, {mark.path}: open it with audit=… "
+            "(EIDET_AUDIT, or audit in the settings file), or with audit=False (EIDET_AUDIT=off) to go on "
+            "without it, which the log will tell"
+        )
+    if mark.without is None and store.writable:
+        without = (clock(), store.head().seq)
+        store.write(_SetMark(LogMark(log=mark.log, path=mark.path, head=mark.head, without=without)))
+
 
 T = TypeVar("T")
 warner: logging.Logger = logging.getLogger("eidet")
 MARK_EVERY: Final = 1000  # entries after which the store is told how far its log has come
 QUIET: Final = (AddUses, AddCounts, TakeLease, ClearLeases, StageVectors)  # they change nothing that is kept
+
+
+class AuditedTransaction(PassthroughTransaction):
+    """Notes what a job does, each step before it is done; `numbers` are those of its entries."""
+
+    passes: ClassVar[str] = "read same find history values list_derived find_held"
+    lacks: ClassVar[str] = "leap"  # whoever counts over several stores asks the store itself then
+
+    def __init__(
+        self, inner: Transaction, log: AuditLog, numbers: list[int], *, store: str, job: object = None
+    ) -> None:
+        super().__init__(inner)
+        self._log, self._numbers, self._store = log, numbers, store
+        self._erases = isinstance(job, Erase)
+        self._by = job.by if isinstance(job, Erase | RewriteForms) else None
+        self._writes = "anew" if self._erases else "recast" if isinstance(job, RewriteForms) else "put"
+
+    def insert(self, records: Sequence[Record]) -> list[Record]:
+        flags = flag_records(self._log, records, self._by)
+        self._note(of_records(self._log, self._writes, records, self._by or writer(records), flags))
+        return super().insert(records)
+
+    def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
+        """Only what is forgotten: what becomes another version or form is noted when that is inserted."""
+        gone: dict[str | None, list[Record]] = {}
+        for record, event in zip(records, events, strict=True):
+            if event.what == "forgotten":
+                gone.setdefault(event.by, []).append(record)
+        for by, some in gone.items():
+            self._note(of_records(self._log, "erase" if self._erases else "drop", some, by))
+        super().remove(records, events)
+
+    def update(self, changes: Iterable[Use | Derived]) -> None:
+        rows = list(changes)
+        if any(isinstance(row, Derived) for row in rows):
+            self._note([self._log.describe("rewrite")])
+        super().update(rows)
+
+    def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
+        """Of what is forgotten all is taken out, which its own entry tells."""
+        for (scope, id), before in edits.items():
+            if before is not None:
+                told = self._log.describe("retell", scope=scope, ids=[id], versions=sorted(before))
+                self._note([told])
+        return super().edit_history(edits)
+
+    def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
+        if table.name == SETTINGS.name and (values or clear) and not self._erases:
+            names = sorted(map(str, values))  # what a setting holds may be nobody's business
+            self._note([self._log.describe("configure", settings=names, store=self._store)])
+        if table.name == TOMBSTONES.name:
+            self._note_tombstones(values)
+        super().set_values(table, values, clear=clear)
+
+    def _note_tombstones(self, stones: Mapping[Any, Any]) -> None:
+        counts = Counter((scope, since is None) for (scope, _), since in stones.items())
+        for (scope, lifted), count in counts.items():
+            verb = "exhume" if lifted else "entomb"
+            self._note([self._log.describe(verb, by=self._by, scope=scope, count=count)])
+
+    def _note(self, events: Sequence[Mapping[str, Json]]) -> None:
+        self._numbers.extend(self._log.append(events))
+
+
+# Jobs that say nothing about themselves: each step is noted before it is done.
 
 
 class AuditedStore(PassthroughStore):
@@ -42,8 +234,7 @@ class AuditedStore(PassthroughStore):
 
     passes: ClassVar[str] = (
         "identity writable read find match count_by head changes history values list_derived survey "
-        "trim size missing list_files tell_home note_in path leap latest_seq secret health name_own_index "
-        "address archive sealed fingerprint scan list_revised list_telling"
+        "trim size describe note_in leap latest_seq fingerprint scan list_telling"
     )
     lacks: ClassVar[str] = "put_new"  # the job of `put` tells what to note; the store inside may shorten it
 
@@ -64,10 +255,10 @@ class AuditedStore(PassthroughStore):
         mark, seq = read_mark(self.inner), self.inner.head().seq
         log, head = self._log, self._log.head
         if mark is None:
-            lacks = describe_attachment(self.inner.identity, seq, known=bool(seq) and self._is_known())
+            lacks = _describe_attachment(self.inner.identity, seq, known=bool(seq) and self._is_known())
         else:
-            lacks = describe_gap(mark, log.identity, head, log.key)
-        for gap in (lacks, describe_absence(mark, seq)):
+            lacks = _describe_gap(mark, log.identity, head, log.key)
+        for gap in (lacks, _describe_absence(mark, seq)):
             if gap is not None:
                 log.note(**gap)
         self._mark()
@@ -86,7 +277,7 @@ class AuditedStore(PassthroughStore):
         mark = LogMark(log=self._log.identity, path=str(self._log.path.absolute()), head=head)
         self._marked = head.count
         try:
-            self.inner.write(SetMark(mark))
+            self.inner.write(_SetMark(mark))
         except EidetError as error:
             warner.warning("the memory could not note how far its audit log has come: %s", error)
 
@@ -95,56 +286,21 @@ class AuditedStore(PassthroughStore):
             self._mark()
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        """Notes what a job of the verbs is about; of any other job, what it does while it does it.
+        """Notes what a `Put` is about before it runs; of any other job, what it does while it does it.
 
         Who acts is captured here, because the thread of another writer may run the job.
         """
         if isinstance(job, QUIET):
             return cast("T", self.inner.write(job))
-        if isinstance(job, Erase):
-            return cast("T", self._erase(job, acts()))
-        entries = describe_job(self._log, self.inner, job)
-        if entries is None:
+        if not isinstance(job, Put):
             return self._write_observed(job, acts())
-        with self._log.about(entries) as numbers:
-            answer = self._run(job)
-        if details := describe_answer(job, answer):
-            self._log.afterwards("done", of=numbers, **details)
+        with self._log.about(describe_put(self._log, job)) as numbers:
+            stored = run_put(self.inner, job)
+        others = {new.id: old.id for new, old in zip(job.records, stored, strict=True) if new.id != old.id}
+        if others:
+            self._log.afterwards("done", of=numbers, instead=others)
         self._mark_if_due(numbers)
-        return answer
-
-    def _run(self, job: Callable[[Transaction], T]) -> T:
-        return cast("T", run_put(self.inner, job)) if isinstance(job, Put) else self.inner.write(job)
-
-    def _erase(self, job: Erase, actor: Acting) -> Erased:
-        """Noted once it is planned, inside of the write: what cannot be noted is undone."""
-        numbers: list[int] = []
-        named: set[tuple[str, str]] = set()
-
-        def plan(reader: Reader) -> Erasure:
-            self._note_rerun(numbers)
-            named.clear()
-            planned = job.plan(reader)
-            named.update((record.scope, record.id) for record in planned.gone)
-            numbers.extend(self._log.append(self._describe_plan(planned, job.by, actor)))
-            return planned
-
-        erased = self._note_failure(replace(job, plan=plan), numbers)
-        if numbers:
-            others = [id for scope, id in erased.gone if (scope, id) not in named]
-            counts = {"count": len(erased.gone), "histories": erased.histories}
-            self._log.afterwards("done", by=job.by, of=numbers, ids=others or None, **counts)
-        return erased
-
-    def _describe_plan(self, erasure: Erasure, by: str | None, actor: Acting) -> list[dict[str, Json]]:
-        entries = of_records(self._log, "erase", erasure.gone, by, acting=actor)
-        entries += of_records(self._log, "anew", [old for old, _ in erasure.anew], by, acting=actor)
-        if erasure.where is not None:
-            entries.append(of_filter(self._log, "erase", erasure.where, by, None, actor))
-        stones = Counter(stone.scope for stone in erasure.stones)
-        for scope, count in stones.items():
-            entries.append(self._log.describe("entomb", by=by, acting=actor, scope=scope, count=count))
-        return entries
+        return cast("T", stored)
 
     def _write_observed(self, job: Callable[[Transaction], T], actor: Acting) -> T:
         numbers: list[int] = []
@@ -152,24 +308,23 @@ class AuditedStore(PassthroughStore):
         def observe(transaction: Transaction) -> T:
             with acting_as(actor):
                 self._note_rerun(numbers)
-                return job(AuditedTransaction(transaction, self._log, numbers))
+                observed = AuditedTransaction(transaction, self._log, numbers, store=self.identity, job=job)
+                return job(observed)
 
-        return self._note_failure(observe, numbers)
+        try:
+            answer = self.inner.write(observe)
+        except BaseException as error:
+            if numbers:
+                self._log.note_failure(numbers, error)
+            raise
+        self._mark_if_due(numbers)
+        return answer
 
     def _note_rerun(self, numbers: list[int]) -> None:
         """A store may run a job again: what an earlier run noted was not done."""
         if numbers:
             self._log.afterwards("failed", of=list(numbers), error="run again")
             numbers.clear()
-
-    def _note_failure(self, job: Callable[[Transaction], T], numbers: list[int]) -> T:
-        """Runs a job that fills in the numbers of its entries."""
-        try:
-            return self.inner.write(job)
-        except BaseException as error:
-            if numbers:
-                self._log.note_failure(numbers, error)
-            raise
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         with self._log.about(

@@ -10,9 +10,19 @@ from typing import Any
 from ...core.errors import BadInput, NotFound, Unavailable
 from ...store import Store
 from . import check_key
-from .chain import START, AuditEntry, AuditHead, digest, is_ours, parts_of, print_of, read_entry
-from .mark import LogMark, read_mark
-from .tail import head_path, read_head
+from .chain import (
+    START,
+    AuditEntry,
+    AuditHead,
+    digest,
+    head_path,
+    is_ours,
+    parse_entry,
+    parts_of,
+    print_of,
+    read_head,
+)
+from .store import LogMark, read_mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +72,7 @@ class _Walk:
         self.faults.append(Fault(line=line, what=what))
 
     def follow(self, line: int, raw: bytes) -> None:
-        entry, parts = read_entry(raw), parts_of(raw)
+        entry, parts = parse_entry(raw), parts_of(raw)
         if entry is None or parts is None:
             self.fault(line, "this is not an audit log entry")
             self.n, self.before = self.n + 1, START
@@ -95,7 +105,7 @@ class _Walk:
         if entry["verb"] == "lost":
             self.fault(line, f"entries before this were lost: {_describe_loss(entry)}")
         if entry["verb"] == "torn":
-            note = f"a writer was interrupted within a line; {entry.get('bytes')} bytes were set aside"
+            note = f"a writer was interrupted within a line; {entry.get('bytes')} bytes were cut off"
             self.notes.append(Fault(line=line, what=note))
 
     def _heed_attachment(self, line: int, changes: object) -> None:
@@ -156,7 +166,7 @@ def _walk_lines(walk: _Walk, log: Path, mark: LogMark | None) -> bytes:
     if mark is not None and not log.exists():
         raise NotFound(
             f"the audit log {log} is gone: the memory was logged in {mark.path}, with {mark.head.count} "
-            "entries or more"
+            "entries or more; nothing can be verified"
         )
     for number, raw in enumerate(_raw(log), 1):
         if not raw.endswith(b"\n"):
@@ -171,7 +181,7 @@ def _walk_lines(walk: _Walk, log: Path, mark: LogMark | None) -> bytes:
 
 
 def _not_ours(line: bytes, key: bytes | None) -> str:
-    begin = read_entry(line)
+    begin = parse_entry(line)
     if begin is None or begin["verb"] != "begin":
         return "the log does not begin with its beginning: its first entries are gone, or it is none"
     if begin.get("key") == print_of(key):
@@ -231,10 +241,7 @@ def _check_restarts(walk: _Walk, key: str | bytes | None, before: str | Path | N
 
 def _out_of_place(n: int, expected: int) -> str:
     if n > expected:
-        if n == expected + 1:
-            gone = f"{expected} is"
-        else:
-            gone = f"{expected} to {n - 1} are"
+        gone = f"{expected} is" if n == expected + 1 else f"{expected} to {n - 1} are"
         return f"entry {n} stands where {expected} should: {gone} missing or out of order"
     return f"entry {n} stands where {expected} should: it was inserted, doubled or out of order"
 
@@ -250,7 +257,7 @@ def _describe_loss(entry: dict[str, Any]) -> str:
 def entries(path: str | Path) -> Iterator[AuditEntry]:
     """The entries of a log as they are, oldest first, verified or not; what is none is passed over."""
     for raw in _raw(Path(path).expanduser()):
-        if raw.endswith(b"\n") and (entry := read_entry(raw)) is not None:
+        if raw.endswith(b"\n") and (entry := parse_entry(raw)) is not None:
             yield AuditEntry.of(entry)
 
 
@@ -259,7 +266,7 @@ def _raw(log: Path) -> Iterator[bytes]:
         with log.open("rb") as file:
             yield from file
     except FileNotFoundError:
-        raise NotFound(f"there is no audit log {log}") from None
+        raise NotFound(f"there is no audit log {log}: nothing can be verified") from None
     except IsADirectoryError:
         raise BadInput(f"{log} is a folder, not an audit log") from None
     except OSError as error:

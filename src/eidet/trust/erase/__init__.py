@@ -1,8 +1,8 @@
 """Forgetting for good: what goes, that it stays gone, and the proof of both.
 
-    erasure_plan.py   what goes with what is forgotten              receipt.py   the signed receipt
-    derived.py        what becomes of summaries, episodes, facts    absence.py   proof that nothing is left
-    cleaning.py, archives.py, files.py   where else words are       journal.py   cleaning that was interrupted
+    erasure_plan.py   what goes with what is forgotten, and what becomes of what was made of it
+    cleaning.py       caches, archives and bytes of files           elsewhere.py   where else words are
+    absence.py        proof that nothing is left                    receipt.py     the signed receipt
 
 What is forgotten is deleted and entombed in one write. Cleaning follows: caches, archives, and the
 bytes of files. A journal in the store says what is not clean yet, so that a crash delays it, no more.
@@ -25,10 +25,9 @@ from ...store import BELOW_MARK, SCOPE_MARK, Erased, Erasure, Look, Stone, verbs
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
 from ...write.echoes import EchoGuard
-from .absence import Absence, Search, absence_of
-from .cleaning import Cleaning, Emptying
+from .absence import Absence, Search
+from .cleaning import Cleaning, Emptying, PendingErasure, with_entry
 from .erasure_plan import WHOLESALE, Doom, Wish, doom_of
-from .journal import PendingErasure, with_entry
 from .receipt import Receipt, Signer, public_half
 
 __all__ = ["Absence", "Eraser", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
@@ -222,17 +221,14 @@ class Eraser:
             archives=keeping.archives(),
             unasked=keeping.list_unnamed_archives(),
         )
-        return absence_of(search, what)
+        return search.find(what)
 
     def _marker(self) -> Marker:
         return Marker(secret_of(self._parts.store, "marks"))
 
     def _signer(self, key: object) -> Signer:
         store = self._parts.store
-        if key is not None:
-            chosen = key
-        else:
-            chosen = self._parts.settings.receipt_key
+        chosen = self._parts.settings.receipt_key if key is None else key
         signer = Signer(secret_of(store, "receipts"), chosen)
         if signer.private is not None:
             known = (verbs.get_setting(store, KEYS) or "").split()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ...core.errors import BadInput
+from ...core.errors import BadInput, Corrupt
+from ...core.lossless import read_original
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json, clean_json, clean_text, dump_json
@@ -15,16 +17,24 @@ from ...core.where import Where
 from ...index.embedded.sidecar import Sidecars
 from ...models.embed import FiledEmbedder
 from ...parts import Parts
-from ...store import SETTINGS, STAGED, verbs
+from ...store import SETTINGS, STAGED, Store, verbs
+from ...store.sql.raw_file import read_packed_originals
 from ...store.tombstones import Marker, fold_text
+from ...store.traits import paths_of
 from ...upkeep.archive import Archive
-from .archives import records_in
-from .files import count_in, forms_of, originals_in, schema_copies, sidecar_folder, sidecars, store_files
-from .histories import earlier_versions
+from .elsewhere import (
+    earlier_versions,
+    forms_of,
+    records_in,
+    schema_copies,
+    sidecar_folder,
+    sidecars,
+)
 from .receipt import Receipt
 
 NAMED: Final = 5  # findings of a place that are told one by one
 WHOLE_FILE: Final = "whole file: other scopes may hold it too"
+_NOTHING_SAID: Final = "say what was forgotten: a receipt, an id, a text or a value"
 
 
 class Place(NamedTuple):
@@ -38,9 +48,8 @@ class Place(NamedTuple):
     note: str = ""  # what a finding does not prove
 
     def __str__(self) -> str:
-        if self.note:
-            return f"{self.name} ({self.note}): {self.found} ({', '.join(self.told)})"
-        return f"{self.name}: {self.found} ({', '.join(self.told)})"
+        name = f"{self.name} ({self.note})" if self.note else self.name
+        return f"{name}: {self.found} ({', '.join(self.told)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,26 +75,23 @@ class Absence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
-    """What is looked for. Several texts may be one value written in several ways."""
+class _Sought:
+    """What is looked for: by ids, by marks of what was said, and by words, which a receipt does not have."""
 
     ids: frozenset[str] = frozenset()
     marks: frozenset[bytes] = frozenset()
-    text: str | None = None
-    data: Json = None
+    words: tuple[str, ...] = ()  # folded
+    forms: tuple[bytes, ...] = ()  # the words as they may stand in a file
     since: float | None = None  # records with such an id that were created later are others
 
-    @property
-    def words(self) -> bool:
-        """Whether there are words to look for; a receipt and an id have none."""
-        return self.text is not None or self.data is not None
+    def is_one(self, record: Record) -> bool:
+        return record.id in self.ids and (self.since is None or record.created <= self.since)
 
-    @property
-    def forms(self) -> list[bytes]:
-        return forms_of(self.text, self.data)
+    def is_said(self, text: str) -> bool:
+        return bool(self.words) and any(word in fold_text(text) for word in self.words)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Search:
     """The places of one memory, as far as a scope reaches."""
 
@@ -96,214 +102,166 @@ class Search:
     unasked: Sequence[str] = ()  # archives that only the file names
     places: list[Place] = field(default_factory=list)
 
-    def note(
-        self, name: str, looked_at: int, found: Sequence[str] = (), *, searched: bool = True, but: str = ""
-    ) -> None:
-        names = tuple(dict.fromkeys(found))
-        if not names:
-            but = ""
-        self.places.append(Place(name, looked_at, len(names), names[:NAMED], searched, but))
+    def find(self, what: object) -> Absence:
+        """Looks everywhere for a receipt, an id or a text (which of the two need not be said), or a value."""
+        sought = self._parse(what)
+        self._look_in_store(sought)
+        self._look_in_settings(sought)
+        self._look_in_index()
+        self._look_in_archives(sought)
+        self._look_in_files(sought)
+        return Absence(scope=str(self.scope), places=tuple(self.places))
 
-
-def absence_of(search: Search, what: object) -> Absence:
-    sought = read_sought(search, what)
-    _in_store(search, sought)
-    _in_settings(search, sought)
-    _in_staged(search)
-    _in_index(search)
-    _in_archives(search, sought)
-    _in_files(search, sought)
-    return Absence(scope=str(search.scope), places=tuple(search.places))
-
-
-def read_sought(search: Search, what: object) -> Sought:
-    """A receipt, an id or a text (which of the two a string is need not be said), or a value."""
-    if isinstance(what, Receipt):
-        marks = frozenset(map(bytes.fromhex, what.marks))
-        return Sought(ids=frozenset(what.ids), marks=marks, since=what.at)
-    if isinstance(what, str):
+    def _parse(self, what: object) -> _Sought:
+        if isinstance(what, Receipt):
+            marks = frozenset(map(bytes.fromhex, what.marks))
+            return _Sought(ids=frozenset(what.ids), marks=marks, since=what.at)
+        if what is None:
+            raise BadInput(_NOTHING_SAID)
+        if not isinstance(what, str):
+            return self._words("", clean_json(what, "what was forgotten"))
         text = clean_text(what, "what was forgotten")
         if not text.strip():
-            raise BadInput("say what was forgotten: a receipt, an id, a text or a value")
-        if search.parts.store.history(search.scope.path, text):  # ids stay in the history
-            return Sought(ids=frozenset([text]))
-        return Sought(ids=frozenset([text]), marks=frozenset(_marks(search, text, None)), text=text)
-    if what is None:
-        raise BadInput("say what was forgotten: a receipt, an id, a text or a value")
-    data = clean_json(what, "what was forgotten")
-    return Sought(marks=frozenset(_marks(search, "", data)), data=data)
+            raise BadInput(_NOTHING_SAID)
+        if self.parts.store.history(self.scope.path, text):  # ids stay in the history
+            return _Sought(ids=frozenset([text]))
+        return self._words(text, None)
 
+    def _words(self, text: str, data: Json) -> _Sought:
+        said = fold_text(dump_json(data) if data is not None else text)
+        mark = self.marker.of_content(self.scope.path, text, data)
+        return _Sought(
+            ids=frozenset([text] if text else ()),
+            marks=frozenset([mark]),
+            words=(said,) if said else (),
+            forms=tuple(forms_of(text, data)),
+        )
 
-def _marks(search: Search, text: str, data: Json) -> Iterator[bytes]:
-    yield search.marker.of_content(search.scope.path, text, data)
+    def _note(
+        self, name: str, looked_at: int, found: Iterable[str] = (), *, searched: bool = True, but: str = ""
+    ) -> None:
+        names = tuple(dict.fromkeys(found))
+        self.places.append(Place(name, looked_at, len(names), names[:NAMED], searched, but if names else ""))
 
+    def _look_in_store(self, sought: _Sought) -> None:
+        found: dict[str, list[str]] = {"id": [], "mark": [], "words": [], "derived": [], "history": []}
+        count = revised = 0
+        for record in verbs.scan(self.parts.store, Where(scope=self.scope)):
+            count, revised = count + 1, revised + (record.version > 1)
+            tests = {
+                "id": sought.is_one(record),
+                "mark": self.marker.always_of(record) in sought.marks,
+                "words": sought.is_said(_join_words(record)),
+                "derived": self._is_derived(record, sought),
+                "history": record.version > 1 and self._has_said(record, sought),
+            }
+            for name in (name for name, holds in tests.items() if holds):
+                found[name].append(f"{record.scope}/{record.id}")
+        gone = [] if found["id"] else [id for id in sought.ids if self._history(self.scope.path, id)]
+        self._note("records, by id", count, found["id"], searched=bool(sought.ids))
+        self._note("records, by what they say", count, found["mark"], searched=bool(sought.marks))
+        self._note("records, by words in them", count, found["words"], searched=bool(sought.words))
+        self._note("records made of it", count, found["derived"], searched=bool(sought.ids))
+        self._note("history", revised + len(sought.ids), [*found["history"], *gone])
 
-def _in_store(search: Search, sought: Sought) -> None:
-    by_id, by_mark, by_word, derived, in_history, count, revised = [], [], [], [], [], 0, 0
-    says = _says(sought)
-    for record in verbs.scan(search.parts.store, Where(scope=search.scope)):
-        count += 1
-        name = f"{record.scope}/{record.id}"
-        if record.id in sought.ids and (sought.since is None or record.created <= sought.since):
-            by_id.append(name)
-        if search.marker.always_of(record) in sought.marks:
-            by_mark.append(name)
-        if says(_join_words(record)):
-            by_word.append(name)
-        if sought.ids.intersection(record.derived_from):
-            derived += [] if _is_there(search, record, sought) else [name]
-        if record.version > 1:
-            revised += 1
-            in_history += [name] if _history_says(search, record, sought, says) else []
-    gone = [id for id in sought.ids if _history(search, search.scope.path, id)]
-    search.note("records, by id", count, by_id, searched=bool(sought.ids))
-    search.note("records, by what they say", count, by_mark, searched=bool(sought.marks))
-    search.note("records, by words in them", count, by_word, searched=sought.words)
-    search.note("records made of it", count, derived, searched=bool(sought.ids))
-    search.note("history", revised + len(sought.ids), [*in_history, *(gone if not by_id else [])])
+    def _is_derived(self, record: Record, sought: _Sought) -> bool:
+        """Not if the sources that it names are records of today: then it was made of those."""
+        named = [id for id in record.derived_from if id in sought.ids]
+        return bool(named) and not all(self.parts.store.read(record.scope, named))
 
-
-def _history_says(search: Search, record: Record, sought: Sought, says: Callable[[str], bool]) -> bool:
-    """Whether the record said it in an earlier version: by words, or by the marks of a receipt."""
-    story = search.parts.store.history(record.scope, record.id)
-    for _, version in earlier_versions(record, story):
-        if search.marker.always_of(version) in sought.marks:
+    def _has_said(self, record: Record, sought: _Sought) -> bool:
+        """Whether the record said it in an earlier version: by words, or by the marks of a receipt."""
+        story = self.parts.store.history(record.scope, record.id)
+        versions = (version for _, version in earlier_versions(record, story))
+        if any(self.marker.always_of(version) in sought.marks for version in versions):
             return True
-    return says(_history(search, record.scope, record.id))
+        return sought.is_said(self._history(record.scope, record.id))
 
+    def _history(self, scope: str, id: str) -> str:
+        """What history tells of the content of a record."""
+        return "\n".join(dump_json(e.before) for e in self.parts.store.history(scope, id) if e.before)
 
-def _in_settings(search: Search, sought: Sought) -> None:
-    """Names and values of settings: doors and upkeep may keep names in them."""
-    says, found = _says(sought), []
-    settings = search.parts.store.values(SETTINGS)
-    for name, value in settings.items():
-        if says(f"{name}\n{value}"):
-            found.append(name)
-    search.note("settings", len(settings), found, searched=sought.words)
+    def _look_in_settings(self, sought: _Sought) -> None:
+        """Names and values of settings, and vectors that the next embedder made of records that are gone."""
+        store = self.parts.store
+        settings, staged = store.values(SETTINGS), store.values(STAGED)
+        found = [name for name, value in settings.items() if sought.is_said(f"{name}\n{value}")]
+        self._note("settings", len(settings), found, searched=bool(sought.words))
+        dead = staged.keys() - set(store.match(Where())) if staged else ()
+        self._note("staged vectors", len(staged), [f"vector {seq}" for seq in sorted(dead)])
 
+    def _look_in_index(self) -> None:
+        """Its cache files too: another process may write them."""
+        store = self.parts.store
+        scopes = list(verbs.count_scopes(store, self.scope)) or [self.scope.path]
+        faults = [fault for scope in scopes for fault in self.parts.index.check(scope)]
+        self._note("index", len(scopes), [fault for fault in faults if "still holds" in fault])
+        files = Sidecars(sidecar_folder(store), store)
+        self._note(
+            "caches of the index", len(scopes), [d for scope in scopes for d in files.find_dead(scope)]
+        )
 
-def _in_staged(search: Search) -> None:
-    """Vectors that the next embedder made of records which are gone by now."""
-    store = search.parts.store
-    staged = store.values(STAGED)
-    dead = staged.keys() - set(store.match(Where())) if staged else ()
-    search.note("staged vectors", len(staged), [f"vector {seq}" for seq in sorted(dead)])
+    def _look_in_archives(self, sought: _Sought) -> None:
+        kept = [(name, record) for archive in self.archives for name, record in records_in(archive)]
+        found = [
+            f"{name}: {record.scope}/{record.id}"
+            for name, record in kept
+            if self.scope.holds(record.scope) and self._is_archived(record, sought)
+        ]
+        self._note("archives", len(kept), found)
+        self._note("archives that only the file names", len(self.unasked), self.unasked)
 
+    def _is_archived(self, record: Record, sought: _Sought) -> bool:
+        made = sought.is_one(record) or not sought.ids.isdisjoint(record.derived_from)
+        said = self.marker.always_of(record) in sought.marks or sought.is_said(_join_words(record))
+        return made or said
 
-def _says(sought: Sought) -> Callable[[str], bool]:
-    wanted = []
-    for text in (sought.text, _json(sought.data)):
-        if text:
-            wanted.append(fold_text(text))
-    return lambda said: any(text in fold_text(said) for text in wanted if text)
-
-
-def _json(data: Json) -> str | None:
-    if data is None:
-        return None
-    return dump_json(data)
+    def _look_in_files(self, sought: _Sought) -> None:
+        """The bytes of every file. They do not tell their scope: what is found may be of another one."""
+        store, embedder = self.parts.store, self.parts.embedder
+        others = (scope for scope in verbs.count_scopes(store) if not self.scope.holds(scope))
+        but, copies, searched = WHOLE_FILE if any(others) else "", schema_copies(store), bool(sought.words)
+        for name, files in (
+            ("files of the store", _store_files(store)),
+            ("files of the index", sidecars(store)),
+            ("copies of older schemas", copies),
+            ("cache of the embedder", embedder.cache_files() if isinstance(embedder, FiledEmbedder) else ()),
+        ):
+            found = [file.name for file in files if _count_in(file, sought.forms)]
+            self._note(f"{name}, bytes", len(files), found, searched=searched, but=but)
+        packed = [file.name for file in copies if any(map(sought.is_said, _originals_in(file)))]
+        self._note("copies of older schemas, compressed", len(copies), packed, searched=searched, but=but)
 
 
 def _join_words(record: Record) -> str:
     """All words of a record, names included, as they were before its tier showed less."""
     whole = record.whole
-    lines = (
-        record.text,
-        whole.text,
-        dump_json(record.data),
-        dump_json(whole.data),
-        dump_json(dict(record.meta)),
-        dump_json(record.state.to_json()),
-        record.who,
-        record.agent,
-        record.session,
-        record.source,
-    )
-    return "\n".join(line for line in lines if line)
+    trees = (record.data, whole.data, dict(record.meta), record.state.to_json())
+    names = (record.who, record.agent, record.session, record.source)
+    return "\n".join(filter(None, (record.text, whole.text, *map(dump_json, trees), *names)))
 
 
-def _is_there(search: Search, record: Record, sought: Sought) -> bool:
-    """Whether the sources that it names are records of today: then it was made of those."""
-    named = [id for id in record.derived_from if id in sought.ids]
-    return all(search.parts.store.read(record.scope, named))
+def _store_files(store: Store) -> list[Path]:
+    named = (Path(f"{path}{end}") for path in paths_of(store) for end in ("", "-wal", "-journal"))
+    return [file for file in named if file.exists()]
 
 
-def _history(search: Search, scope: str, id: str) -> str:
-    """What history tells of the content of a record."""
-    versions = []
-    for event in search.parts.store.history(scope, id):
-        if event.before:
-            versions.append(event.before)
-    return "\n".join(map(dump_json, versions))
+def _count_in(path: Path, wanted: Sequence[bytes]) -> int:
+    """How many of the wanted bytes are in a file; a file that is gone holds none."""
+    try:
+        if not path.stat().st_size:
+            return 0
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
+            return sum(held.find(bytes_) >= 0 for bytes_ in wanted)
+    except FileNotFoundError:
+        return 0
 
 
-def _in_index(search: Search) -> None:
-    scopes = list(verbs.count_scopes(search.parts.store, search.scope)) or [search.scope.path]
-    faults: list[str] = []
-    for scope in scopes:
-        faults += (fault for fault in search.parts.index.check(scope) if "still holds" in fault)
-    search.note("index", len(scopes), faults)
-    _in_sidecars(search, scopes)
-
-
-def _in_sidecars(search: Search, scopes: Sequence[str]) -> None:
-    """Cache files of the index that still have records which are gone: another process may write them."""
-    store = search.parts.store
-    files = Sidecars(sidecar_folder(store), store)
-    found = [dead for scope in scopes for dead in files.find_dead(scope)]
-    search.note("caches of the index", len(scopes), found)
-
-
-def _in_archives(search: Search, sought: Sought) -> None:
-    count, found, says = 0, [], _says(sought)
-    for archive in search.archives:
-        for name, record in records_in(archive):
-            count += 1
-            if search.scope.holds(record.scope) and _is(search, sought, record, says):
-                found.append(f"{name}: {record.scope}/{record.id}")
-    search.note("archives", count, found)
-    search.note("archives that only the file names", len(search.unasked), search.unasked)
-
-
-def _is(search: Search, sought: Sought, record: Record, says: Callable[[str], bool]) -> bool:
-    return (
-        (record.id in sought.ids and (sought.since is None or record.created <= sought.since))
-        or bool(sought.ids.intersection(record.derived_from))
-        or search.marker.always_of(record) in sought.marks
-        or says(_join_words(record))
-    )
-
-
-def _in_files(search: Search, sought: Sought) -> None:
-    """The bytes of every file; without words to look for, a receipt is not sought in bytes."""
-    store, forms = search.parts.store, sought.forms
-    copies, but = schema_copies(store), _doubt_bytes(search)
-    for name, files in (
-        ("files of the store", store_files(store)),
-        ("files of the index", sidecars(store)),
-        ("copies of older schemas", copies),
-        ("cache of the embedder", _cache_files(search)),
-    ):
-        found = [file.name for file in files if count_in(file, forms)]
-        search.note(f"{name}, bytes", len(files), found, searched=sought.words, but=but)
-    says = _says(sought)
-    packed = []
-    for file in copies:
-        if any(map(says, originals_in(file))):
-            packed.append(file.name)
-    search.note("copies of older schemas, compressed", len(copies), packed, searched=sought.words, but=but)
-
-
-def _doubt_bytes(search: Search) -> str:
-    """Bytes do not tell their scope: where there are other scopes, what is found may be theirs."""
-    for scope in verbs.count_scopes(search.parts.store):
-        if not search.scope.holds(scope):
-            return WHOLE_FILE
-    return ""
-
-
-def _cache_files(search: Search) -> list[Path]:
-    embedder = search.parts.embedder
-    if not isinstance(embedder, FiledEmbedder):
-        return []
-    return list(embedder.cache_files())
+def _originals_in(path: Path) -> Iterator[str]:
+    """The compressed originals of a copy of a database, as JSON."""
+    for blob in read_packed_originals(path):
+        try:
+            kept = read_original(blob)
+        except Corrupt:
+            continue
+        yield dump_json([kept.text, kept.data])

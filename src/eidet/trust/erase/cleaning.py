@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
 from math import inf
 from pathlib import Path
+from typing import Final
 
 from ...core.errors import EidetError, Refused, Unavailable
 from ...core.record import Record
 from ...core.scope import Scope
+from ...core.validate import dump_json
 from ...core.where import Where
 from ...index.embedded.sidecar import Sidecars
 from ...models.embed import ForgettingEmbedder
 from ...parts import Parts
-from ...store import Erasure, verbs
+from ...store import Erasure, Look, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
 from ...store.verbs.values import ONCE_SECONDS
@@ -26,11 +29,18 @@ from ...text.chunks import units_of
 from ...upkeep.archive import Ownership
 from ...upkeep.service import Keeping
 from ...write.echoes import EchoGuard
-from .archives import expunge, name_foreign, records_in
+from .elsewhere import (
+    OtherHistories,
+    expunge,
+    forms_of,
+    name_foreign,
+    records_in,
+    remove_files,
+    schema_copies,
+    sidecar_folder,
+    sidecars,
+)
 from .erasure_plan import Doom, Wish
-from .files import forms_of, remove, schema_copies, sidecar_folder, sidecars
-from .histories import OtherHistories
-from .journal import PendingErasure, entries_in, without_entry
 
 log: logging.Logger = logging.getLogger("eidet")
 PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
@@ -39,7 +49,7 @@ Emptying = Callable[[Iterable[Record] | None, Living], int]  # what was said, No
 
 
 @dataclass(slots=True)
-class Cleaned:
+class _Cleaned:
     """How much went from where, what is left to be done, and whether it can be done later."""
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PLACES, 0))
@@ -79,9 +89,9 @@ class Cleaning:
                 log.warning("an archive cannot be read: %s", error)  # cleaning it will say so in the receipt
         return found
 
-    def after(self, wish: Wish, doom: Doom, gone: Sequence[tuple[str, str]], *, now: float) -> Cleaned:
+    def after(self, wish: Wish, doom: Doom, gone: Sequence[tuple[str, str]], *, now: float) -> _Cleaned:
         """Nothing here undoes the deletion: what fails is told, and done later."""
-        cleaned, known = Cleaned(), set(gone)
+        cleaned, known = _Cleaned(), set(gone)
         marks = {(stone.scope, stone.mark) for stone in doom.stones}
 
         def is_doomed(record: Record) -> bool:
@@ -111,7 +121,7 @@ class Cleaning:
 
     def _clean_histories(
         self,
-        cleaned: Cleaned,
+        cleaned: _Cleaned,
         wish: Wish,
         marks: Collection[tuple[str, bytes]],
         gone: Collection[tuple[str, str]],
@@ -123,7 +133,7 @@ class Cleaning:
         cleaned.counts["other_histories"] = histories.clean(wish.scope, marks, gone)
         cleaned.notes += histories.notes
 
-    def _drop_marks(self, cleaned: Cleaned, gone: Sequence[Record] | None) -> None:
+    def _drop_marks(self, cleaned: _Cleaned, gone: Sequence[Record] | None) -> None:
         """Of requests that may have stored what is gone; of all, where nobody knows what that was."""
         born = [record.created for record in gone or ()] or [-inf, inf]
         try:
@@ -135,13 +145,13 @@ class Cleaning:
     def finish(self, now: float, *, index: bool) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
         store = self._parts.store
-        if not store.writable or not (entries := entries_in(partial(verbs.get_setting, store))):
+        if not store.writable or not (entries := _entries_in(partial(verbs.get_setting, store))):
             return
         gone: set[tuple[str, str]] = set()
         for entry in entries:
             gone.update(entry.ids)
             self._clean_interrupted(entry)
-        cleaned = Cleaned()
+        cleaned = _Cleaned()
         self._drop_marks(cleaned, None)
         self._from_archives(
             lambda record: (record.scope, record.id) in gone or self._is_over(record), None, now
@@ -166,20 +176,20 @@ class Cleaning:
 
     def settle(self, token: str) -> None:
         """The journal is done with."""
-        verbs.erase(self._parts.store, lambda look: Erasure(settings=without_entry(look, token)), now=0.0)
+        verbs.erase(self._parts.store, lambda look: Erasure(settings=_without_entry(look, token)), now=0.0)
 
-    def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], texts: Sequence[bytes] | None) -> None:
+    def _clean_files(self, cleaned: _Cleaned, caches: Sequence[Path], texts: Sequence[bytes] | None) -> None:
         store = self._parts.store
         try:
-            cleaned.counts["sidecars"] = remove(caches)
-            cleaned.counts["schema_copies"] = remove(schema_copies(store))
+            cleaned.counts["sidecars"] = remove_files(caches)
+            cleaned.counts["schema_copies"] = remove_files(schema_copies(store))
             cleaned.counts["freed_bytes"], pending = verbs.scrub_files(store, texts)
         except (Unavailable, OSError) as error:
             pending = (f"files could not be cleaned: {error}",)
         cleaned.notes += pending
         cleaned.unfinished |= bool(pending)
 
-    def _empty_vault(self, cleaned: Cleaned, records: Iterable[Record] | None) -> None:
+    def _empty_vault(self, cleaned: _Cleaned, records: Iterable[Record] | None) -> None:
         """Of pseudonyms that other records name, archived ones included, the vault keeps the values."""
         if self._empty is None:
             return
@@ -196,7 +206,7 @@ class Cleaning:
         for archive in self._keeping.archives():
             yield from (record for _, record in records_in(archive))
 
-    def _cleanse(self, cleaned: Cleaned, scopes: Iterable[str]) -> None:
+    def _cleanse(self, cleaned: _Cleaned, scopes: Iterable[str]) -> None:
         """The index, wherever it is kept. `Unavailable` where the store itself is away."""
         try:
             held = list(chain.from_iterable(map(self._parts.cleanse, sorted(scopes))))
@@ -255,7 +265,40 @@ class Cleaning:
 
 
 def _bytes_of(records: Iterable[Record]) -> list[bytes]:
-    forms: list[bytes] = []
-    for record in records:
-        forms += forms_of(record.text, record.data)
-    return forms
+    return [form for record in records for form in forms_of(record.text, record.data)]
+
+
+# The journal, a setting of the store: what is not clean yet, from the deletion to the end of cleaning.
+
+SETTING: Final = "unclean"
+MOST_IDS: Final = 10_000  # of more, the tombstones must tell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingErasure:
+    """One forgetting whose words may still be in caches, archives or free bytes."""
+
+    token: str
+    scope: str
+    ids: list[tuple[str, str]] = field(default_factory=list)
+
+
+def _entries_in(setting: Callable[[str], str | None]) -> list[PendingErasure]:
+    return [_parse_entry(**entry) for entry in json.loads(setting(SETTING) or "[]")]
+
+
+def _parse_entry(token: str, scope: str, ids: list[list[str]]) -> PendingErasure:
+    return PendingErasure(token=token, scope=scope, ids=[(scope, id) for scope, id in ids])
+
+
+def with_entry(look: Look, entry: PendingErasure) -> dict[str, str]:
+    short = PendingErasure(token=entry.token, scope=entry.scope, ids=entry.ids[:MOST_IDS])
+    return _as_setting([*_entries_in(look.setting), short])
+
+
+def _without_entry(look: Look, token: str) -> dict[str, str]:
+    return _as_setting([entry for entry in _entries_in(look.setting) if entry.token != token])
+
+
+def _as_setting(entries: list[PendingErasure]) -> dict[str, str]:
+    return {SETTING: dump_json([asdict(entry) for entry in entries]) if entries else ""}

@@ -5,18 +5,92 @@ Pure but for `Look`, which reads the store inside of the write that makes it hap
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
-from ...core.record import Record
+from ...core.record import Kind, Record
 from ...core.scope import Scope
+from ...core.validate import dump_json
 from ...core.where import Condition, Where
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
 from ...store.rules import Held
-from ...store.tombstones import Marker, list_absorbed, list_earlier
-from .derived import Remake, remake_record
+from ...store.tombstones import Marker, fold_text, list_absorbed, list_earlier
+from ...text.sentences import sentences
+
+Remake = Callable[[Record, Sequence[Record]], Record]  # an episode, the messages that are left
+BY_UPKEEP: Final = "upkeep"
+FEWEST_SAYING: Final = 2  # episodes that must still say a fact
+SHORTEST: Final = 8  # characters: what is shorter is found in too many texts to mean anything
+
+
+def _remake_record(
+    old: Record, gone: Mapping[str, str], news: Mapping[str, Record], look: Look, remake: Remake
+) -> Record | None:
+    """The record without what is gone (texts by id); None if nothing of it can stay.
+
+    `news` are records of the scope that were made anew before it, by id.
+    """
+    new = _without_links(old, gone)
+    lost = [id for id in new.derived_from if id in gone]
+    changed = [id for id in new.derived_from if id in news]
+    if lost or (changed and new.kind is Kind.FACT and new.source == BY_UPKEEP):
+        made = _from_the_rest(new, lost, news, look, remake)
+        if made is None:
+            return None
+        new = made
+    if _tells(new, gone.values()):
+        return None
+    return new
+
+
+def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
+    """Without the parts that upkeep merged into it."""
+    state = old.state
+    loose = {part.id for part in state.merged if part.id in gone}
+    if not loose:
+        return old
+    state = state.but(merged=tuple(part for part in state.merged if part.id not in loose))
+    return old.but(state=state, derived_from=tuple(id for id in old.derived_from if id not in loose))
+
+
+def _from_the_rest(
+    old: Record, lost: Sequence[str], news: Mapping[str, Record], look: Look, remake: Remake
+) -> Record | None:
+    """An episode is worded anew from what is left; a fact or a triple stays if it is still said."""
+    rest = tuple(id for id in old.derived_from if id not in lost)
+    if old.kind is Kind.TRIPLE and rest:
+        return old.but(derived_from=rest)  # somebody still says it
+    if old.source != BY_UPKEEP or not rest:
+        return None
+    left = list(look.scan(Where(scope=Scope(old.scope), ids=rest)))
+    if old.kind is Kind.EPISODE and left:
+        return remake(old.but(derived_from=rest), left)
+    if old.kind is Kind.FACT and old.state.worded_by == "rules":
+        saying = [source for source in left if _says(news.get(source.id, source), old.whole.text)]
+        if len(saying) >= FEWEST_SAYING:
+            return old.but(derived_from=tuple(source.id for source in saying))
+    return None
+
+
+def _says(episode: Record, fact: str) -> bool:
+    """Whether each sentence of the fact is one of the episode's; who said it stands before it."""
+    who, colon, rest = fact.partition(": ")
+    spoken = rest if colon and len(who) <= 60 else fact
+    text = fold_text(episode.whole.text)
+    return all(fold_text(sentence) in text for sentence in sentences(spoken))
+
+
+def _tells(record: Record, texts: Iterable[str]) -> bool:
+    """Whether a forgotten text is in it, word for word."""
+    whole = record.whole
+    values = (whole.data, dict(whole.meta), whole.state.to_json())
+    content = fold_text("\n".join((whole.text, *map(dump_json, values))))
+    return any(len(text) >= SHORTEST and text in content for text in map(fold_text, texts))
+
+
+# What becomes of a record when something it was made of is forgotten.
 
 WHOLESALE: Final = 5_000  # records of a whole scope that are deleted without being read first
 Key = tuple[str, str]  # scope, id
@@ -74,9 +148,9 @@ def doom_of(look: Look, wish: Wish, marker: Marker, remake: Remake, archived: Se
 
     What is deleted wholesale is not read here: the store looks for holds while it deletes.
     """
-    doom = Doom(archived=[slim(record) for record in archived])
+    doom = Doom(archived=[_slim(record) for record in archived])
     if not wish.wholesale:
-        doom.asked = [slim(record) for record in look.scan(wish.where)]
+        doom.asked = [_slim(record) for record in look.scan(wish.where)]
         _add_copies(doom, look, wish, marker)
         _add_derived(doom, look, wish, remake)
         _check_free([*doom.gone, *(old for old, _ in doom.anew)])
@@ -87,7 +161,7 @@ def doom_of(look: Look, wish: Wish, marker: Marker, remake: Remake, archived: Se
     return doom
 
 
-def slim(record: Record) -> Record:
+def _slim(record: Record) -> Record:
     """A hundred thousand of them must fit into memory."""
     return record.but(vector=None, terms=b"")
 
@@ -102,25 +176,19 @@ def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
     """Other records of the scope that say the very same, and those that only echo one of these."""
     if not wish.entombs or wish.ends:
         return
-    telling = []
-    for record in doom.asked:
-        if marker.of_record(record) is not None:
-            telling.append(record)
-    doom.copies = [slim(record) for record in look.twins(telling)] if telling else []
+    telling = [record for record in doom.asked if marker.of_record(record) is not None]
+    doom.copies = [_slim(record) for record in look.twins(telling)] if telling else []
     if wish.echoes and doom.asked:
         ids = [record.id for record in doom.asked]
         echoing = Where(scope=wish.scope, conditions=(Condition("state.echo_of", "in", ids),))
         known = {record.seq for record in doom.gone}
-        doom.copies += [slim(record) for record in look.scan(echoing) if record.seq not in known]
+        doom.copies += [_slim(record) for record in look.scan(echoing) if record.seq not in known]
 
 
 def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
     """Until nothing more follows: what is made of something that changed or went may change or go itself."""
     known = {(record.scope, record.id) for record in doom.gone}
-    derived = []
-    for record in look.list_derived(wish.scope):
-        if (record.scope, record.id) not in known:
-            derived.append(record)
+    derived = [one for one in look.list_derived(wish.scope) if (one.scope, one.id) not in known]
     absorbed = chain.from_iterable(map(list_absorbed, derived))
     doom.parts = [part for part in absorbed if wish.where.matches(part)]
     texts = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}
@@ -131,7 +199,7 @@ def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
     stale = set(texts)
     while stale:
         stale = _follow(left, stale, texts, news, look, remake)
-    doom.dropped = [slim(record) for record in derived if (record.scope, record.id) not in left]
+    doom.dropped = [_slim(record) for record in derived if (record.scope, record.id) not in left]
     doom.anew = list(news.values())
 
 
@@ -149,12 +217,9 @@ def _follow(
         sources = {(old.scope, id) for id in old.derived_from}
         if not sources & stale:
             continue
-        gone = {}
-        for id in old.derived_from:
-            if (old.scope, id) in texts:
-                gone[id] = texts[old.scope, id]
+        gone = {id: texts[old.scope, id] for id in old.derived_from if (old.scope, id) in texts}
         now = {id: new for (scope, id), (_, new) in news.items() if scope == old.scope}
-        new = remake_record(old, gone, now, look, remake)
+        new = _remake_record(old, gone, now, look, remake)
         if new is None:
             texts[key] = old.whole.text
             news.pop(key, None)

@@ -84,7 +84,7 @@ class Signer:
 
     def __init__(self, secret: bytes, key: object = None) -> None:
         self._secret = secret
-        self.private: Any | None = None if key is None else private_key(key)
+        self.private: Any | None = None if key is None else _private_key(key)
 
     def sign(self, receipt: Receipt) -> Receipt:
         if self.private is None:
@@ -115,7 +115,7 @@ def _verify(receipt: Receipt) -> bool:
     return True
 
 
-def private_key(key: object) -> Any:
+def _private_key(key: object) -> Any:
     """An Ed25519 key from an object of `cryptography`, 32 raw bytes, PEM text, or a file with PEM."""
     crypto = _cryptography()
     if isinstance(key, crypto.Ed25519PrivateKey):

@@ -128,7 +128,7 @@ _WORTH: Final = re.compile(rf"[{_UNSEEN}{_SPACES}{_DASHES}\uff01-\uff5e]|(?![0-9
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class _Folded:
     """The text as it reads, and where each of its characters stands in the original."""
 
     text: str
@@ -139,20 +139,20 @@ class Folded:
         return self.places[start], self.places[end - 1] + 1
 
 
-def fold(text: str) -> Folded | None:
+def fold(text: str) -> _Folded | None:
     """None where the text reads as it stands."""
     plain = text.isascii() or not _WORTH.search(text)
     if plain and not any(gap.search(text) for gap, _ in _GAPS):
         return None
-    folded = Folded(text, list(range(len(text)))) if plain else _fold_characters(text)
+    folded = _Folded(text, list(range(len(text)))) if plain else _fold_characters(text)
     for gap, by in _GAPS:
         folded = _join_gaps(folded, gap, by)
     return folded
 
 
-def _fold_characters(text: str) -> Folded:
+def _fold_characters(text: str) -> _Folded:
     signs = [sign if sign.isascii() else _fold_one(sign) for sign in text]
-    return Folded("".join(signs), [place for place, sign in enumerate(signs) if sign])
+    return _Folded("".join(signs), [place for place, sign in enumerate(signs) if sign])
 
 
 def _fold_one(sign: str) -> str:
@@ -164,7 +164,7 @@ def _fold_one(sign: str) -> str:
     return str(decimal(sign)) if sign.isdecimal() else sign
 
 
-def _join_gaps(folded: Folded, gaps: re.Pattern[str], by: str) -> Folded:
+def _join_gaps(folded: _Folded, gaps: re.Pattern[str], by: str) -> _Folded:
     """The same with each gap written as `by`, which is a character or none."""
     signs: list[str] = []
     places: list[int] = []
@@ -175,4 +175,4 @@ def _join_gaps(folded: Folded, gaps: re.Pattern[str], by: str) -> Folded:
         at = gap.end()
     if not at:
         return folded
-    return Folded("".join((*signs, folded.text[at:])), places + folded.places[at:])
+    return _Folded("".join((*signs, folded.text[at:])), places + folded.places[at:])

@@ -17,7 +17,7 @@ from ...store import verbs
 from ...store.rules import HELD, Held
 
 if TYPE_CHECKING:
-    from ...recall.passages import SessionTurns
+    from ...recall.nearby import Beside
     from .fields import Guard
     from .vault import Living, VaultFile
 
@@ -173,10 +173,10 @@ class Telling:
             return hits
         return [replace(hit, record=_reveal_record(hit.record, self.guard)) for hit in hits]
 
-    def turns(self, turns: SessionTurns) -> SessionTurns:
+    def turns(self, turns: Beside) -> Beside:
         if self.guard is None:
             return turns
-        return replace(turns, beside={key: self.records(near) for key, near in turns.beside.items()})
+        return {key: self.records(near) for key, near in turns.items()}
 
 
 def _reveal_record(record: Record, guard: Guard) -> Record:

@@ -251,7 +251,7 @@ class Guarding:
     def _change(self, old: Record, new: Record, now: float, by: str | None) -> Record:
         if new is old:
             return old
-        from ...write.put import put_records
+        from ...write.write_path import put_records
 
         return put_records(self._parts, [new], now=now, expect=old.version, by=by)[0]
 

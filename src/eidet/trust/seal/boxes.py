@@ -36,8 +36,8 @@ class _Lock:
     __slots__ = ("_cipher", "_nonces")
 
     def __init__(self, key: bytes) -> None:
-        self._cipher = aes_gcm(derive_key(key, b"cipher"))
-        self._nonces = derive_key(key, b"nonces")
+        self._cipher = aes_gcm(_derive_key(key, b"cipher"))
+        self._nonces = _derive_key(key, b"nonces")
 
     def shut(self, bound: bytes, plain: bytes) -> bytes:
         nonce = blake2b(bound + plain, key=self._nonces, digest_size=NONCE_BYTES).digest()
@@ -47,7 +47,7 @@ class _Lock:
         return self._cipher.decrypt(nonce, sealed, bound)
 
 
-def derive_key(key: bytes, purpose: bytes) -> bytes:
+def _derive_key(key: bytes, purpose: bytes) -> bytes:
     return blake2b(b"", key=key, digest_size=KEY_BYTES, person=purpose[:16]).digest()
 
 
@@ -73,10 +73,10 @@ class ScopeKeys:
         lasting = secrets[self.newest][KEY_BYTES:]
         self._place = pack_parts(identity.encode(), scope.encode())
         self._locks = {number: _Lock(secret[:KEY_BYTES]) for number, secret in secrets.items()}
-        self._locks[LASTING] = _Lock(derive_key(lasting, b"lasting"))
-        self._labels = _Lock(derive_key(lasting, b"labels"))
-        self._marks = derive_key(lasting, b"marks")
-        self._owners = derive_key(lasting, b"bound columns")
+        self._locks[LASTING] = _Lock(_derive_key(lasting, b"lasting"))
+        self._labels = _Lock(_derive_key(lasting, b"labels"))
+        self._marks = _derive_key(lasting, b"marks")
+        self._owners = _derive_key(lasting, b"bound columns")
         self._bound: dict[tuple[int, str], bytes] = {}
         self._tokens: dict[tuple[str, str], str] = {}
         self._read: dict[tuple[str, str], str] = {}
@@ -118,15 +118,15 @@ class ScopeKeys:
             _remember(self._tokens, (field, text), token)
         return token
 
-    def read_label(self, field: str, token: str) -> str:
+    def open_label(self, field: str, token: str) -> str:
         """The label behind a token."""
         text = self._read.get((field, token))
         if text is None:
-            text = self._read_label(field, token)
+            text = self._decrypt_label(field, token)
             _remember(self._read, (field, token), text)
         return text
 
-    def _read_label(self, field: str, token: str) -> str:
+    def _decrypt_label(self, field: str, token: str) -> str:
         try:
             shut = urlsafe_b64decode(token + "=" * (-len(token) % 4))
             bound = self._about(LASTING, f"label {field}")

@@ -13,20 +13,27 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final
 
 from ...core.errors import Corrupt
+from ...core.event import Event
 from ...core.record import EXACT_KEY_BYTES, Record
-from ...core.state import NO_STATE, State
+from ...core.record_table import FIELD_OF, FIELDS, RecordField, Sealing
 from ...core.validate import Json, dump_json
 from ...store import Derived, Entry
 from ...store.record_keys import key_of
 from .boxes import TAG_BYTES, ScopeKeys, number_of
 
-LABELS: Final = ("agent", "session", "who", "source")
-_read_labels: Final = attrgetter(*LABELS)
+LABELS: Final = tuple(n for n in Entry._fields if n in FIELD_OF and FIELD_OF[n].sealing is Sealing.LABEL)
+_CONTENT: Final = tuple(field for field in FIELDS if field.sealing is Sealing.CONTENT)
+_COUNTED: Final = frozenset({"scope", "sealed", "seq", "uses", "last_used"})  # bound elsewhere, or by nobody
+_BOUND: Final = tuple(f for f in FIELDS if f.sealing is Sealing.CLEAR and f.name not in _COUNTED)
+_EMPTY: Final = {field.name: getattr(Record(id="", scope="", text=""), field.name) for field in _CONTENT}
+_labels_of: Final = attrgetter(*LABELS)
 DAMAGED: Final = b"\xff"  # is no analysis: the index leaves the record out, and says so
 _OWNER: Final = slice(4, 4 + TAG_BYTES)  # of a box
 
@@ -34,26 +41,26 @@ _OWNER: Final = slice(4, 4 + TAG_BYTES)  # of a box
 def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> Record:
     """The record as it is kept, sealed by the newest key or the one with that number."""
     mark = keys.mark(key_of(record))
-    labels = _seal_each(record, keys)
-    owner = keys.owner(bind_columns(record, labels, mark))
+    form = _seal_labels(record, keys)
+    owner = keys.owner(_columns_of_record(form, mark))
+    content = dump_json([_encode(field, getattr(record, field.name)) for field in _CONTENT]).encode()
     vector = None if record.vector is None else keys.seal("vector", owner, record.vector, number)
-    return record.but(
-        **dict(zip(LABELS, labels, strict=True)),
-        text="",
-        data=None,
-        meta={},
-        state=NO_STATE,
-        original=None,
+    return form.but(
+        **_EMPTY,
         vector=vector,
         terms=keys.seal(_terms_field(vector), owner, record.terms, number),
-        sealed=mark + keys.seal("content", owner, _dump_content(record), number),
+        sealed=mark + keys.seal("content", owner, content, number),
     )
 
 
-def _seal_each(record: Record, keys: ScopeKeys) -> list[str | None]:
-    """The labels of a record as tokens."""
-    labels = zip(LABELS, _read_labels(record), strict=True)
-    return [None if value is None else keys.label(name, value) for name, value in labels]
+def _encode(field: RecordField, value: Any) -> Json:
+    return value if field.encode is None else field.encode(value)
+
+
+def _seal_labels(record: Record, keys: ScopeKeys) -> Record:
+    """A record with its labels as they are kept."""
+    labels = zip(LABELS, _labels_of(record), strict=True)
+    return record.but(**{name: None if said is None else keys.label(name, said) for name, said in labels})
 
 
 def _terms_field(vector: bytes | None) -> str:
@@ -61,44 +68,29 @@ def _terms_field(vector: bytes | None) -> str:
     return "terms alone" if vector is None else "terms"
 
 
-def _dump_content(record: Record) -> bytes:
-    parts: list[Json] = [record.text, record.data, dict(record.meta), record.state.to_json()]
-    if record.original is not None:
-        parts.append(b64encode(record.original).decode())
-    return dump_json(parts).encode()
+def _columns_of_record(form: Record, mark: bytes) -> bytes:
+    """All readable columns that only a writer of the record changes, tokens of labels, and its mark."""
+    columns = [_normal(field, getattr(form, field.name)) for field in _BOUND]
+    return repr((mark, *_labels_of(form), *columns)).encode()
 
 
-def bind_columns(record: Record, labels: Sequence[str | None], mark: bytes) -> bytes:
-    """All readable columns that only a writer of the record changes, and its mark; `labels` are tokens."""
-    numbers = [record.created, record.occurred, record.importance, *(record.place or ())]
-    if record.expires is not None:
-        numbers.append(record.expires)
-    return repr(
-        (
-            mark,
-            record.id,
-            record.version,
-            record.kind.value,
-            record.tier.value,
-            record.trust.value,
-            *labels,
-            record.step,
-            record.level,
-            record.expires is None,
-            [float(value) + 0.0 for value in numbers],  # no database keeps -0.0
-            tuple(record.derived_from),
-        )
-    ).encode()
+def _normal(field: RecordField, value: Any) -> Any:
+    """The same whatever a database makes of it: none keeps -0.0, and some give whole numbers."""
+    if field.name == "place" and value is not None:
+        return [float(axis) + 0.0 for axis in value]
+    if field.column == "float8" and value is not None:
+        return float(value) + 0.0
+    return str(value) if field.encode is str else value
 
 
 def owner_of(form: Record, keys: ScopeKeys) -> bytes:
     """What the boxes of a record as it is kept must be bound to."""
     if form.sealed is None:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} is not sealed, but its store is")
-    if form.text or form.data is not None or form.meta or form.original or form.state != NO_STATE:
+    if any(getattr(form, name) != value for name, value in _EMPTY.items()):
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} has content that is not sealed")
     try:
-        return keys.owner(bind_columns(form, _read_labels(form), form.sealed[:EXACT_KEY_BYTES]))
+        return keys.owner(_columns_of_record(form, form.sealed[:EXACT_KEY_BYTES]))
     except (TypeError, ValueError):  # a column that held a number holds something else
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} was changed outside of Eidet") from None
 
@@ -108,35 +100,34 @@ def open_record(form: Record, keys: ScopeKeys) -> Record:
     owner = owner_of(form, keys)
     vector = None if form.vector is None else keys.open("vector", form.vector, owner)
     terms = keys.open(_terms_field(form.vector), form.terms, owner)
-    return form.but(**_read_content(form, keys, owner), vector=vector, terms=terms)
+    return form.but(**_open_content(form, keys, owner), vector=vector, terms=terms)
 
 
 def open_content(form: Record, keys: ScopeKeys) -> Record:
     """The record with its content, but with vector and terms as they are kept: for filters."""
-    return form.but(**_read_content(form, keys, owner_of(form, keys)))
+    return form.but(**_open_content(form, keys, owner_of(form, keys)))
 
 
-def _read_content(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]:
-    box = (form.sealed or b"")[EXACT_KEY_BYTES:]
-    text, data, meta, state, *original = json.loads(keys.open("content", box, owner))
-    values: dict[str, Any] = {"text": text, "data": data, "meta": meta, "state": State.from_json(state)}
-    for name, token in zip(LABELS, _read_labels(form), strict=True):
-        values[name] = open_label(keys, name, token)
-    return {**values, "original": b64decode(original[0]) if original else None, "sealed": None}
+def _open_content(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]:
+    said = json.loads(keys.open("content", (form.sealed or b"")[EXACT_KEY_BYTES:], owner))
+    values: dict[str, Any] = {"sealed": None}
+    for field, value in zip(_CONTENT, said, strict=True):
+        values[field.name] = value if field.decode is None else field.decode(value)
+    for name, token in zip(LABELS, _labels_of(form), strict=True):
+        values[name] = _open_label(keys, name, token)
+    return values
 
 
-def open_label(keys: ScopeKeys, name: str, token: str | None) -> str | None:
-    return None if token is None else keys.read_label(name, token)
+def _open_label(keys: ScopeKeys, name: str, token: str | None) -> str | None:
+    return None if token is None else keys.open_label(name, token)
 
 
 def open_bare(form: Record, keys: ScopeKeys) -> Record:
     """The record without what it says; a label that was damaged is left out, so that it can be deleted."""
-    labels = {}
+    labels: dict[str, str | None] = dict.fromkeys(LABELS)
     for name in LABELS:
-        try:
-            labels[name] = open_label(keys, name, getattr(form, name))
-        except Corrupt:
-            labels[name] = None
+        with suppress(Corrupt):
+            labels[name] = _open_label(keys, name, getattr(form, name))
     return blank(form).but(**labels)
 
 
@@ -168,7 +159,104 @@ def open_entry(entry: Entry, keys: ScopeKeys) -> Entry:
     try:
         terms = keys.open(_terms_field(entry.vector), entry.terms)
         vector = None if entry.vector is None else keys.open("vector", entry.vector, entry.terms[_OWNER])
-        labels = [open_label(keys, name, token) for name, token in zip(LABELS, entry[4:8], strict=True)]
+        labels = [_open_label(keys, name, token) for name, token in zip(LABELS, entry[4:8], strict=True)]
     except Corrupt:
         return entry._replace(agent=None, session=None, who=None, source=None, vector=None, terms=DAMAGED)
     return Entry._make((*entry[:4], *labels, *entry[8:17], vector, terms))
+
+
+# Events of a history: what was before each, and who acted, are boxes bound to all its readable columns.
+
+LOST: Final = "(its key was destroyed)"  # who made something, as told by a history that outlived it
+_ACT: Final = "act:"  # begins what is kept of who acted
+
+
+class _ChangedHistory(Corrupt):
+    def __init__(self, event: Event) -> None:
+        super().__init__(
+            f"the history of record {event.id!r} of scope {event.scope!r} was changed outside of Eidet"
+        )
+
+
+def _columns_of(event: Event, born: float) -> bytes:
+    """All readable columns of an event. `born`: when its record was created."""
+    try:
+        times = float(event.at) + 0.0, float(born) + 0.0
+    except (TypeError, ValueError):  # a column that held a number holds something else
+        raise _ChangedHistory(event) from None
+    return repr((event.scope, event.id, event.what, event.version, *times)).encode()
+
+
+def seal_note(before: Mapping[str, Json], event: Event, born: float, keys: ScopeKeys) -> Mapping[str, Json]:
+    """What was before an event, as it is kept. Stores of several tiers take `sealed` for that of a record."""
+    box = keys.seal("note", keys.owner(_columns_of(event, born)), dump_json(before).encode())
+    return {"sealed": b64encode(box).decode()}
+
+
+def _open_note(event: Event, born: float, keys: ScopeKeys) -> dict[str, Json]:
+    try:
+        ((name, text),) = (event.before or {}).items()
+        box = b64decode(text, validate=True)
+    except (TypeError, ValueError):
+        raise _ChangedHistory(event) from None
+    if name != "sealed":
+        raise _ChangedHistory(event)
+    before: dict[str, Json] = json.loads(keys.open("note", box, keys.owner(_columns_of(event, born))))
+    return before
+
+
+def seal_event(
+    event: Event, record: Record, actors: ScopeKeys, keys_for: Callable[[str], ScopeKeys]
+) -> Event:
+    """An event as it is kept. `record` is what it happened to: its agent is a token."""
+    before = event.before
+    if before is not None:
+        before = seal_note(before, event, record.created, keys_for(event.scope))
+    owner = actors.owner(_columns_of(event, record.created))
+    box = actors.seal("act", owner, dump_json([event.by, record.agent]).encode())
+    return replace(event, by=_ACT + b64encode(box).decode(), before=before)
+
+
+def _open_act(event: Event, born: float, actors: ScopeKeys | None) -> tuple[str | None, str | None]:
+    """Who did what an event tells, and the token of the agent that the record had until then."""
+    if actors is None:
+        raise _ChangedHistory(event)
+    try:
+        box = b64decode((event.by or "").removeprefix(_ACT), validate=True)
+    except ValueError:
+        raise _ChangedHistory(event) from None
+    by, author = json.loads(actors.open("act", box, actors.owner(_columns_of(event, born))))
+    return by, author
+
+
+def open_history(events: Sequence[Event], keys: ScopeKeys, actors: ScopeKeys | None) -> list[Event]:
+    """The history of one record in plain words. `keys` are those of its scope."""
+    plain: list[Event] = []
+    born, version = 0.0, 0
+    for event in events:
+        if event.what == "created":
+            born, version = event.at, event.version
+            plain.append(replace(event, by=_name_author(event.by, keys)))
+            continue
+        if event.version < version:
+            raise _ChangedHistory(event)
+        version, by = event.version, None
+        if not _is_stand_in(event):
+            by, author = _open_act(event, born, actors)
+            if plain and plain[-1].what == "created":
+                plain[-1] = replace(plain[-1], by=_name_author(author, keys))
+        before = None if event.before is None else _open_note(event, born, keys)
+        plain.append(replace(event, by=by, before=before))
+    return plain
+
+
+def _name_author(token: str | None, keys: ScopeKeys) -> str | None:
+    try:
+        return None if token is None else keys.open_label("agent", token)
+    except Corrupt:
+        return LOST
+
+
+def _is_stand_in(event: Event) -> bool:
+    """A store of several tiers tells so of a version that it knows nothing about."""
+    return event.at == 0.0 and event.by is None and event.before is None

@@ -44,7 +44,7 @@ def find_sealed(store: Store) -> SealedStore | None:
     return find_sealed(store.inner) if isinstance(store, PassthroughStore) else None
 
 
-class ExportKey:
+class _ExportKey:
     """The key of one export: it seals and signs the export, and travels in its manifest, wrapped.
 
     Whoever has the master key can load the export; the keys of the scopes stay where they are.
@@ -78,7 +78,7 @@ def export_sealed(
     """The records, sealed anew, what a manifest must say to open them elsewhere, and who signs."""
     store.fresh()
     secret, service = token_bytes(SECRET_BYTES), store.ring.service
-    key = ExportKey(secret)
+    key = _ExportKey(secret)
     shredded = store.ring.list_shredded()
     forms = (form for form in verbs.scan(store.inner, where) if form.scope not in shredded)
     records = (seal_record(store.opener.open(form), key.of(form.scope)) for form in forms)
@@ -105,7 +105,7 @@ def open_secrets(manifest: Mapping[str, Any], store: Store) -> list[bytes]:
     return _read_key(manifest, find_sealed(store)).open_secrets(manifest[SEALED]["secrets"])
 
 
-def _read_key(manifest: Mapping[str, Any], sealed: SealedStore | None) -> ExportKey:
+def _read_key(manifest: Mapping[str, Any], sealed: SealedStore | None) -> _ExportKey:
     """The key of an export, after its signature was checked."""
     carried = manifest[SEALED]
     if not isinstance(carried, Mapping):
@@ -118,7 +118,7 @@ def _read_key(manifest: Mapping[str, Any], sealed: SealedStore | None) -> Export
         )
     service = sealed.ring.service
     try:
-        key = ExportKey(service.unwrap(b64decode(str(carried.get("key")), validate=True), _CONTEXT))
+        key = _ExportKey(service.unwrap(b64decode(str(carried.get("key")), validate=True), _CONTEXT))
     except (WrongKey, ValueError):
         raise Misconfigured(
             f"the export cannot be opened with the master key {service.name}: it was sealed with another one "

@@ -19,16 +19,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from ...core.errors import Conflict, Refused
+from ...core.errors import Conflict, Corrupt, Misconfigured, Refused
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Transaction, verbs
+from ...store import SETTINGS, Store, Transaction, verbs
 from ...store.traits import paths_of
 from ...store.verbs.changing import find_held, refuse_held
 from . import KeyService, Shredded
 from .codec import numbers_in
+from .exports import find_sealed
 from .keyring import ACTORS, note_nothing
+from .opener import read_secrets
 from .store import SealedStore
 
 Clock = Callable[[], float]
@@ -56,7 +58,7 @@ def rotate(store: SealedStore, scope: str, clock: Clock, progress: Progress | No
         _history_anew(store, scope, renew)
         records += _records_anew(store, scope, clock, renew, None)
         store.ring.destroy(scope, [number for number in keys.numbers if number != keys.newest])
-    wipe(store)
+    _wipe(store)
     return records
 
 
@@ -103,7 +105,7 @@ def rewrap(store: SealedStore, service: KeyService, clock: Clock) -> int:
     _check_writable(store)
     with _alone(store, clock):
         count = store.ring.rewrap(service)
-    wipe(store)
+    _wipe(store)
     return count
 
 
@@ -120,9 +122,9 @@ def shred(store: SealedStore, scope: str, clock: Clock) -> int:
         store.ring.renew()
         verbs.replace_derived(store.inner, [])
     store.fresh()
-    wipe(store)
+    _wipe(store)
     for path in paths_of(store):
-        remove_copies(path)
+        _remove_copies(path)
     return verbs.count(store.inner, Where(scope=Scope(scope)))
 
 
@@ -139,13 +141,13 @@ class ShredScope:
         self.store.ring.inside(transaction, note_nothing).shred(self.scope)
 
 
-def wipe(store: SealedStore) -> None:
+def _wipe(store: SealedStore) -> None:
     """Leaves no bytes of old keys in free pages or in the log, as far as readers let it."""
     while verbs.compact(store.inner, 1 << 22):
         pass
 
 
-def remove_copies(path: Path) -> None:
+def _remove_copies(path: Path) -> None:
     """Copies that were made before a change of the schema have words, or a destroyed key, still."""
     for copy in path.parent.glob(f"{glob.escape(path.name)}.schema-*"):
         copy.unlink()
@@ -201,3 +203,46 @@ def _alone(store: SealedStore, clock: Clock) -> Iterator[Callable[[], None]]:
         yield renew
     finally:
         verbs.take_lease(store.inner, LEASE, owner, now=clock(), until=0.0)
+
+
+# Reading everything, to name what was changed outside of Eidet.
+
+
+def list_damage(store: Store) -> list[str]:
+    """Names each record, history, scope and setting of a sealed store that cannot be opened.
+
+    Finds nothing in a store that is not sealed, and nothing of what is gone: a deletion leaves no trace.
+    """
+    sealed = find_sealed(store)
+    if sealed is None:
+        return []
+    sealed.fresh()
+    faults = list(_check_settings(sealed))
+    for scope in verbs.count_scopes(sealed):
+        faults += _check_scope(sealed, scope)
+    return faults
+
+
+def _check_settings(store: SealedStore) -> Iterator[str]:
+    for name in read_secrets(store.inner):
+        try:
+            store.values(SETTINGS, (name,))
+        except Corrupt as error:
+            yield str(error)
+
+
+def _check_scope(store: SealedStore, scope: str) -> Iterator[str]:
+    try:
+        store.keys(scope)
+    except (Corrupt, Misconfigured) as error:
+        yield f"scope {scope}: {error}"
+        return
+    for seq in store.inner.match(Where(scope=Scope(scope))):
+        name = f"record with seq {seq}"
+        try:
+            for form in filter(None, store.inner.read(scope, [seq])):
+                name = f"record {form.id!r}"
+                store.opener.open(form)
+                store.opener.open_history(store.inner.history(scope, form.id))
+        except Corrupt as error:
+            yield f"scope {scope}, {name}: {error}"

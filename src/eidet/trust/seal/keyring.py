@@ -23,9 +23,8 @@ from ...core.errors import Corrupt, Misconfigured, NotFound
 from ...core.validate import dump_json
 from ...store import SETTINGS, Store, Transaction
 from ...store.verbs.values import SetSettings
-from . import KeyService, Shredded, WrongKey
+from . import KEYS, SEAL, KeyService, Shredded, WrongKey
 from .boxes import SECRET_BYTES, ScopeKeys, pack_parts
-from .unsealed import KEYS, SEAL
 
 FORMAT: Final = 1
 KEPT: Final = 10_000  # scopes whose keys are held in RAM
@@ -44,10 +43,10 @@ def is_sealed(store: Store) -> bool:
 
 def begin(store: Store, service: KeyService) -> None:
     """Says in a store that is to be sealed which master key it has; whoever comes first says it."""
-    store.write(SetSettings({SEAL: make_claim(store.identity, service)}, fresh=True))
+    store.write(SetSettings({SEAL: _make_claim(store.identity, service)}, fresh=True))
 
 
-def make_claim(identity: str, service: KeyService) -> str:
+def _make_claim(identity: str, service: KeyService) -> str:
     """Says which master key a store has, with a proof that only its holder can give."""
     proof = service.wrap(secrets.token_bytes(16), _proof_context(identity))
     return dump_json({"format": FORMAT, "master": service.name, "proof": b64encode(proof).decode()})
@@ -108,7 +107,7 @@ def _name(scope: str, number: int) -> str:
 
 
 @dataclass(slots=True)
-class EpochKeys:
+class _EpochKeys:
     """What was read in one epoch. A new epoch begins a new one: nothing stale gets in, whoever reads when."""
 
     epoch: int
@@ -129,14 +128,14 @@ class Keyring:
         self.transaction: Transaction | None = None  # of the job, in its ring
         self._claim = check_master(store, service)
         self.service: KeyService = service
-        self.held: EpochKeys = EpochKeys(-1)
+        self.held: _EpochKeys = _EpochKeys(-1)
         self.noted: Noted = noted or note_nothing
 
     def inside(self, transaction: Transaction, noted: Noted, epoch: int = -1) -> Keyring:
         """The same keys as a job sees them. Those of here are right there only if they are of that epoch."""
         ring = copy.copy(self)
         ring.transaction, ring.noted = transaction, noted
-        ring.held = EpochKeys(epoch, self.held.keys if epoch == self.held.epoch else {})
+        ring.held = _EpochKeys(epoch, self.held.keys if epoch == self.held.epoch else {})
         return ring
 
     def learn(self, ring: Keyring, epoch: int) -> None:
@@ -154,13 +153,13 @@ class Keyring:
         """
         held = self.held
         if epoch != held.epoch:
-            self.held = EpochKeys(epoch)
+            self.held = _EpochKeys(epoch)
         elif held.shredded:
             held.shredded = None
 
     def renew(self) -> None:
         """Nothing that was read before is believed any more."""
-        self.held = EpochKeys(self.held.epoch)
+        self.held = _EpochKeys(self.held.epoch)
 
     def _settings(self, prefix: str) -> dict[str, str]:
         return (self.transaction or self._store).values(SETTINGS, prefix=prefix)
@@ -302,14 +301,14 @@ class Keyring:
     def rewrap(self, service: KeyService) -> int:
         """Puts every key under another master key, in one write; how many there are."""
         check_master(self._store, self.service)
-        fresh = {SEAL: make_claim(self._store.identity, service)}
+        fresh = {SEAL: _make_claim(self._store.identity, service)}
         known: dict[str, str] = {}
         while True:
             kept = self._settings(KEYS)
             new = {name: value for name, value in kept.items() if known.get(name) != value}
             fresh |= {name: self._rewrap_key(service, name, value) for name, value in new.items()}
             known = kept
-            if self._store.write(SwapKeys(kept, fresh)):
+            if self._store.write(_SwapKeys(kept, fresh)):
                 break
         self.service, self._claim = service, fresh[SEAL]
         self.noted("rewrap", "")
@@ -325,7 +324,7 @@ class Keyring:
 
 
 @dataclass(frozen=True, slots=True)
-class SwapKeys:
+class _SwapKeys:
     """Writes `fresh` settings if the wrapped keys are still the `kept` ones; whether they were."""
 
     kept: Mapping[str, str]

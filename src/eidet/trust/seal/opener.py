@@ -7,18 +7,22 @@ whole filter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, Final, NamedTuple, cast
 
 from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import Record
 from ...core.where import Where
+from ...store import SETTINGS, STAGED, TALLIES, Store, Table, Transaction
+from ...store.model import K, V
 from . import Shredded
 from .boxes import OtherKey, ScopeKeys
-from .codec import LABELS, blank, open_content, open_record
-from .history import open_history
+from .codec import LABELS, blank, open_content, open_history, open_record, owner_of
 from .keyring import ACTORS, Keyring
 
 Token = Callable[[str, str, str], str]  # scope, field, label -> what stands for it in the store
@@ -94,7 +98,7 @@ class Opener:
 
     def name_actor(self, token: str) -> str:
         """Who judged, of whom a token is kept."""
-        return self.keys(ACTORS).read_label("by", token)
+        return self.keys(ACTORS).open_label("by", token)
 
 
 def split_filter(where: Where, token: Token) -> Asked:
@@ -127,3 +131,143 @@ def _split(where: Where, scope: str | None, token: Token) -> Asked:
         "never": tuple(part.where for part in never if part.exact),
     }
     return Asked(replace(where, conditions=of_record, **parts), exact)
+
+
+# Small values: who judged is a token; staged vectors and secret settings are boxes.
+
+SECRETS: Final = "secret:"  # settings of this prefix are sealed …
+RECEIPT_KEYS: Final = "receipt_keys"  # … and this one
+_SEALED: Final = "sealed:"  # begins the value of such a setting
+Day = tuple[str, int, str]  # the key of a tally: scope, day, what
+KeysFor = Callable[[str], ScopeKeys]  # the keys to write into a scope with
+AskOpener = Callable[[], Opener]  # with the keys of this moment; a value that is not sealed asks for none
+Forms = Callable[[Iterable[int]], Iterable[Record]]  # the records with some seqs, as they are kept
+
+
+def seal_keys(table: Table[K, V], keys: Iterable[K] | None, opener: AskOpener) -> Iterable[K] | None:
+    """Keys as the store inside has them: who judged is a token."""
+    if table.name != TALLIES.name or keys is None:
+        return keys
+    return cast("list[K]", _seal_days(opener(), cast("Iterable[Day]", keys)))
+
+
+def open_values(table: Table[K, V], found: dict[K, V], opener: AskOpener, forms: Forms) -> dict[K, V]:
+    """What the store inside gave, in plain words; asks for keys only where something is sealed."""
+    plain: dict[Any, Any] = found
+    if table.name == TALLIES.name and found:
+        name_actor = opener().name_actor
+        plain = dict(sorted((_rename(day, name_actor), counts) for day, counts in plain.items()))
+    if table.name == STAGED.name:
+        plain = dict(_open_staged(opener(), plain, forms))
+    if table.name == SETTINGS.name:
+        plain = _open_settings(plain, opener)
+    return plain
+
+
+def _rename(day: Day, rename: Callable[[str], str]) -> Day:
+    scope, number, what = day
+    thing, slash, name = what.partition("/")
+    return (scope, number, f"{thing}/{rename(name)}") if slash else day
+
+
+def _seal_days(opener: Opener, days: Iterable[Day]) -> list[Day]:
+    """Where nobody has acted yet, no tally has a name."""
+    if not opener.has_keys(ACTORS):
+        return [day for day in days if "/" not in day[2]]
+    label = partial(opener.keys(ACTORS).label, "by")
+    return [_rename(day, label) for day in days]
+
+
+def _open_staged(opener: Opener, staged: Mapping[int, bytes], forms: Forms) -> Iterator[tuple[int, bytes]]:
+    """Without those of shredded records. That of a record which is gone is empty: no key is known for it."""
+    scopes = {form.seq: form.scope for form in forms(staged)}
+    for seq, box in staged.items():
+        scope = scopes.get(seq, ACTORS)
+        vector = None if seq in scopes else b""
+        if opener.has_keys(scope):
+            with suppress(Corrupt):
+                vector = opener.keys(scope).open("vector", box)
+        if vector is not None:
+            yield seq, vector
+
+
+def seal_values(
+    table: Table[K, V], values: Mapping[K, V | None], forms: Forms, keys_for: KeysFor
+) -> Mapping[K, V | None]:
+    """Values as the store inside keeps them."""
+    kept: Mapping[Any, Any] = values
+    if table.name == TALLIES.name:
+        kept = _seal_tallies(values, keys_for)
+    if table.name == STAGED.name:
+        kept = _seal_staged(values, forms, keys_for)
+    if table.name == SETTINGS.name:
+        kept = _seal_secrets(values, keys_for)
+    return kept
+
+
+def _seal_tallies(values: Mapping[Any, Any], keys_for: KeysFor) -> dict[Day, Any]:
+    def label(name: str) -> str:
+        return keys_for(ACTORS).label("by", name)
+
+    return {_rename(day, label): counts for day, counts in values.items()}
+
+
+def _seal_staged(vectors: Mapping[Any, Any], forms: Forms, keys_for: KeysFor) -> dict[int, bytes | None]:
+    """Each under the key of its record, so that it can become the record's own as it is."""
+    there = {form.seq: form for form in forms(seq for seq, vector in vectors.items() if vector is not None)}
+    sealed: dict[int, bytes | None] = {}
+    for seq, vector in vectors.items():
+        form = there.get(seq)
+        if vector is None:
+            sealed[seq] = None
+        elif form is None:
+            keys = keys_for(ACTORS)
+            sealed[seq] = keys.seal("vector", keys.owner(str(seq).encode()), vector)
+        else:
+            with suppress(Shredded):  # nobody can read the record, or needs its vector
+                keys = keys_for(form.scope)
+                sealed[seq] = keys.seal("vector", owner_of(form, keys), vector)
+    return sealed
+
+
+def read_secrets(source: Store | Transaction) -> dict[str, str]:
+    """The settings of the store inside that are secret, as they are kept."""
+    return {name: value for name, value in source.values(SETTINGS).items() if _is_secret(name)}
+
+
+def _is_secret(setting: str) -> bool:
+    return setting.startswith(SECRETS) or setting == RECEIPT_KEYS
+
+
+def _seal_secrets(settings: Mapping[Any, Any], keys_for: KeysFor) -> dict[Any, Any]:
+    """Settings with those sealed that are secret, and set."""
+    sealed = dict(settings)
+    for name, value in settings.items():
+        if _is_secret(name) and value is not None:
+            sealed[name] = _seal_setting(name, value, keys_for(ACTORS))
+    return sealed
+
+
+def _seal_setting(name: str, value: str, actors: ScopeKeys) -> str:
+    box = actors.seal("setting", actors.owner(name.encode()), value.encode())
+    return _SEALED + b64encode(box).decode()
+
+
+def _open_setting(name: str, value: str, actors: ScopeKeys) -> str:
+    """`Corrupt` for one that is not sealed: somebody else wrote it."""
+    try:
+        box = b64decode(value.removeprefix(_SEALED), validate=True)
+        return actors.open("setting", box, actors.owner(name.encode())).decode()
+    except (Corrupt, ValueError):
+        raise Corrupt(
+            f"the setting {name!r} was changed outside of Eidet: receipts and tombstones of this memory "
+            "cannot be trusted; restore a copy"
+        ) from None
+
+
+def _open_settings(settings: dict[str, str], opener: AskOpener) -> dict[str, str]:
+    secret = [name for name in settings if _is_secret(name)]
+    if not secret:
+        return settings
+    actors = opener().keys(ACTORS)
+    return {**settings, **{name: _open_setting(name, settings[name], actors) for name in secret}}

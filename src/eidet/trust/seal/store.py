@@ -8,6 +8,7 @@ under a key that another one is about to destroy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Final, TypeVar
@@ -21,15 +22,13 @@ from ...store.abilities import PutsNew
 from ...store.answers import count_records
 from ...store.model import K, NewRecord, V
 from ...store.passthrough import PassthroughStore
-from . import KeyService
+from ...store.traits import StoreTraits
+from . import KeyService, check_unsealed
 from .boxes import ScopeKeys, number_of
-from .carrying import CarriesOver, carry_sealed
 from .codec import open_entry, seal_record
 from .keyring import Keyring, Noted, begin, is_sealed
-from .opener import Asked, Opener
-from .small_values import open_values, seal_keys
-from .transaction import SealedJob, open_actors
-from .unsealed import check_unsealed
+from .opener import Asked, Opener, open_values, seal_keys
+from .transaction import CarriesOver, SealedJob, carry_sealed, open_actors
 
 T = TypeVar("T")
 FIRST_PAGE: Final = 64
@@ -38,16 +37,11 @@ FIRST_PAGE: Final = 64
 class SealedStore(PassthroughStore):
     """Seals what the store inside keeps. `service` holds the master key; `noted` is told of key use."""
 
-    sealed = True
-    passes: ClassVar[str] = (
-        "identity writable close survey prune scrub trim size missing list_files tell_home path leap "
-        "latest_seq secret health name_own_index address archive fingerprint list_revised"
-    )
+    passes: ClassVar[str] = "identity writable close survey prune scrub trim size leap latest_seq fingerprint"
     lacks: ClassVar[str] = "list_telling"  # the store inside cannot read what entries tell
 
     def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:
         super().__init__(inner)
-        self.sealed = True
         if not is_sealed(inner):
             check_unsealed(inner)
             begin(inner, service)
@@ -58,6 +52,9 @@ class SealedStore(PassthroughStore):
             if inner.writable:
                 self.write(open_actors)  # no key can be made while a record is carried over
             inner.carry_by(partial(carry_sealed, self.opener, self.forms))
+
+    def describe(self) -> StoreTraits:
+        return replace(super().describe(), sealed=True)
 
     def note_in(self, log: Any) -> None:
         """From now on the use of keys is noted in an audit log."""

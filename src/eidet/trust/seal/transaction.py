@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import ClassVar, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from ...core.actor import acting_as, acts
 from ...core.event import Event
@@ -16,17 +16,16 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
-from ...store import SETTINGS, STAGED, TALLIES, Derived, Table, Transaction, Use
+from ...store import Derived, Table, Transaction, Use
+from ...store.lives import Carry, Life, list_versions
 from ...store.model import K, V
 from ...store.passthrough import PassthroughTransaction
 from ...store.verbs.changing import look_for_held
 from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
-from .codec import open_bare, open_record, seal_derived, seal_record
-from .history import seal_event, seal_note
+from .codec import open_bare, open_record, seal_derived, seal_event, seal_note, seal_record
 from .keyring import ACTORS, Noted
-from .opener import Opener
-from .small_values import Forms, open_values, seal_keys, seal_secrets, seal_staged, seal_tallies
+from .opener import Forms, Opener, open_values, seal_keys, seal_values
 
 T = TypeVar("T")
 
@@ -156,18 +155,15 @@ class SealedTransaction(PassthroughTransaction):
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         forms = [seal_record(record, self._keys_for(record.scope)) for record in records]
-        stored = []
-        for record, form in zip(records, self.inner.insert(forms), strict=True):
-            self._inserted[form.seq] = form
-            stored.append(record.but(seq=form.seq))
-        return stored
+        stored = self.inner.insert(forms)
+        self._inserted.update((form.seq, form) for form in stored)
+        return [record.but(seq=form.seq) for record, form in zip(records, stored, strict=True)]
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         actors = self._keys_for(ACTORS)
         named = list(map(self._name, records))
-        sealed = []
-        for record, event in zip(named, events, strict=True):
-            sealed.append(seal_event(event, record, actors, self._keys_for))
+        pairs = zip(named, events, strict=True)
+        sealed = [seal_event(event, record, actors, self._keys_for) for record, event in pairs]
         self.inner.remove(named, sealed)
 
     def _name(self, record: Record) -> Record:
@@ -217,13 +213,7 @@ class SealedTransaction(PassthroughTransaction):
         return sealed
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        kept: Mapping[Any, Any] = values
-        if table.name == TALLIES.name:
-            kept = seal_tallies(values, self._keys_for)
-        if table.name == STAGED.name:
-            kept = seal_staged(values, self._forms, self._keys_for)
-        if table.name == SETTINGS.name:
-            kept = seal_secrets(values, self._keys_for)
+        kept = seal_values(table, values, self._forms, self._keys_for)
         self.inner.set_values(table, kept, clear=clear)
 
 
@@ -263,3 +253,23 @@ class SealedJob(Generic[T]):
         """Once the job is committed."""
         if self.transaction is not None:
             self.transaction.hand_keys_over()
+
+
+# Records that a store around several writes from one of them to another by itself.
+
+
+@runtime_checkable
+class CarriesOver(Protocol):
+    """A store that writes records from one place to another, as next versions of what is there."""
+
+    def carry_by(self, carry: Carry) -> None:
+        """From now on such records are written so."""
+
+
+def carry_sealed(
+    opener: Opener, forms: Forms, transaction: Transaction, lives: Sequence[Life], now: float
+) -> None:
+    """Writes records with their histories; each version is sealed for what it becomes there."""
+    plain = [(opener.open(form), opener.open_history(story)) for form, story in lives]
+    job = Put(records=list_versions(plain), now=now, unique=False, follows=True)
+    job(SealedTransaction(transaction, opener, forms, fixed=True))

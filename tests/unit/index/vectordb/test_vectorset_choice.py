@@ -20,7 +20,7 @@ from eidet.memory import Memory
 from eidet.models.embed.hashing import Hashing
 
 WIDTH = 16
-AT_ONCE = "small=0&ship_rows=1&background=no"
+AT_ONCE = "small=0&whole=0&ship_rows=1&background=no"
 KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
 

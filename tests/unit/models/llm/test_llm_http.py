@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 from tests.servers.scripted import Behaviour, cut, cut_in_a_chunk, drop_by_drop, hung_up, raw, silent, status
-from tests.timing import raised_within, within
+from tests.timing import raised_within
 from tests.unit.models.llm.server import KEY, Server, running, says
 
 from eidet.core.errors import Misconfigured, Unavailable
@@ -78,38 +77,11 @@ def test_it_is_not_tried_for_ever(server: Server) -> None:
     assert len(server.asked) == TRIES
 
 
-def test_retry_after_is_honoured(server: Server) -> None:
-    def ask() -> None:
-        server.script = [status(429, Retry_After="0.6")]
-        started = time.monotonic()
-        llm_at(server).ask(HELLO)
-        assert time.monotonic() - started >= 0.6
-
-    within(3, ask)
-
-
-def test_a_retry_after_beyond_the_deadline_is_reported_at_once(server: Server) -> None:
-    server.script = [status(429, "slow down", Retry_After="60")]
-    started = time.monotonic()
-    with pytest.raises(Unavailable, match="429: slow down") as caught:
-        llm_at(server, timeout=30).ask(HELLO)
-    assert caught.value.retry_after == 60
-    assert time.monotonic() - started < 30
-    assert len(server.asked) == 1
-
-
 @pytest.mark.parametrize("fault", [silent, drop_by_drop], ids=["silent", "drop by drop"])
 def test_an_answer_beyond_the_timeout_is_not_waited_for(server: Server, fault: Behaviour) -> None:
     server.script = [fault] * 9
     llm = llm_at(server, timeout=0.2)
     raised_within(1.5, TooSlow, lambda: llm.ask(HELLO), match="did not answer")
-
-
-def test_a_server_that_is_not_there_is_unavailable() -> None:
-    with running() as gone:
-        pass
-    with pytest.raises(Unavailable, match="cannot be reached"):
-        llm_at(gone).ask(HELLO)
 
 
 @pytest.mark.parametrize("code", [401, 403, 404])

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.servers.scripted import SILENCE, Behaviour, Handler, ScriptedServer, hung_up, silent, status
-from tests.timing import raised_within
+from tests.servers.scripted import Behaviour, Handler, ScriptedServer, hung_up, status
 
-from eidet.core.errors import BadInput, Misconfigured, Unavailable
+from eidet.core.errors import BadInput, Misconfigured
 from eidet.models.rerank import Reranker, reranker_of, score_checked
 from eidet.models.rerank.contract import RerankerContract
 from eidet.models.rerank.http import HttpReranker
@@ -235,20 +234,6 @@ def test_what_may_pass_is_tried_again(server: ScriptedServer, fault: Behaviour) 
     server.script = [fault, fault]
     assert HttpReranker(url=server.url).scores(QUERY, TEXTS) == SCORES
     assert len(server.asked) == 3
-
-
-@pytest.mark.parametrize("fault", [silent, status(500)], ids=["silent", "500"])
-def test_the_deadline_holds(server: ScriptedServer, fault: Behaviour) -> None:
-    server.script = [fault] * 100
-    reranker = HttpReranker(url=server.url, timeout=0.2)
-    raised_within(SILENCE / 2, Unavailable, lambda: reranker.scores(QUERY, TEXTS), match="did not answer")
-
-
-def test_a_server_that_is_not_there_is_unavailable() -> None:
-    with ScriptedServer(status(500)) as gone:
-        url = gone.url
-    with pytest.raises(Unavailable, match="cannot be reached"):
-        HttpReranker(url=url, timeout=0.1).scores(QUERY, TEXTS)
 
 
 @pytest.mark.parametrize("fault", [short, twice_the_same, too_many])

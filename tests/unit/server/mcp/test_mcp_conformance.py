@@ -22,7 +22,7 @@ pytest.importorskip("fastapi", reason="needs fastapi: pip install 'eidet[server]
 
 from tests.servers import Child, free_port
 
-from eidet.server.keys_file import add_key
+from eidet.server.access import add_key
 
 ROOT = Path(__file__).parents[4]
 SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"

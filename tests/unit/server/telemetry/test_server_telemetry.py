@@ -26,8 +26,7 @@ from eidet.core.observers import observe
 from eidet.server.app import create_app
 from eidet.server.server_settings import ServerSettings
 from eidet.server.telemetry import MemoryMetrics, log_slow_recalls
-from eidet.server.telemetry.log_lines import JsonLines, PlainLines
-from eidet.server.telemetry.request_names import name_request
+from eidet.server.telemetry.log_lines import JsonLines, PlainLines, name_request
 
 HASHING = "hashing:64"
 SECRET = "the vault code is opal8241"

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,8 @@ from eidet import Audit, Memory, Misconfigured, NotFound, Settings, acting
 from eidet.core.errors import Corrupt
 from eidet.open import open_store
 from eidet.store import verbs
-from eidet.trust.audit.mark import SETTING, read_mark
-from eidet.trust.audit.store import AuditedStore
-from eidet.trust.audit.tail import head_path
+from eidet.trust.audit.chain import head_path
+from eidet.trust.audit.store import SETTING, AuditedStore, read_mark
 from eidet.trust.audit.verify import Verified, entries, verify
 
 EMBEDDER = "hashing:16"
@@ -306,6 +306,25 @@ def test_a_memory_that_lost_its_log_and_its_note_is_noticed(place: Place) -> Non
         assert "changes before this log began" in str(found.faults[0])
     assert place.verify(attached=100).ok  # whoever says so believes it …
     assert not place.verify(attached=100, head=before).ok  # … unless a head was kept elsewhere
+
+
+TRACES: dict[str, Callable[[Place], None]] = {
+    "log": lambda place: place.log.unlink(),
+    "head": lambda place: head_path(place.log).unlink(),
+    "row": remove_row,
+}
+
+
+@KEYS
+@pytest.mark.parametrize("gone", [some for many in (1, 2, 3) for some in combinations(TRACES, many)])
+def test_whatever_trace_is_removed_the_log_is_not_called_good(place: Place, gone: tuple[str, ...]) -> None:
+    for trace in gone:
+        TRACES[trace](place)
+    if "log" in gone:
+        with pytest.raises(NotFound, match="nothing can be verified"):
+            place.verify()
+    else:
+        assert not place.verify().ok
 
 
 def test_one_log_may_tell_of_two_memories(tmp_path: Path) -> None:

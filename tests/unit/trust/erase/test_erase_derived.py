@@ -12,7 +12,7 @@ from eidet import Kind, Memory, Refused, Where
 from eidet.core.settings import Upkeep
 from eidet.core.state import MergedPart, State
 from eidet.store.rules import Entombed
-from eidet.write.put import put_records
+from eidet.write.write_path import put_records
 
 
 def test_an_episode_is_told_anew_without_what_was_forgotten(memory: Memory) -> None:

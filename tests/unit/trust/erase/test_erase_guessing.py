@@ -22,7 +22,7 @@ from tests.unit.trust.erase.given import NOW, OTHER, bytes_beside
 
 from eidet import Memory, Settings
 from eidet.aio import AsyncMemory
-from eidet.compat.numbers import next_number
+from eidet.compat.opening import next_number
 from eidet.core.settings import Upkeep
 from eidet.exchange import import_memories
 from eidet.server.mcp.knowledge_graph import GraphEntity, KnowledgeGraph

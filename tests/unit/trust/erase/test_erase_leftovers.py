@@ -15,7 +15,7 @@ from tests.making import Clock
 from tests.unit.trust.erase.given import OTHER, SECRET
 
 from eidet import Memory, Settings, Unavailable, Where
-from eidet.compat.numbers import next_number
+from eidet.compat.opening import next_number
 from eidet.core.errors import Conflict
 from eidet.models.embed.hashing import Hashing
 from eidet.store import SETTINGS, STAGED, Store, verbs
@@ -23,7 +23,7 @@ from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
 from eidet.trust import erase
-from eidet.trust.erase import Eraser, Forgotten, histories
+from eidet.trust.erase import Eraser, Forgotten, elsewhere
 from eidet.trust.erase.receipt import Receipt
 
 KEY = "00112233445566778899aabbccddeeff" * 2
@@ -257,7 +257,7 @@ def test_a_held_record_keeps_its_history_and_the_receipt_says_so(memory: Memory)
 
 
 def test_too_many_histories_are_named_instead(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(histories, "MOST", 1)
+    monkeypatch.setattr(elsewhere, "MOST", 1)
     for name in ("a", "b"):
         memory.remember(f"{OTHER} of {name}", id=name)
         memory.revise(name, text=f"something else of {name}")

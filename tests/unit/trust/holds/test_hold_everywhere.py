@@ -37,10 +37,9 @@ OWN_WAYS = {
     "store/verbs/values.py": {"edit_history"},  # `rewrite_history`: seals the same notes anew
     "store/passthrough.py": {"remove", "edit_history"},
     "store/redo_log.py": {"remove", "edit_history"},
-    "store/tiered/history.py": {"remove"},
-    "store/tiered/joint.py": {"remove", "edit_history"},
     "store/tiered/moving.py": {"remove"},
-    "trust/audit/transaction.py": {"remove", "edit_history"},
+    "store/tiered/transaction.py": {"remove", "edit_history"},
+    "trust/audit/store.py": {"remove", "edit_history"},
     "trust/seal/transaction.py": {"remove", "edit_history"},
 }
 

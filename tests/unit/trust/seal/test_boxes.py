@@ -65,18 +65,18 @@ def test_what_is_no_box_is_corrupt(box: bytes) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_labels_are_the_same_for_the_same_and_come_back(label: str) -> None:
     token = KEYS.label("who", label)
-    assert KEYS.read_label("who", token) == label
+    assert KEYS.open_label("who", token) == label
     assert ScopeKeys("here", "ann", {2: SECRETS[2]}).label("who", label) == token, "another key changes none"
     assert KEYS.label("agent", label) != token != KEYS.label("who", label + "x")
     assert ScopeKeys("here", "bob", SECRETS).label("who", label) != token
     with pytest.raises(Corrupt):
-        KEYS.read_label("agent", token)
+        KEYS.open_label("agent", token)
 
 
 @pytest.mark.parametrize("token", ["", "-", "ann", "!", "é", "A" * 50])
 def test_what_is_no_token_is_corrupt(token: str) -> None:
     with pytest.raises(Corrupt):
-        KEYS.read_label("who", token)
+        KEYS.open_label("who", token)
 
 
 def test_marks_differ_by_content_and_scope_but_not_by_key() -> None:

@@ -26,7 +26,7 @@ from eidet.store.redis import RedisStore
 from eidet.store.sql.postgres import PostgresStore
 from eidet.store.sql.rows import COLUMNS, EVENT_COLUMNS, row_of
 from eidet.store.sql.sqlite import SqliteStore
-from eidet.trust.seal.damage import list_damage
+from eidet.trust.seal.key_rotation import list_damage
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
 

@@ -7,24 +7,20 @@ pool.py         connections with deadlines     searchable.py               what 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from ....core.record import Record
 from ....core.settings import Settings
 from ....core.where import Where
 from ....net.retry import RetryPolicy
-from ... import Changes, Head, Transaction
-from ...model import STAGED, TOMBSTONES, NewRecord
+from ... import Changes, Head
+from ...model import STAGED
+from ...traits import StoreTraits
 from ..relational import RelationalStore
-from ..rows import row_of
 from .address import address_of
-from .bulk import PostgresReader, PostgresTransaction, insert_if_free
+from .bulk import PostgresReader, PostgresTransaction
 from .driver import PostgresDriver
 from .searchable import SqlCondition, add_box, add_documents
 from .text import escape
-from .write import Quick
 
 
 class PostgresStore(RelationalStore):
@@ -50,7 +46,6 @@ class PostgresStore(RelationalStore):
         self._reigns = driver.reigns
         self._doubted = 0  # whoever knows only what was before this seq begins anew
         super().__init__(driver)
-        driver.ahead = (self._sql["head"].sql, self._sql.values_where(TOMBSTONES.name, (), 1).sql)
         self._seen = super().head()
         whole_tables = [self._sql["adopt"].sql, self._sql["lacking"].sql]
         driver.slow = frozenset([*whole_tables, self._sql.write_values(STAGED.name).clear])
@@ -65,7 +60,10 @@ class PostgresStore(RelationalStore):
         """How the connection to the server does."""
         return self.retrier.health().as_dict()
 
-    def tell_home(self) -> str:
+    def describe(self) -> StoreTraits:
+        return StoreTraits(home=self._find_home)
+
+    def _find_home(self) -> str:
         """The database, by numbers that a dump does not carry; a standby that takes over has the same."""
         ((cluster, database),) = self._driver.read(
             "SELECT system_identifier, oid FROM pg_control_system(), pg_database "
@@ -73,36 +71,6 @@ class PostgresStore(RelationalStore):
             (),
         )
         return f"{cluster}/{database}"
-
-    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
-        """One statement in one round trip, and the job only if that finds something in its way."""
-        record = new.record
-        quick = Quick(
-            insert_if_free(),
-            [*row_of(record, 0)[1:], *self._conditions(new)],
-            life=(record.scope, record.id, record.created),
-            floor=self._seen.seq,
-            answer=partial(self._create, record),
-            the_long_way=partial(self._run, job),
-        )
-        return self._driver.write(quick)
-
-    def _create(self, record: Record, seq: int) -> list[Record]:
-        self._seen = max(self._seen, Head(self._seen.epoch, seq))
-        return [record.but(seq=seq)]
-
-    def _conditions(self, new: NewRecord) -> list[Any]:
-        """The last parameters of `insert_if_free`. Marks are made only where there are tombstones."""
-        marks = new.marks() if self._has_tombstones else []
-        return [
-            None if new.epoch is None else str(new.epoch),
-            [scope for scope, _ in marks],
-            [mark for _, mark in marks],
-            new.watch is not None and not self._has_tombstones,
-            new.record.scope,
-            list(new.repeats),
-            new.now,
-        ]
 
     def head(self) -> Head:
         head = self._note(super().head())

@@ -13,10 +13,9 @@ from ...pushdown import untold
 from ..filters import compile_where
 from ..ports import Row
 from ..reader import SqlReader
-from ..rows import COLUMNS
-from ..statements import KINDS, select_held
+from ..rows import TABLES, VALUE_TABLES, ValueTable
+from ..statements import select_held
 from ..transaction import SqlTransaction
-from ..value_tables import TABLES, VALUE_TABLES, ValueTable
 from .json_sql import PostgresJson
 from .text import array_of
 
@@ -142,27 +141,3 @@ def _look_up(arrays: str, keys: str, one: str) -> str:
     It would do that as long as it has no statistics, as after the first records of a new database.
     """
     return f"SELECT f.* FROM unnest({arrays}) AS g ({keys}) CROSS JOIN LATERAL ({one} OFFSET 0) AS f"
-
-
-@cache
-def insert_if_free() -> str:
-    """One statement that gives a new record its seq, unless anything has to be looked at first.
-
-    It needs the write lock. Parameters: the row without its seq, the epoch or None, the scopes and the marks
-    that must not be tombstones, whether there must not be any at all, the scope, the
-    keys it may repeat, and now.
-    """
-    types = list(TABLES["records"].values())
-    values = ", ".join(f"%s::{type}" for type in types[1:])
-    return (
-        f"INSERT INTO records ({', '.join(COLUMNS)}) SELECT 1 + greatest("
-        "coalesce((SELECT max(seq) FROM records), 0), coalesce((SELECT max(seq) FROM events), 0), "
-        "coalesce((SELECT value::bigint FROM settings WHERE name = 'leapt'), 0)), "
-        f"{values} WHERE (SELECT value FROM settings WHERE name = 'epoch') = "
-        "coalesce(%s::text, (SELECT value FROM settings WHERE name = 'epoch')) "
-        "AND NOT EXISTS (SELECT 1 FROM tombstones WHERE scope = ANY(%s::text[]) AND mark = ANY(%s::bytea[])) "
-        "AND NOT (%s AND EXISTS (SELECT 1 FROM tombstones)) "
-        "AND NOT EXISTS (SELECT 1 FROM records r WHERE r.scope || '' = %s AND r.exact_key = ANY(%s::bytea[]) "
-        f"AND r.kind IN ({KINDS}) AND (r.expires IS NULL OR r.expires > %s)) "
-        "ON CONFLICT (scope, id) DO NOTHING RETURNING seq"
-    )

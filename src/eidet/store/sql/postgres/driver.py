@@ -10,12 +10,13 @@ from ....core.errors import Corrupt, Misconfigured, Unavailable
 from ....net.retry import OutcomeUnknown, RetryPolicy
 from ... import Scrubbed
 from ...group_commit import GroupCommit, QueuedJob
+from ..migrate import REVISION, upgrade
 from ..ports import Cursor, Row
-from .address import PostgresAddress, parts_of, reign_of, set_preparing
+from .address import PostgresAddress, connect_options, parts_of, reign_of, set_preparing
+from .errors import translate_errors
 from .json_sql import PostgresJson
-from .tables import prepare_tables
 from .text import escape, read_one, rows_of
-from .write import Attempt, PostgresCursor, end
+from .write import LOCK, Attempt, PostgresCursor, end
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+CONNECT_SECONDS: Final = 10.0
 SLOW_SECONDS: Final = 600.0  # that a statement over a whole table may take
 _DEAD: Final = """SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relid IN (
     SELECT to_regclass(t)::oid FROM unnest(ARRAY['records', 'events']) t
@@ -42,7 +44,6 @@ class PostgresDriver:
     def __init__(self, address: PostgresAddress, retry_policy: RetryPolicy | None = None) -> None:
         self.address = address
         self._closed = False
-        self.ahead: tuple[str, ...] = ()  # what every write asks first, and is answered with the lock
         self.slow: frozenset[str] = frozenset()
         self.reigns: int = 1  # goes up when what was acknowledged before may not be there any more
         self._reign: tuple[Any, ...] | None = None
@@ -50,7 +51,7 @@ class PostgresDriver:
         self.retrier = self.server.retrier
         self._group = GroupCommit(self._commit, self.retrier.policy.deadline_seconds)
         try:
-            self.server.ask(lambda connection: prepare_tables(connection, address, self.retrier.name))
+            self.server.ask(lambda connection: _prepare_tables(connection, address, self.retrier.name))
         except BaseException:
             self.close()
             raise
@@ -94,7 +95,7 @@ class PostgresDriver:
 
     def _commit_once(self, waiting: list[QueuedJob[Any]]) -> None:
         """Where the line is lost at the commit, the server tells what came of it."""
-        attempt = Attempt(self.ahead)
+        attempt = Attempt()
 
         def job(left: float) -> None:
             with self.server.connection(left) as connection:
@@ -197,3 +198,56 @@ def _dead(connection: Connection[Any]) -> int:
     if connection.info.server_version >= 150_000:
         return count
     return max(count, 1) if read_one(connection, _LOOKING) else 0
+
+
+def _prepare_tables(connection: Connection[Any], address: PostgresAddress, name: str) -> None:
+    """Of several processes that want to make the tables, one does."""
+    current = _find_revision(connection)
+    if current is None:
+        _check_encoding(connection, name)
+    if current != REVISION:
+        with translate_errors(name), _make_engine(address).begin() as wrapped:
+            wrapped.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
+            raw = wrapped.connection.driver_connection
+            upgrade(wrapped, _find_revision(raw), name, partitions=address.partitions)
+    if address.partitions:
+        _check_partitions(connection, address.partitions, name)
+
+
+def _check_encoding(connection: Connection[Any], name: str) -> None:
+    encoding = read_one(connection, "SHOW server_encoding")
+    if encoding != "UTF8":
+        raise Misconfigured(
+            f"{name} stores texts as {encoding}, which cannot hold all of them: "
+            "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+        )
+
+
+def _check_partitions(connection: Connection[Any], wanted: int, name: str) -> None:
+    there = read_one(connection, "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('records')")
+    if there != wanted:
+        has = f"{there} partitions" if there else "no partitions"
+        raise Misconfigured(
+            f"{name} was created with {has}, and eidet_partitions={wanted} needs a new database: "
+            "leave the option out, or export into a new one"
+        )
+
+
+def _find_revision(connection: Any) -> str | None:
+    if read_one(connection, "SELECT to_regclass('alembic_version')") is None:
+        return None
+    revision = read_one(connection, "SELECT version_num FROM alembic_version")
+    return None if revision is None else str(revision)
+
+
+def _make_engine(address: PostgresAddress) -> Any:
+    """For migrations only: SQLAlchemy around a connection of its own."""
+    import psycopg
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import NullPool
+
+    def begin() -> Connection[Any]:
+        options = {**connect_options(address.url, CONNECT_SECONDS), "autocommit": False}
+        return psycopg.connect(address.url, prepare_threshold=None, **options)
+
+    return create_engine("postgresql+psycopg://", creator=begin, poolclass=NullPool)

@@ -33,7 +33,7 @@ CLOSE_SECONDS: Final = 2.0
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # our errors tell of what it warns of
 
 
-class Overdue(OperationalError):
+class _Overdue(OperationalError):
     """The server did not answer in time."""
 
 
@@ -55,7 +55,7 @@ class DeadlineConnection(Connection[Any]):
     def wait(self, gen: PQGen[T], *args: Any, **kwargs: Any) -> T:
         try:
             return super().wait(self._in_time(gen), *args, **kwargs)
-        except Overdue:
+        except _Overdue:
             self.close()
             raise
 
@@ -66,7 +66,7 @@ class DeadlineConnection(Connection[Any]):
             while True:
                 ready = yield wanted
                 if not ready and time.monotonic() > self.ends:
-                    raise Overdue(
+                    raise _Overdue(
                         f"no answer within {self.seconds:.3g} s, so the connection was closed from here; "
                         "if the server needs more time, set eidet_deadline_seconds in its address"
                     )

@@ -1,0 +1,243 @@
+"""Data exports of ChatGPT and Claude: a zip archive, its folder, or a single `conversations.json`.
+
+A conversation of ChatGPT is a tree, because answers can be regenerated and questions edited. The branch
+that the user saw last is read; the others only if everything is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ..core.draft import Draft
+from ..core.errors import BadInput
+from .source_files import SourceFiles, make_foreign, open_members
+from .source_items import (
+    Notes,
+    ReadOptions,
+    SourceItem,
+    keep_present,
+    make_labels,
+    make_message,
+    parse_time,
+    with_origin,
+)
+
+_THOUGHTS: Final = frozenset(("thoughts", "reasoning_recap"))
+_HIDDEN: Final = "is_visually_hidden_from_conversation"
+_BETWEEN: Final = 1e-6  # seconds between messages of which the export tells no time
+_REPEATED: Final = ("message_feedback.json", "shared_conversations.json", "model_comparisons.json")
+_ROLES: Final = {"human": "user"}
+
+
+def read_chatgpt(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+    with open_members(source) as members:
+        for name in (name for pattern in _REPEATED for name in members.find(pattern)):
+            notes.drop(name, "says nothing that was not said in a conversation")
+        for where, found in members.read_conversations("chatgpt"):
+            yield from _parse_tree(found, where, options, notes)
+
+
+def _parse_tree(found: Any, where: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+    nodes = found.get("mapping") if isinstance(found, dict) else None
+    if not isinstance(nodes, dict):
+        raise make_foreign("chatgpt", where, "it has no mapping", found)
+    shown = _list_branch(nodes, found.get("current_node"))
+    session = str(found.get("conversation_id") or found.get("id") or where)
+    last = parse_time(found.get("create_time"), f"{where}: create_time") or 0.0
+    others = [id for id in nodes if id not in shown and nodes[id].get("message") is not None]
+    for id in (*shown, *(others if options.everything else ())):
+        message = nodes[id].get("message")
+        if message is None:
+            continue
+        place = f"{where}, message {id}"
+        text = _find_text(message.get("content") or {}, notes)
+        author, metadata = message.get("author") or {}, message.get("metadata") or {}
+        role = str(author.get("role") or "user")
+        hidden = metadata.get(_HIDDEN) or role == "system"
+        if why := _find_objection(message, text, hidden and not options.everything):
+            notes.skip(place, why)
+            continue
+        last = parse_time(message.get("create_time"), f"{place}: create_time") or last + _BETWEEN
+        for attachment in metadata.get("attachments") or []:
+            notes.drop("attachment", f"files stay in the export ({attachment.get('mime_type') or 'file'})")
+        recipient = message.get("recipient")
+        yield make_message(
+            place,
+            f"chatgpt {session} {id}",
+            text,
+            role=role,
+            name=author.get("name"),
+            session=session,
+            occurred=last,
+            source="chatgpt",
+            origin=keep_present(
+                message=id,
+                title=found.get("title"),
+                model=metadata.get("model_slug"),
+                gpt=found.get("gizmo_id"),
+                recipient=None if recipient == "all" else recipient,
+            ),
+            labels=make_labels(session=session),
+        )
+    for id in () if options.everything else others:
+        notes.skip(f"{where}, message {id}", "is on a branch that was left")
+
+
+def _list_branch(nodes: Mapping[str, Any], leaf: Any) -> dict[str, None]:
+    """The ids from the root to the leaf; all ids, where the export names no leaf."""
+    if leaf not in nodes:
+        return dict.fromkeys(nodes)
+    branch: dict[str, None] = {}
+    while leaf in nodes and leaf not in branch:
+        branch[leaf] = None
+        leaf = nodes[leaf].get("parent")
+    return dict.fromkeys(reversed(branch))
+
+
+def _find_objection(message: Mapping[str, Any], text: str, hidden: bool) -> str | None:
+    """Why a message is not stored; None if it is."""
+    if hidden:
+        return "is hidden from the conversation"
+    if (message.get("content") or {}).get("content_type") in _THOUGHTS:
+        return "is reasoning, which is not said to anybody"
+    return None if text.strip() else "has no text"
+
+
+def _find_text(content: Mapping[str, Any], notes: Notes) -> str:
+    """The text of a message: the parts that are text, code, or a transcript."""
+    if content.get("content_type") == "user_editable_context":
+        return "\n".join(filter(None, (content.get("user_profile"), content.get("user_instructions"))))
+    parts = content.get("parts")
+    if parts is None:
+        whole = content.get("text") or content.get("result") or ""
+        return whole if isinstance(whole, str) else ""
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    for part, text in zip(parts, texts, strict=True):
+        if not isinstance(text, str):
+            kind = part.get("content_type") if isinstance(part, dict) else None
+            notes.drop("part of a message", f"is not text ({kind or 'unknown'})")
+    return "\n".join(text for text in texts if isinstance(text, str) and text)
+
+
+def read_claude(source: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+    with open_members(source) as members:
+        for where, found in members.read_conversations("claude"):
+            yield from _parse_chat(found, where, options, notes)
+        if not members.is_single:
+            yield from _read_memories(members)
+            yield from _read_projects(members, notes)
+
+
+def _parse_chat(found: Any, where: str, options: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+    messages = found.get("chat_messages") if isinstance(found, dict) else None
+    if not isinstance(messages, list):
+        raise make_foreign("claude", where, "it has no chat_messages", found)
+    if found.get("summary"):
+        notes.drop("summary of a conversation", "Eidet makes its own")
+    session, account = str(found.get("uuid") or where), (found.get("account") or {}).get("uuid")
+    for number, message in enumerate(messages, 1):
+        place = f"{where}, message {number:,}"
+        if not isinstance(message, dict) or "sender" not in message:
+            raise BadInput(f"{place} has no sender")
+        text = "\n\n".join((*_list_attachments(message, notes), _find_said(message, options, notes))).strip()
+        calls = [
+            {name: part.get(name) for name in ("name", "input", "id")}
+            for part in message.get("content") or []
+            if part.get("type") == "tool_use"
+        ]
+        if not text and not calls:
+            notes.skip(place, "has no text")
+            continue
+        id, sender = message.get("uuid"), str(message["sender"])
+        yield make_message(
+            place,
+            f"claude {session} {id or place}",
+            text,
+            role=_ROLES.get(sender, sender),
+            calls=calls,
+            session=session,
+            occurred=parse_time(message.get("created_at"), f"{place}: created_at"),
+            source="claude",
+            origin=keep_present(message=id, title=found.get("name") or None, account=account),
+            labels=make_labels(session=session, user=account),
+        )
+
+
+def _find_said(message: Mapping[str, Any], options: ReadOptions, notes: Notes) -> str:
+    """The texts of a message. Older exports have a `text` only."""
+    if not message.get("content"):
+        return str(message.get("text") or "")
+    texts: list[str] = []
+    for part in message["content"]:
+        kind = part.get("type")
+        if kind == "text":
+            texts.append(str(part.get("text") or ""))
+        elif kind == "tool_result" and options.everything:
+            texts.append(_find_result(part.get("content")))
+        elif kind != "tool_use":
+            notes.drop(f"content of type {kind}", "is not said to anybody")
+    return "\n".join(filter(None, texts))
+
+
+def _find_result(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    pieces = (piece.get("text") for piece in content or [] if isinstance(piece, dict))
+    return "\n".join(text for text in pieces if isinstance(text, str))
+
+
+def _list_attachments(message: Mapping[str, Any], notes: Notes) -> Iterator[str]:
+    """Texts that Claude read from files; the files themselves are not in an export."""
+    for _ in message.get("files") or []:
+        notes.drop("file", "the export names it only")
+    for attachment in message.get("attachments") or []:
+        if attachment.get("extracted_content"):
+            yield f"{attachment.get('file_name') or 'attachment'}:\n{attachment['extracted_content']}"
+        else:
+            notes.drop("attachment", "the export names it only")
+
+
+def _read_memories(members: SourceFiles) -> Iterator[SourceItem]:
+    """Claude's memories of a user and of each project."""
+    for name in members.find("memories*.json"):
+        found = members.load(name)
+        for entry in found if isinstance(found, list) else [found]:
+            account = entry.get("account_uuid")
+            texts = {None: entry.get("conversations_memory"), **(entry.get("project_memories") or {})}
+            for project, text in texts.items():
+                if text:
+                    key = f"claude memory {account}" + (f" {project}" if project else "")
+                    meta = with_origin({}, "claude", keep_present(project=project))
+                    draft = Draft(key=key, kind="summary", text=text, source="claude", meta=meta)
+                    yield SourceItem(where=f"{name}, {key}", labels=make_labels(user=account), draft=draft)
+
+
+def _read_projects(members: SourceFiles, notes: Notes) -> Iterator[SourceItem]:
+    """The documents of projects, which lie in one file or in a folder."""
+    below = [name for name in members.list_names() if "projects/" in name and name.endswith(".json")]
+    for name in (*members.find("projects*.json"), *below):
+        found = members.load(name)
+        for project in found if isinstance(found, list) else [found]:
+            yield from _parse_documents(project, name, notes)
+
+
+def _parse_documents(project: Mapping[str, Any], where: str, notes: Notes) -> Iterator[SourceItem]:
+    if project.get("prompt_template"):
+        notes.drop("prompt of a project", "is a setting")
+    own = keep_present(project=project.get("uuid"), title=project.get("name"))
+    for document in project.get("docs") or []:
+        name = str(document.get("filename") or document.get("uuid"))
+        place = f"{where}, {name}"
+        if not document.get("content"):
+            notes.skip(place, "has no text")
+            continue
+        draft = Draft(
+            key=f"claude document {document.get('uuid') or name}",
+            kind="document",
+            text=document["content"],
+            source=name[:1000],
+            occurred=parse_time(document.get("created_at"), f"{name}: created_at"),
+            meta=with_origin({}, "claude", own),
+        )
+        yield SourceItem(where=place, draft=draft)

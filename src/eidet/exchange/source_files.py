@@ -1,0 +1,313 @@
+"""Files of other programs: JSON of any size, folders and archives, SQLite files, and pickles without code.
+
+Everything is opened for reading only. Errors name the file, the place in it, and the format it looks like.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle  # only names of `_PICKLED` may be used by a pickle
+import sqlite3
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, TextIO
+from uuid import UUID
+
+from ..core.errors import BadInput, NotFound
+
+CHUNK: Final = 1 << 16  # characters read at once; doubled while one item is longer
+_BLANK: Final = " \t\r\n"
+_ENDS: Final = frozenset(_BLANK + ",]")
+_SQLITE: Final = b"SQLite format 3\0"
+
+
+def find_source(source: str) -> Path:
+    """The file or folder that a source names; it must be there."""
+    path = Path(source).expanduser()
+    if not path.exists():
+        raise NotFound(f"there is no file or folder {path} to import from")
+    return path
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """A text file in UTF-8; `BadInput` where it is none."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield file
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is not UTF-8 text: it goes wrong at byte {error.start:,}") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}") from None
+
+
+def load_document(file: TextIO, name: str) -> Any:
+    """One JSON document."""
+    try:
+        return json.loads(file.read())
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{name} is not JSON: it goes wrong at line {error.lineno:,}") from None
+    except RecursionError:
+        raise BadInput(f"{name} is nested too deeply") from None
+
+
+def read_array(file: TextIO, name: str) -> Iterator[Any]:
+    """The items of a JSON array, one after the other, so that a large file needs little memory."""
+    reader = _PieceReader(file)
+    sign, place, count = "[", "", 0
+    while reader.peek() != "]" or not count:
+        if reader.peek() != sign:
+            raise BadInput(f"{name} is not a JSON array: there is no {sign!r}{place}")
+        reader.at += 1
+        if not count and reader.peek() == "]":
+            return
+        count += 1
+        yield reader.decode(f"{name}: item {count:,}")
+        sign, place = ",", f" after item {count:,}"
+
+
+class _PieceReader:
+    """Reads a file in pieces, and decodes one JSON value after the other."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file, self._text, self._ended = file, "", False
+        self._decoder = json.JSONDecoder()
+        self.at = 0  # the position in the piece
+
+    def decode(self, where: str) -> Any:
+        self.peek()
+        while True:
+            try:
+                value, end = self._decoder.raw_decode(self._text, self.at)
+            except RecursionError:
+                raise BadInput(f"{where} is nested too deeply") from None
+            except ValueError:
+                value, end = None, -1
+            # A number may go on in the next piece: it has ended only where something else begins.
+            if end >= 0 and (self._ended or self._text[end : end + 1] in _ENDS):
+                self.at = end
+                return value
+            if self._ended:
+                raise BadInput(f"{where} is not JSON, or was cut off")
+            self._read_more()
+
+    def peek(self) -> str:
+        """The next character that is not blank; empty at the end."""
+        while True:
+            while self.at < len(self._text) and self._text[self.at] in _BLANK:
+                self.at += 1
+            if self.at < len(self._text) or self._ended:
+                return self._text[self.at : self.at + 1]
+            self._read_more()
+
+    def _read_more(self) -> None:
+        rest = self._text[self.at :]
+        more = self._file.read(max(CHUNK, len(rest)))
+        self._text, self.at, self._ended = rest + more, 0, not more
+
+
+# What a JSON file looks like, for whoever named another format: the fields of a format's first item.
+_SIGNS: Final[tuple[tuple[frozenset[str], str], ...]] = (
+    (frozenset(("mapping",)), "chatgpt"),
+    (frozenset(("chat_messages",)), "claude"),
+    (frozenset(("id", "memory")), "mem0"),
+    (frozenset(("results",)), "mem0"),
+    (frozenset(("agents", "blocks")), "letta"),
+    (frozenset(("agent_type", "messages")), "letta"),
+    (frozenset(("schema", "memories")), "pam"),
+    (frozenset(("type", "entityType")), "mcp"),
+    (frozenset(("type", "relationType")), "mcp"),
+    (frozenset(("role", "content")), "jsonl"),
+    (frozenset(("text",)), "jsonl"),
+)
+_NAMES: Final = {
+    "chatgpt": "a ChatGPT export",
+    "claude": "a Claude export",
+    "mem0": "an export of mem0",
+    "letta": "an agent file of Letta",
+    "pam": "a Portable AI Memory",
+    "mcp": "the memory file of the MCP reference server",
+    "jsonl": "JSON lines",
+}
+
+
+def make_foreign(format: str, where: str, lack: str, found: Any) -> BadInput:
+    """The error for a source of another format; says what it looks like, where that can be told."""
+    fields = found.keys() if isinstance(found, dict) else frozenset()
+    other = next((name for signs, name in _SIGNS if signs <= fields), format)
+    problem = f"{where} is not {_NAMES[format]}: {lack}"
+    if other == format:
+        return BadInput(problem)
+    return BadInput(f"{problem}; it looks like {_NAMES[other]}: `eidet import {other}`")
+
+
+class SourceFiles:
+    """The files of a folder or a zip archive by name; or a single file, which stands for itself."""
+
+    def __init__(self, path: Path, archive: zipfile.ZipFile | None) -> None:
+        self._path, self._archive = path, archive
+        self.is_single = archive is None and path.is_file()
+
+    def list_names(self) -> list[str]:
+        """Paths inside, with slashes, sorted."""
+        if self._archive is not None:
+            return sorted(self._archive.namelist())
+        if self.is_single:
+            return [self._path.name]
+        files = (file for file in self._path.rglob("*") if file.is_file())
+        return sorted(file.relative_to(self._path).as_posix() for file in files)
+
+    def find(self, pattern: str) -> list[str]:
+        """The names whose last part fits a pattern such as `conversations*.json`."""
+        return [name for name in self.list_names() if PurePosixPath(PurePosixPath(name).name).match(pattern)]
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[TextIO]:
+        if self._archive is None:
+            with open_text(self._path if self.is_single else self._path / name) as file:
+                yield file
+            return
+        try:
+            with self._archive.open(name) as raw:
+                yield io.TextIOWrapper(raw, encoding="utf-8-sig")
+        except (zipfile.BadZipFile, UnicodeDecodeError, RuntimeError) as error:
+            raise BadInput(f"{name} in {self._path} cannot be read: {error}") from None
+
+    def load(self, name: str) -> Any:
+        """The JSON document of a file."""
+        with self.open(name) as file:
+            return load_document(file, name)
+
+    def read_conversations(self, format: str) -> Iterator[tuple[str, Any]]:
+        """The conversations of a data export with their places; large exports come in several files."""
+        names = self.list_names() if self.is_single else self.find("conversations*.json")
+        if not names:
+            raise BadInput(f"{self._path} holds no conversations.json: it is not {_NAMES[format]}")
+        for name in names:
+            with self.open(name) as file:
+                _check_array(file, name, format)
+                for number, found in enumerate(read_array(file, name), 1):
+                    yield f"{name}, conversation {number:,}", found
+
+
+def _check_array(file: TextIO, where: str, format: str) -> None:
+    head = file.read(CHUNK).lstrip()
+    file.seek(0)
+    if head[:1] in ("[", ""):
+        return
+    try:
+        first = json.JSONDecoder().raw_decode(head)[0]
+    except (ValueError, RecursionError):
+        first = None
+    raise make_foreign(format, where, "it is not a list of conversations", first)
+
+
+@contextmanager
+def open_members(source: str) -> Iterator[SourceFiles]:
+    """The files of a source."""
+    path = find_source(source)
+    if not zipfile.is_zipfile(path):
+        yield SourceFiles(path, None)
+        return
+    with zipfile.ZipFile(path) as archive:
+        yield SourceFiles(path, archive)
+
+
+class _ForeignDatabase:
+    """The tables of another program's SQLite file."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection, self._path = connection, path
+
+    def list_columns(self, table: str) -> frozenset[str]:
+        """The columns of a table; none if there is no such table."""
+        rows = self.read("SELECT name FROM pragma_table_info(?)", table)
+        return frozenset(str(row["name"]) for row in rows)
+
+    def require_columns(self, table: str, columns: frozenset[str], owner: str) -> None:
+        """Raises `BadInput` if a table lacks a column that must be there."""
+        if missing := sorted(columns - self.list_columns(table)):
+            raise BadInput(f"{self._path} is not a file of {owner}: table {table} lacks {', '.join(missing)}")
+
+    def read(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
+        """The rows of a query, one after the other."""
+        with _translate(self._path):
+            cursor = self._connection.execute(query, values)
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield dict(zip(names, row, strict=True))
+
+    def count(self, table: str) -> int:
+        """Counts the rows of a table; 0 if there is no such table."""
+        if not self.list_columns(table):
+            return 0
+        return int(next(self.read(f"SELECT count(*) AS rows FROM {table}"))["rows"])  # noqa: S608
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether a file begins as SQLite files do."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE)) == _SQLITE
+
+
+@contextmanager
+def open_database(path: Path) -> Iterator[_ForeignDatabase]:
+    """A SQLite file, for reading."""
+    if not is_sqlite(path):
+        raise BadInput(f"{path} is not a SQLite file")
+    with _translate(path):
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    with closing(connection):
+        yield _ForeignDatabase(connection, path)
+
+
+@contextmanager
+def _translate(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise BadInput(f"{path} cannot be read: {error}") from error
+
+
+class QdrantPoint:
+    """A point as a local Qdrant pickles it: id, vector and payload."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.values = state.get("__dict__", state)
+
+
+# A pickle may name any function to be called when it is read. A name that is not listed here is an error.
+_PICKLED: Final[dict[tuple[str, str], type]] = {
+    ("datetime", "date"): date,
+    ("datetime", "datetime"): datetime,
+    ("datetime", "timedelta"): timedelta,
+    ("datetime", "timezone"): timezone,
+    ("uuid", "UUID"): UUID,
+    ("qdrant_client.http.models.models", "PointStruct"): QdrantPoint,
+}
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> type:
+        try:
+            return _PICKLED[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(f"it names {module}.{name}") from None
+
+
+def load_pickle(content: bytes, where: str) -> Any:
+    """The value of a pickle; `BadInput` where it holds anything but plain values."""
+    wrong = (pickle.UnpicklingError, EOFError, ValueError, TypeError, LookupError, AttributeError)
+    try:
+        return _PlainUnpickler(io.BytesIO(content)).load()
+    except wrong as error:
+        raise BadInput(f"{where} cannot be read: {error}") from None

@@ -1,0 +1,186 @@
+"""Where words are beside the records of a store: files, archives, and what other records said before."""
+
+from __future__ import annotations
+
+import glob
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from ...core.errors import EidetError
+from ...core.event import Event
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.validate import Json, dump_json
+from ...store import Store, verbs
+from ...store.tombstones import Marker
+from ...store.traits import path_of, paths_of
+from ...upkeep.archive import Archive, ErasableArchive, Ownership, may_hold, name_place
+from ..seal.exports import SealedArchive
+
+CONTENT: Final = ("text", "data")
+MOST: Final = 5_000  # histories that are searched: more would take longer than forgetting itself
+
+# Files.
+
+
+def sidecars(store: Store) -> list[Path]:
+    """The cache files of the index, and what an interrupted writer left of one."""
+    folder = sidecar_folder(store)
+    return sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+
+
+def sidecar_folder(store: Store) -> Path | None:
+    """Where the embedded index keeps its cache files; None for a store that is no file."""
+    path = path_of(store)
+    return None if path is None else Path(f"{path}-index")
+
+
+def schema_copies(store: Store) -> list[Path]:
+    """Copies of its files that were made before their tables were changed."""
+    copies = (path.parent.glob(f"{glob.escape(path.name)}.schema-*") for path in paths_of(store))
+    return sorted(copy for some in copies for copy in some)
+
+
+def remove_files(files: Sequence[Path]) -> int:
+    for file in files:
+        file.unlink(missing_ok=True)
+    return len(files)
+
+
+def forms_of(text: str | None, data: Json) -> list[bytes]:
+    """Content as it may be written in a file: UTF-8, UTF-16, and within JSON in either way."""
+    found: list[bytes] = []
+    if text:
+        within_json = (dump_json(text)[1:-1], json.dumps(text)[1:-1])
+        found += [text.encode(), text.encode("utf-16-le"), text.encode("utf-16-be")]
+        found += [form.encode() for form in within_json]
+    if data is not None:
+        found += [dump_json(data).encode(), dump_json(data, sort_keys=True).encode()]
+    return list(dict.fromkeys(filter(None, found)))
+
+
+# Archives.
+
+
+def records_in(archive: Archive, ours: Ownership | None = None) -> Iterator[tuple[str, Record]]:
+    """The records of an archive with their pieces: of all, or only of those that are ours."""
+    for name in archive.names():
+        manifest = archive.manifest(name)
+        if ours is None or ours.has(manifest):
+            yield from ((name, record) for record in archive.read(name))
+
+
+def name_foreign(archive: Archive, scope: Scope, ours: Ownership) -> list[str]:
+    """Says of an archive that pieces of another owner may hold something of a scope."""
+    try:
+        manifests = [archive.manifest(name) for name in archive.names()]
+    except EidetError:  # whoever cleans the archive says so
+        return []
+    foreign = sum(not ours.has(manifest) and may_hold(manifest, scope=scope) for manifest in manifests)
+    if not foreign:
+        return []
+    place = name_place(archive.archive if isinstance(archive, SealedArchive) else archive)
+    note = (
+        f"pieces of the archive {place} ({foreign}) were left alone: another memory archived them, or this "
+        "one before its file was copied, moved or restored. If they are this memory's, claim them (`eidet "
+        f"unarchive {place} --claim`) and forget again"
+    )
+    return [note]
+
+
+def expunge(
+    archive: Archive, gone: Callable[[Record], bool], ours: Ownership, *, now: float
+) -> tuple[int, list[str]]:
+    """Takes records out of an archive, and what was made of them; how many, and what could not be done.
+
+    Pieces of another store are left as they are.
+    """
+    ids: set[tuple[str, str]] = set()
+
+    def is_doomed(record: Record) -> bool:
+        made = any((record.scope, id) in ids for id in record.derived_from)
+        if made or gone(record):
+            ids.add((record.scope, record.id))
+            return True
+        return False
+
+    try:
+        before = -1
+        while len(ids) > before:  # what was made of something that goes may stand before it
+            before = len(ids)
+            names = dict.fromkeys(name for name, record in records_in(archive, ours) if is_doomed(record))
+        if not ids:
+            return 0, []
+        if not isinstance(archive, ErasableArchive):
+            lacks = f"{archive!r} has no method `expunge(name, gone, now=…)`"
+            return 0, [f"{lacks}: {len(ids)} records stay in it"]
+        return sum(archive.expunge(name, is_doomed, now=now) for name in names), []
+    except EidetError as error:
+        return 0, [f"an archive could not be cleaned: {error}"]
+
+
+# Histories of other records, which may tell, word for word, what was forgotten.
+
+
+class OtherHistories:
+    """The histories of records that stay. `notes` name those that a legal hold keeps as they are."""
+
+    def __init__(self, store: Store, marker: Marker) -> None:
+        self._store = store
+        self._marker = marker
+        self.notes: list[str] = []
+
+    def clean(
+        self, scope: Scope, marks: Collection[tuple[str, bytes]] | None, gone: Collection[tuple[str, str]]
+    ) -> int:
+        """Takes forgotten content out of histories; how many notes of it there were.
+
+        `marks` are what was forgotten; None where the tombstones of the store must tell.
+        """
+        revised = verbs.list_revised(self._store, scope, MOST)
+        if revised is None:
+            self.notes.append(
+                f"more than {MOST:,} histories of other records were not searched for the same words; "
+                "`verify_forgotten` searches them"
+            )
+            return 0
+        return sum(self._clean_one(*key, marks) for key in revised if key not in gone)
+
+    def _clean_one(self, scope: str, id: str, marks: Collection[tuple[str, bytes]] | None) -> int:
+        (record,) = self._store.read(scope, [id])
+        if record is None or not (edits := self._find_edits(record, marks)):
+            return 0
+        if record.state.hold is None:
+            return verbs.rewrite_history(self._store, scope, id, edits)
+        self.notes.append(f"record {id!r} is under a legal hold, and its history tells the same")
+        return 0
+
+    def _find_edits(
+        self, record: Record, marks: Collection[tuple[str, bytes]] | None
+    ) -> dict[int, Mapping[str, Json]]:
+        """By version: what its event may go on telling."""
+        edits: dict[int, Mapping[str, Json]] = {}
+        for event, version in earlier_versions(record, self._store.history(record.scope, record.id)):
+            if event.before is not None and self._is_forgotten(version, marks):
+                kept = {name: value for name, value in event.before.items() if name not in CONTENT}
+                edits[event.version] = kept
+        return edits
+
+    def _is_forgotten(self, version: Record, marks: Collection[tuple[str, bytes]] | None) -> bool:
+        mark = self._marker.of_record(version)
+        if mark is None:
+            return False
+        if marks is None:
+            return bool(verbs.tombstones_in(self._store, version.scope, [mark]))
+        return (version.scope, mark) in marks
+
+
+def earlier_versions(record: Record, story: Sequence[Event]) -> Iterator[tuple[Event, Record]]:
+    """The events that tell of content, newest first, each with the record as it was before it."""
+    now = record.whole.but(original=None, level=0)
+    for event in reversed(story):
+        if event.before and event.before.keys() & set(CONTENT):
+            now = now.but(text=event.before.get("text", now.text), data=event.before.get("data", now.data))
+            yield event, now
