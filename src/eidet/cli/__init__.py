@@ -69,7 +69,8 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
 }
 MODULES: Final = {name: module for commands in COMMANDS.values() for name, module in commands.items()}
 
-# Modules whose commands ask a question and end: starting threads for NumPy would take longer than they save.
+# Modules whose commands ask a question and end: threads of NumPy and the tokenizer would cost more than they
+# save.
 ASKING_ONCE: Final = (("read_commands",), ("facts",))
 
 HEAD: Final = "A memory for AI agents, offline and at once. Usage: eidet COMMAND [OPTIONS]"
@@ -224,6 +225,7 @@ def main() -> None:
     modules = modules_for(read_words(sys.argv[1:], os.environ))
     if modules in ASKING_ONCE:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     make_app(modules)(prog_name="eidet")
 
 
