@@ -147,26 +147,24 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except EidetError as error:
-            fail(error, exit_code(error))
+            _fail(error, _exit_code(error))
         except BrokenPipeError:
             raise  # typer ends quietly: whoever was reading has seen enough
         except OSError as error:
-            fail(Unavailable(_describe_fault(error)), EXIT_CODES[Unavailable])
+            _fail(Unavailable(_describe_fault(error)), EXIT_CODES[Unavailable])
 
 
-def exit_code(error: EidetError) -> int:
+def _exit_code(error: EidetError) -> int:
     return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 2)
 
 
 def _describe_fault(error: OSError) -> str:
     """The system's error message, without its number."""
     message = error.strerror or str(error)
-    if error.filename is None:
-        return message
-    return f"{error.filename}: {message}"
+    return message if error.filename is None else f"{error.filename}: {message}"
 
 
-def fail(error: Exception, code: int) -> NoReturn:
+def _fail(error: Exception, code: int) -> NoReturn:
     if os.environ.get("EIDET_TRACEBACK") == "1":
         raise error
     typer.echo(f"error: {plain(say_plainly(str(error)))}", err=True)
@@ -179,7 +177,7 @@ def _tell_version(asked: bool) -> None:
         raise typer.Exit
 
 
-def eidet(
+def _eidet(
     _: Annotated[
         bool,
         typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit."),
@@ -197,9 +195,9 @@ def make_app(modules: Iterable[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    made.callback()(eidet)
+    made.callback()(_eidet)
     for module in modules:
-        import_module(f".{module}", __name__).add_to(made)
+        made.add_typer(import_module(f".{module}", __name__).commands)
     return made
 
 
@@ -216,9 +214,7 @@ def read_words(given: Sequence[str], environment: Mapping[str, str]) -> list[str
         return list(given)
     typed = environment.get("_TYPER_COMPLETE_ARGS") or environment.get("COMP_WORDS") or ""
     words = typed.split()[1:]
-    if len(words) < 2 and not typed.endswith(" "):
-        return []
-    return words
+    return [] if len(words) < 2 and not typed.endswith(" ") else words
 
 
 def main() -> None:

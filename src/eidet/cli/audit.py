@@ -38,11 +38,11 @@ KeyFile = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(audit)
+commands: Final = typer.Typer()
 
 
-def audit(
+@commands.command("audit")
+def _audit(
     path: Log = None,
     key: Key = None,
     key_file: KeyFile = None,
@@ -106,9 +106,7 @@ def _verify(log: Path, at: str | None, *, head: str | None, **how: Any) -> Verif
     from ..trust.audit.verify import verify
 
     with ExitStack() as stack:
-        store = None
-        if at is not None:
-            store = stack.enter_context(closing(open_store(at, read_settings_here())))
+        store = None if at is None else stack.enter_context(closing(open_store(at, read_settings_here())))
         return verify(log, head=None if head is None else _head(head), store=store, **how)
 
 
@@ -238,9 +236,7 @@ def _key(key: str | None, file: Path | None) -> str | bytes | None:
     if key is not None and file is None:
         return key
     chosen = file or read_settings_here().audit_key_file
-    if chosen is None:
-        return None
-    return key_in(chosen)
+    return None if chosen is None else key_in(chosen)
 
 
 def _head(text: str) -> AuditHead:

@@ -27,11 +27,11 @@ INTERRUPTED: Final = 130
 LINE_SECONDS: Final = 10.0  # between two lines of progress
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(copy)
+commands: Final = typer.Typer()
 
 
-def copy(
+@commands.command("copy")
+def _copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help="A file or a URL.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="A file or a URL; created if needed.")],
     scope: Annotated[str | None, typer.Option("--scope", "-s", help="Only this scope; default: all.")] = None,
@@ -127,9 +127,7 @@ def _embedder_for(target: str, file: Path | None) -> str | None:
     from ..core.settings import read_choices
 
     choices = read_choices(file)
-    if choices.get("memory") != target:
-        return None
-    return choices.get("embedder")
+    return None if choices.get("memory") != target else choices.get("embedder")
 
 
 class ProgressLines:
@@ -174,9 +172,7 @@ def _tell_digests(one: Compared) -> str:
     if not one.source and not one.target:
         return "-"  # nothing to compare
     source, target = one.source_digest[:DIGEST], one.target_digest[:DIGEST]
-    if one.source_digest == one.target_digest:
-        return source
-    return f"{source} ≠ {target}"
+    return source if one.source_digest == one.target_digest else f"{source} ≠ {target}"
 
 
 def _judge(one: Compared) -> tuple[str, str]:
@@ -200,8 +196,5 @@ def _sentence(copied: Copied) -> str:
         "changed in the target, unchanged": copied.conflicts,
     }
     counted = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    if copied.embedded:
-        vectors = f"vectors re-embedded by {copied.embedder}"
-    else:
-        vectors = "vectors copied"
+    vectors = f"vectors re-embedded by {copied.embedder}" if copied.embedded else "vectors copied"
     return f"copied: {counted or 'nothing new'}; {vectors}"

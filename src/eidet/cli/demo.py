@@ -43,11 +43,11 @@ class _Remembered:
     millis: float
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(demo)
+commands: Final = typer.Typer()
 
 
-def demo(
+@commands.command("demo")
+def _demo(
     at: Annotated[Path | None, typer.Option("--at", "-m", help="Keep the memory in this new file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     serve: Annotated[
@@ -64,13 +64,13 @@ def demo(
         _serve_example(at, port)
         return
     if ask and at is not None:
-        answer(at, json=json)
+        _answer(at, json=json)
     elif at is not None:
         _check_new(at)
-        run(at, json=json)
+        _run(at, json=json)
     else:
         with tempfile.TemporaryDirectory(prefix="eidet-demo-") as folder:
-            run(Path(folder, "demo.db"), json=json)
+            _run(Path(folder, "demo.db"), json=json)
     if not json and not ask:
         _tell_next(at)
 
@@ -108,10 +108,10 @@ def _check_new(file: Path) -> None:
         raise BadInput(f"{file} exists already: the demo creates a new file, so name another")
 
 
-def run(file: Path, *, json: bool) -> None:
-    first = remember(file)
+def _run(file: Path, *, json: bool) -> None:
+    first = _remember(file)
     if not json:
-        tell_remembered(first)
+        _tell_remembered(first)
     other = [sys.executable, "-m", "eidet.cli", "demo", "--ask", "--at", str(file)]
     if json:
         output = subprocess.run([*other, "--json"], check=True, stdout=subprocess.PIPE).stdout  # noqa: S603
@@ -120,7 +120,7 @@ def run(file: Path, *, json: bool) -> None:
         subprocess.run(other, check=True)  # noqa: S603
 
 
-def remember(file: Path) -> _Remembered:
+def _remember(file: Path) -> _Remembered:
     from ..memory import Memory
 
     start = time.perf_counter()
@@ -152,7 +152,7 @@ def _make_messages(session: str) -> list[Message]:
     ]
 
 
-def answer(file: Path, *, json: bool) -> None:
+def _answer(file: Path, *, json: bool) -> None:
     """Answers in the second process, which has only the file."""
     from ..memory import Memory
 
@@ -175,7 +175,7 @@ def answer(file: Path, *, json: bool) -> None:
     console().print(block)
 
 
-def tell_remembered(first: _Remembered) -> None:
+def _tell_remembered(first: _Remembered) -> None:
     tell_heading(f"Process {first.process} remembers, and exits")
     out = console()
     kept = f"{len(SESSIONS)} conversations and {len(STORY['facts'])} facts: {first.records} records"

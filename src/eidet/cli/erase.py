@@ -25,12 +25,11 @@ if TYPE_CHECKING:
 SHOWN: Final = 50  # records of a dry run that are shown one by one
 
 
-def add_to(app: typer.Typer) -> None:
-    for run in (forget, verify_forgotten):
-        command(app)(run)
+commands: Final = typer.Typer()
 
 
-def forget(
+@command(commands)
+def _forget(
     on: Which,
     ids: Annotated[list[str] | None, typer.Argument(metavar="ID…", help="What to forget.")] = None,
     where_kind: Annotated[list[str] | None, typer.Option(help="All of this kind; repeatable.")] = None,
@@ -124,9 +123,7 @@ def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope:
     """A number for people; what is in quarantine is forgotten too."""
     named = Where(ids=tuple(ids)) if ids else where or Where()
     found = memory.count(named & Where(trust=tuple(Trust)), scope=scope)
-    if found == 1:
-        return "1 record"
-    return f"{found:,} records"
+    return "1 record" if found == 1 else f"{found:,} records"
 
 
 def _tell_forgotten(forgotten: Forgotten, asked: int, json: bool) -> None:
@@ -175,7 +172,8 @@ _TOLD: Final = {
 }
 
 
-def verify_forgotten(
+@command(commands)
+def _verify_forgotten(
     on: Which,
     what: Annotated[
         str | None, typer.Argument(metavar="WHAT", help="The text or the id of what was forgotten.")
@@ -230,6 +228,4 @@ def _sum_up(absence: Absence) -> str:
     if absence:
         return "not found anywhere"
     places = sum(place.found > 0 for place in absence.places)
-    if places == 1:
-        return "found in 1 place"
-    return f"found in {places} places"
+    return "found in 1 place" if places == 1 else f"found in {places} places"

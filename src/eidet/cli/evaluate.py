@@ -32,11 +32,11 @@ SAID: Final = 100  # characters of a record that are shown
 Texts = dict[tuple[str, str | None], str]
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command("eval")(evaluate)
+commands: Final = typer.Typer()
 
 
-def evaluate(
+@commands.command("eval")
+def _evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="LoCoMo, LongMemEval or JSON lines.")],
     embedder: Annotated[
         str | None,
@@ -114,7 +114,7 @@ def evaluate(
         )
     if json != "-":
         _tell_report(report)
-    write(report, json, plot)
+    _write(report, json, plot)
     missed = list(measuring.find_missed(report.base, gates))
     for miss in missed:
         typer.echo(f"below: {plain(str(miss))}", err=True)
@@ -136,7 +136,7 @@ def _check_writable(path: Path | None) -> None:
         raise BadInput(f"{path} cannot be written: its folder does not exist, or it is a folder itself")
 
 
-def write(report: Report, json: str | None, plot: Path | None) -> None:
+def _write(report: Report, json: str | None, plot: Path | None) -> None:
     from ..eval import draw
 
     if json == "-":

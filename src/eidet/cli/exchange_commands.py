@@ -25,13 +25,11 @@ SHOWN: Final = 10  # scopes, and things that were left out
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help="A file, a folder, or the URL of a server.")]
 
 
-def add_to(app: typer.Typer) -> None:
-    command(app, name="import")(import_)
-    for run in (export, load):
-        command(app)(run)
+commands: Final = typer.Typer()
 
 
-def import_(
+@command(commands)
+def _import(
     on: Which,
     format: Annotated[
         str,
@@ -151,7 +149,8 @@ def _phrase_import(done: Imported) -> str:
     return f"{verb}: {', '.join(parts) or 'nothing'}"
 
 
-def export(
+@command(commands)
+def _export(
     on: Which,
     file: Annotated[Path, typer.Argument(metavar="FILE")],
     format: Annotated[
@@ -237,7 +236,8 @@ def _export_as(
         return export_memories(memory, format, file, scope=scope, plain=plain, vectors=vectors, progress=tell)
 
 
-def load(
+@command(commands)
+def _load(
     on: Which,
     source: Annotated[
         str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ..memory import Memory
 
 
-def add_to(app: typer.Typer) -> None:
-    command(app)(facts)
+commands: Final = typer.Typer()
 
 
-def facts(
+@command(commands)
+def _facts(
     on: Which,
     name: Annotated[
         str | None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -21,12 +21,11 @@ Rerank = Annotated[
 Id = Annotated[str, typer.Argument(metavar="ID")]
 
 
-def add_to(app: typer.Typer) -> None:
-    for run in (recall, context, find, show, scopes, stats):
-        command(app)(run)
+commands: Final = typer.Typer()
 
 
-def recall(
+@command(commands)
+def _recall(
     on: Which,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What you want to know.")],
     filters: Filters,
@@ -56,7 +55,8 @@ def recall(
         shown.tell_hits(hits)
 
 
-def context(
+@command(commands)
+def _context(
     on: Which,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about.")],
     times: Times,
@@ -91,7 +91,8 @@ def context(
         shown.tell_context(packed)
 
 
-def find(
+@command(commands)
+def _find(
     on: Which,
     filters: Filters,
     order: Annotated[str, option(FIND["order"])] = "-occurred",
@@ -118,7 +119,8 @@ def find(
         )
 
 
-def show(
+@command(commands)
+def _show(
     on: Which,
     id: Id,
     with_history: Annotated[
@@ -161,7 +163,8 @@ def show(
         shown.tell_events(events)
 
 
-def scopes(
+@command(commands)
+def _scopes(
     on: Which,
     sessions: Annotated[
         bool, typer.Option("--sessions", help="The sessions of the scope instead, the latest first.")
@@ -195,7 +198,8 @@ def _tell_sessions(on: Which, limit: int, below: bool) -> None:
         shown.tell_sessions(found, scopes=on.reach(below).below)
 
 
-def stats(
+@command(commands)
+def _stats(
     on: Which,
     below: Below = False,
     metrics: Annotated[
@@ -205,10 +209,7 @@ def stats(
     """Show counts, sizes and recall quality, of a scope or all."""
     scope = on.reach_or_all(below)
     with on.open_memory() as memory:
-        if metrics:
-            answer = memory.admin.metrics(scope)
-        else:
-            answer = memory.admin.stats(scope)
+        answer = memory.admin.metrics(scope) if metrics else memory.admin.stats(scope)
     if metrics and not on.json:
         from ..quality.metrics import exposition
 

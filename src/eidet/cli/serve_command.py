@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -22,11 +22,11 @@ KeysFile = Annotated[
 KEYS_FILE = Path("eidet-keys.toml")
 
 
-def add_to(app: typer.Typer) -> None:
-    command(app, scoped=False)(serve)
+commands: Final = typer.Typer()
 
 
-def serve(
+@command(commands, scoped=False)
+def _serve(
     on: Which,
     host: Annotated[
         str, typer.Option(help="Address to listen on; others than loopback need --keys.")
@@ -139,9 +139,7 @@ def hide_login(place: str) -> str:
     """An address without user and password."""
     from ..net.url import split_url
 
-    if "://" not in place:
-        return place
-    return str(split_url(place))
+    return place if "://" not in place else str(split_url(place))
 
 
 def api(
@@ -176,11 +174,11 @@ def api(
     elif not scopes or not rights:
         raise BadInput("say where the caller may do what: --scopes acme --rights read,write")
     else:
-        typer.echo(add_key(keys, name, split_words(scopes), split_words(rights)))
+        typer.echo(add_key(keys, name, _split_words(scopes), _split_words(rights)))
         typer.echo(f"added {name} to {keys}; the key is shown only this once", err=True)
 
 
-def split_words(said: list[str]) -> list[str]:
+def _split_words(said: list[str]) -> list[str]:
     """Values may be repeated, or stand with commas between them."""
     return [word.strip() for one in said for word in one.split(",") if word.strip()]
 

@@ -71,9 +71,7 @@ def style_text(*parts: str | tuple[str, str]) -> Text:
 def break_before_id(named: str) -> str:
     """`acme/ann/0651…` with its id on a line of its own where a terminal is narrow."""
     scope, slash, id = named.rpartition("/")
-    if not slash or console().width >= WIDE:
-        return named
-    return f"{scope}/\n{id}"
+    return named if not slash or console().width >= WIDE else f"{scope}/\n{id}"
 
 
 def local_time(moment: float | None) -> str:
@@ -219,7 +217,7 @@ def grid(*styles: str) -> Table:
     return made
 
 
-def tell_events(events: Sequence[Event]) -> None:
+def _tell_events(events: Sequence[Event]) -> None:
     made = table("when", "what", "version", "by")
     made.add_column("before", ratio=1)
     for event in events:
@@ -230,7 +228,7 @@ def tell_events(events: Sequence[Event]) -> None:
     console().print(made)
 
 
-def tell_scopes(counts: Mapping[str, int]) -> None:
+def _tell_scopes(counts: Mapping[str, int]) -> None:
     made = table("scope")
     made.add_column("records", justify="right")
     for scope, count in counts.items():
@@ -238,7 +236,7 @@ def tell_scopes(counts: Mapping[str, int]) -> None:
     console().print(made)
 
 
-def tell_sessions(found: Sequence[SessionSummary], *, scopes: bool) -> None:
+def _tell_sessions(found: Sequence[SessionSummary], *, scopes: bool) -> None:
     """A line for each; `scopes` says that they may be of several scopes."""
     if not found:
         console(stderr=True).print("no sessions")
@@ -271,7 +269,7 @@ def _store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "outbox", f"{waiting:,} waiting"
 
 
-def tell_stats(stats: Mapping[str, Any]) -> None:
+def _tell_stats(stats: Mapping[str, Any]) -> None:
     made = grid("bold", "")
     aside = f" ({stats['quarantined']:,} in quarantine)" if stats.get("quarantined") else ""
     made.add_row("records", f"{stats['records']:,}{aside}")

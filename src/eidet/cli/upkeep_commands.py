@@ -32,12 +32,11 @@ if TYPE_CHECKING:
 SHOWN: Final = 50
 
 
-def add_to(app: typer.Typer) -> None:
-    for run in (maintain, review, rebuild, doctor):
-        command(app)(run)
+commands: Final = typer.Typer()
 
 
-def maintain(
+@command(commands)
+def _maintain(
     on: Which,
     below: Below = False,
     dry_run: Annotated[
@@ -119,7 +118,8 @@ def _policies(found: Iterable[Standing]) -> Any:
     return made
 
 
-def review(
+@command(commands)
+def _review(
     on: Which,
     below: Below = False,
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 50,
@@ -159,7 +159,8 @@ def _reasons(record: Record) -> list[str]:
     return why if mark is None or mark.because is None else [*why, mark.because]
 
 
-def rebuild(
+@command(commands)
+def _rebuild(
     on: Which,
     reembed: Annotated[
         bool, typer.Option("--reembed", help="Switch to the embedder that --embedder names; resumes.")
@@ -185,7 +186,8 @@ def rebuild(
     emit_or_tell(on.json, {"embedded": count, "embedder": name}, f"embedded {count:,} records with {name}")
 
 
-def doctor(
+@command(commands)
+def _doctor(
     on: Which,
     thorough: Annotated[
         bool, typer.Option("--thorough", help="Also compare the file's own indexes with its tables.")

@@ -30,12 +30,11 @@ Details = Annotated[
 ]
 
 
-def add_to(app: typer.Typer) -> None:
-    for run in (remember, mark):
-        command(app)(run)
+commands: Final = typer.Typer()
 
 
-def remember(
+@command(commands)
+def _remember(
     on: Which,
     details: Details,
     texts: Annotated[
@@ -97,7 +96,8 @@ def _tell_stored(stored: list[Record], json: bool) -> None:
         typer.echo("\n".join(record.id for record in stored))
 
 
-def mark(
+@command(commands)
+def _mark(
     on: Which,
     id: Annotated[str, typer.Argument(metavar="ID")],
     pin: Annotated[

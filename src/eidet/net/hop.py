@@ -57,9 +57,7 @@ class Threads(Generic[C]):
 
     async def run(self, call: Callable[[], T]) -> T:
         """Makes a call: in a thread, unless nothing in it waits. Context variables travel along."""
-        if self._closed or not self._waits(await self.open()):
-            return call()
-        return await self._hop(call)
+        return call() if self._closed or not self._waits(await self.open()) else await self._hop(call)
 
     async def _hop(self, call: Callable[[], T]) -> T:
         context = contextvars.copy_context()
