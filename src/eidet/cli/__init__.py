@@ -1,11 +1,11 @@
 """The command line: words of a shell become the verbs of `Memory`, and what they answer becomes text.
 
-    memory_options.py    which memory is meant, and opening it; configuration.py: eidet.toml
+    memory_options.py    which memory is meant, and opening it; eidet.toml
     write_commands.py    remember, mark
-    read_commands.py     recall, context, find, show, scopes, stats; facts.py: facts
+    read_commands.py     recall, context, find, show, scopes; facts.py: facts
     erase.py             forget, verify-forgotten
     exchange_commands.py export, load, import; copy.py: copy
-    upkeep_commands.py   maintain, review, rebuild, doctor; doctor.py: what the doctor looks at
+    upkeep_commands.py   maintain, review, rebuild, doctor, stats; doctor.py: what the doctor looks at
     audit.py, key_commands.py    audit, keys
     demo.py, init_command.py, serve_command.py, mcp_command.py, evaluate.py    the commands of these names
     show.py              answers for people, answers as JSON
@@ -55,7 +55,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     },
     "Look after": {
         "scopes": "read_commands",
-        "stats": "read_commands",
+        "stats": "upkeep_commands",
         "facts": "facts",
         "mark": "write_commands",
         "review": "upkeep_commands",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from typer import Option
 
 from ..core.errors import BadInput, EidetError
 from ..core.private_files import write_private
@@ -49,18 +50,16 @@ commands: Final = typer.Typer()
 def _init(
     at: Annotated[
         str | None,
-        typer.Option(
-            "--at", "-m", envvar="EIDET_MEMORY", metavar="PATH", help="The memory: a file or a URL."
-        ),
+        Option("--at", "-m", envvar="EIDET_MEMORY", metavar="PATH", help="The memory: a file or a URL."),
     ] = None,
-    language: Annotated[str | None, typer.Option(help="Language of the texts, such as de.")] = None,
+    language: Annotated[str | None, Option(help="Language of the texts, such as de.")] = None,
     guard: Annotated[
-        str | None, typer.Option(help="Personal data in texts: off, redact, mask, label or refuse.")
+        str | None, Option(help="Personal data in texts: off, redact, mask, label or refuse.")
     ] = None,
-    embedder: Annotated[str | None, typer.Option(envvar="EIDET_EMBEDDER", help="Such as minilm.")] = None,
-    file: Annotated[Path, typer.Option(help="The file to write.")] = FILE,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; defaults for the rest.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
+    embedder: Annotated[str | None, Option(envvar="EIDET_EMBEDDER", help="Such as minilm.")] = None,
+    file: Annotated[Path, Option(help="The file to write.")] = FILE,
+    yes: Annotated[bool, Option("--yes", "-y", help="Ask nothing; defaults for the rest.")] = False,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace a file that exists.")] = False,
 ) -> None:
     """Set up a folder: three questions, and an eidet.toml.
 
@@ -187,13 +186,14 @@ def _tell_next(file: Path, choices: _Choices) -> None:
         f"wrote {plain(str(file))}; the memory is {plain(hide_login(choices.memory))}\n", soft_wrap=True
     )
     extra = _find_missing_extra(choices.memory)
-    steps = grid("", "dim")
+    steps = [
+        ('eidet remember "Ann lives in Lisbon"', "writes the first memory"),
+        ('eidet recall "Where does Ann live?"', "finds it, and says why"),
+        ("eidet doctor", "checks the setup and says what to mend"),
+    ]
     if extra is not None:
-        steps.add_row(f"pip install 'eidet[{extra}]'", "the driver of this store is not installed yet")
-    steps.add_row('eidet remember "Ann lives in Lisbon"', "writes the first memory")
-    steps.add_row('eidet recall "Where does Ann live?"', "finds it, and says why")
-    steps.add_row("eidet doctor", "checks the setup and says what to mend")
-    out.print(steps)
+        steps.insert(0, (f"pip install 'eidet[{extra}]'", "the driver of this store is not installed yet"))
+    out.print(grid(("", "dim"), steps))
     if file != FILE:
         out.print(style_text((f"\nCommands read it with --config {file} or EIDET_CONFIG={file}.", "dim")))
     _hint_variables(choices)

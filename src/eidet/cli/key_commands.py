@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 from ..core.errors import BadInput, Misconfigured, Refused
 from .memory_options import Which, command
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from ..trust.seal.service import Key
 
 
-Scope = Annotated[str, typer.Argument(metavar="SCOPE")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Scope = Annotated[str, Argument(metavar="SCOPE")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 commands: Final = typer.Typer()
@@ -33,7 +34,7 @@ _keys: Final = typer.Typer(
 @_keys.command("new")
 def _new(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Where to write it; default: the screen.")
+        Path | None, Argument(metavar="[FILE]", help="Where to write it; default: the screen.")
     ] = None,
 ) -> None:
     """Create a master key. Keep it apart from the memory, and a copy of it somewhere safe."""
@@ -57,8 +58,7 @@ def _new(
 def _rotate(
     on: Which,
     to: Annotated[
-        str | None,
-        typer.Option("--to", metavar="KEY", help="A new master key: file:PATH or env:NAME."),
+        str | None, Option("--to", metavar="KEY", help="A new master key: file:PATH or env:NAME.")
     ] = None,
 ) -> None:
     """Give every scope (or the one that --scope names) a new key.

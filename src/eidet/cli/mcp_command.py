@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
 
 import typer
+from typer import Option
 
 from ..core.errors import MissingExtra
 from ..core.scope import ALL, Scope
@@ -24,13 +25,12 @@ from .memory_options import Which, command
 if TYPE_CHECKING:
     from ..server.access import Caller
 
-Rights = Annotated[str, typer.Option(metavar="LIST", help="What the agent may do: of read, write, forget.")]
+Rights = Annotated[str, Option(metavar="LIST", help="What the agent may do: of read, write, forget.")]
 GraphTools = Annotated[
-    bool,
-    typer.Option("--graph-tools", help="Also the nine tools of the reference knowledge-graph server."),
+    bool, Option("--graph-tools", help="Also the nine tools of the reference knowledge-graph server.")
 ]
 PrintConfig = Annotated[
-    bool, typer.Option("--print-config", help="Print what to paste into an agent's configuration, and exit.")
+    bool, Option("--print-config", help="Print what to paste into an agent's configuration, and exit.")
 ]
 SECRET: Final = "EIDET_MEMORY"  # noqa: S105  # the variable that holds a URL with a password
 SECRETS: Final = {SECRET: "the URL of the memory with its password", API_KEY: "the key of the server"}
