@@ -70,9 +70,7 @@ class Options:
             number = float(text)
         except ValueError:
             number = math.nan
-        if above is None and 0 <= number <= LARGEST_NUMBER:
-            return number
-        if above is not None and above < number <= LARGEST_NUMBER:
+        if (number >= 0 if above is None else number > above) and number <= LARGEST_NUMBER:
             return number
         least = "from 0 up" if above is None else f"above {above:g}"
         raise self.error(f"{self.prefix}{name} must be a number {least}, not {text!r}")
