@@ -57,7 +57,7 @@ class Pool:
 
     near, counted, covered   the cosine; BM25 by what all words weigh; the share of the question they cover
     told, length             the share of its own words that the question has; how many it has
-    asking … numbered        by flags: whether it asks, has what is expected, names, speaks of a time, counts
+    asking, has, tells       whether it asks; has a name, a time, a number; has what is expected of an answer
     around, date             the best match within six turns; how well its time fits
     """
 
@@ -73,20 +73,21 @@ class Pool:
         self.covered: Floats = self.counted if traits.aligned is None else traits.aligned.take(rows)
         self.covered_share = _to_best(self.covered)
         full = traits.length.take(rows)
-        self.units = np.isinf(full)
+        self.units: Floats = np.isinf(full)
         self.length: Floats = np.minimum(full, LONG_TERMS)
         self.size: Floats = np.log1p(self.length) / 5.0
         told = self.covered * signals.terms / np.maximum(self.length, 1.0)
         self.told: Floats = np.minimum(told, 1.0)
         marks = _list_marks(asked.expects).take(traits.flags.take(rows), axis=1)
-        self.asking, self.named, self.timed, self.numbered = marks[:4]
-        self.tells_when, self.tells_how_many, self.tells_which, self.tells_who = marks[4:]
+        self.asking: Floats = marks[0]
+        self.has: Floats = marks[1:4]
+        self.tells: Floats = marks[4:]
         context = signals.shares.get("context")
         own = 0.5 * self.near_share + 0.5 * self.covered_share
         self.around: Floats = own if context is None else context.take(rows)
         self.date: Floats = self.nothing if signals.times is None else signals.times.take(rows)
-        self.kind = traits.kind.take(rows)
-        self.who = traits.who.take(rows)
+        self.kind: Floats = traits.kind.take(rows)
+        self.who: Floats = traits.who.take(rows)
 
     def share(self, name: str) -> Floats:
         """A signal of the first stage; zeros where the question has no use for it."""
@@ -99,7 +100,8 @@ class Pool:
         return np.minimum(words / rarity, 1.0) if rarity > 0 else self.nothing
 
     def is_kind(self, kind: Kind) -> Floats:
-        return self.kind == _KINDS[kind]
+        same: Floats = self.kind == _KINDS[kind]
+        return same
 
     def is_by_agent(self) -> Floats:
         by_agent = self.nothing
@@ -171,15 +173,15 @@ TABLE: Final = (
     Feature("date", "date", "of the time asked about", lambda p: p.date),
     Feature("date covered", "date", "and of the subject", lambda p: p.date * p.covered_share),
     Feature("only time", "date", "nothing else is asked", lambda p: p.date * p.asked.only_time),
-    Feature("tells when", "form", "a time is asked for", lambda p: p.tells_when),
-    Feature("tells how many", "form", "a number is asked for", lambda p: p.tells_how_many),
-    Feature("tells which", "form", "a name is asked for", lambda p: p.tells_which),
-    Feature("tells who", "form", "a person is asked for", lambda p: p.tells_who),
+    Feature("tells when", "form", "a time is asked for", lambda p: p.tells[0]),
+    Feature("tells how many", "form", "a number is asked for", lambda p: p.tells[1]),
+    Feature("tells which", "form", "a name is asked for", lambda p: p.tells[2]),
+    Feature("tells who", "form", "a person is asked for", lambda p: p.tells[3]),
     Feature("asked", "asked", "of the session, kind or place named", lambda p: p.share("asked")),
     Feature("importance", "importance", "said to matter", lambda p: p.found.traits.importance.take(p.rows)),
-    Feature("named", "kind", "names somebody or something", lambda p: p.named),
-    Feature("timed", "kind", "speaks of a time", lambda p: p.timed),
-    Feature("numbered", "kind", "has a number", lambda p: p.numbered),
+    Feature("named", "kind", "names somebody or something", lambda p: p.has[0]),
+    Feature("timed", "kind", "speaks of a time", lambda p: p.has[1]),
+    Feature("numbered", "kind", "has a number", lambda p: p.has[2]),
     Feature("length", "kind", "long records match by chance", lambda p: p.size),
     Feature("length squared", "kind", "and so do very short ones", lambda p: p.size * p.size),
     Feature("units", "kind", "a document of many parts", lambda p: p.units),
