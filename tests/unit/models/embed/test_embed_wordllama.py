@@ -12,8 +12,8 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from eidet.core.errors import BadInput, Corrupt, Misconfigured
+from eidet.models.contract import ODD, TEXTS
 from eidet.models.embed import wordllama
-from eidet.models.embed.contract import ODD, TEXTS
 from eidet.models.embed.wordllama import WordLlama
 from eidet.models.local import PackagedFile
 
