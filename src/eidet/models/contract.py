@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
-from .embed import Embedder, embed_checked
+from .embed import Embedder, Vectors, embed_checked
 from .llm import LLM, Answer, Request, Stop, Turn
 from .llm.consult import consult, find_misfit
 from .rerank import Reranker, score_checked
@@ -41,26 +41,69 @@ _CITY = Request(
 _ODD_PROMPTS = ["?", "x" * 20_000, "Привет, мир! 👋🏽\n\t\x00", '{"city": ', "</think>```json"]
 
 
-class EmbedderContract:
-    """Every embedder passes these; `make` gives a new one, of the same name, each time it is called."""
+class _PerTextContract:
+    """The laws that embedders and rerankers share: they answer each text by itself, in the order given."""
 
-    closeness: float = 1e-5  # how much a row may change with the company it is embedded in
+    closeness: float = 1e-5  # how much an answer may change with the company its text is given in
+
+    def make(self) -> Any:
+        raise NotImplementedError
+
+    def answer(self, model: Any, texts: Sequence[str]) -> Any:
+        raise NotImplementedError
+
+    def test_it_has_a_name_that_stays(self) -> None:
+        model = self.make()
+        name = model.name
+        self.answer(model, TEXTS)
+        assert isinstance(name, str)
+        assert name
+        assert model.name == name == self.make().name
+
+    def test_answers_come_in_the_order_of_the_texts(self) -> None:
+        model = self.make()
+        self.assert_close(self.answer(model, TEXTS), self.answer(model, TEXTS[::-1])[::-1])
+
+    def test_the_same_text_is_answered_the_same_alone_and_in_company(self) -> None:
+        model = self.make()
+        together = self.answer(model, [*TEXTS, TEXTS[0]])
+        alone = [self.answer(model, [text])[0] for text in TEXTS]
+        self.assert_close(together, [*alone, alone[0]])
+
+    def test_two_of_one_name_agree(self) -> None:
+        self.assert_close(self.answer(self.make(), TEXTS), self.answer(self.make(), TEXTS))
+
+    def test_it_takes_any_sequence(self) -> None:
+        model = self.make()
+        self.assert_close(self.answer(model, tuple(TEXTS)), self.answer(model, TEXTS))
+
+    def test_many_threads_get_the_same_answers(self) -> None:
+        model = self.make()
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: self.answer(model, TEXTS), range(32)))
+        for answer in answers:
+            self.assert_close(answer, answers[0])
+
+    def assert_close(self, one: Any, other: Any) -> None:
+        np.testing.assert_allclose(one, other, rtol=0, atol=self.closeness)
+
+
+class EmbedderContract(_PerTextContract):
+    """Every embedder passes these; `make` gives a new one, of the same name, each time it is called."""
 
     def make(self) -> Embedder:
         raise NotImplementedError
 
-    def test_it_has_a_name_and_a_width(self) -> None:
-        embedder = self.make()
-        assert isinstance(embedder.name, str)
-        assert embedder.name
-        assert isinstance(embedder.width, int)
-        assert embedder.width > 0
+    def answer(self, model: Embedder, texts: Sequence[str]) -> Vectors:
+        return model.embed(texts)
 
-    def test_name_and_width_stay(self) -> None:
+    def test_its_width_stays(self) -> None:
         embedder = self.make()
-        before = embedder.name, embedder.width
+        width = embedder.width
+        assert isinstance(width, int)
+        assert width > 0
         embed_checked(embedder, TEXTS)
-        assert (embedder.name, embedder.width) == before == (self.make().name, self.make().width)
+        assert embedder.width == width == self.make().width
 
     def test_it_gives_one_float32_row_per_text(self) -> None:
         embedder = self.make()
@@ -68,36 +111,16 @@ class EmbedderContract:
         assert rows.shape == (len(TEXTS), embedder.width)
         assert rows.dtype == np.float32
 
-    def test_rows_come_in_the_order_of_the_texts(self) -> None:
-        embedder = self.make()
-        forward, backward = embedder.embed(TEXTS), embedder.embed(TEXTS[::-1])
-        self.assert_close(forward, backward[::-1])
-
     def test_no_texts_give_no_rows_of_the_right_width(self) -> None:
         embedder = self.make()
         assert embedder.embed([]).shape == (0, embedder.width)
-
-    def test_the_same_text_gives_the_same_row_alone_and_in_company(self) -> None:
-        embedder = self.make()
-        together = embedder.embed([*TEXTS, TEXTS[0]])
-        alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
-        self.assert_close(together[:-1], alone)
-        self.assert_close(together[-1], together[0])
-
-    def test_two_embedders_of_one_name_agree(self) -> None:
-        self.assert_close(self.make().embed(TEXTS), self.make().embed(TEXTS))
 
     def test_different_texts_give_different_rows(self) -> None:
         rows = self.make().embed(TEXTS[:2])
         assert not np.allclose(rows[0], rows[1])
 
     def test_odd_texts_give_finite_rows(self) -> None:
-        rows = embed_checked(self.make(), ODD)
-        assert np.isfinite(rows).all()
-
-    def test_it_takes_any_sequence(self) -> None:
-        embedder = self.make()
-        self.assert_close(embedder.embed(tuple(TEXTS)), embedder.embed(TEXTS))
+        assert np.isfinite(embed_checked(self.make(), ODD)).all()
 
     def test_the_answer_belongs_to_the_caller(self) -> None:
         embedder = self.make()
@@ -106,32 +129,15 @@ class EmbedderContract:
         first[:] = 7.0
         self.assert_close(embedder.embed(TEXTS), kept)
 
-    def test_many_threads_get_the_same_rows(self) -> None:
-        embedder = self.make()
-        with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(embedder.embed, [TEXTS] * 32))
-        for answer in answers:
-            self.assert_close(answer, answers[0])
 
-    def assert_close(self, one: np.ndarray, other: np.ndarray) -> None:
-        np.testing.assert_allclose(one, other, rtol=0, atol=self.closeness)
-
-
-class RerankerContract:
+class RerankerContract(_PerTextContract):
     """Every reranker passes these; `make` gives a new one, of the same name, each time it is called."""
-
-    closeness: float = 1e-5  # how much a score may change with the company it is given in
 
     def make(self) -> Reranker:
         raise NotImplementedError
 
-    def test_it_has_a_name_that_stays(self) -> None:
-        reranker = self.make()
-        name = reranker.name
-        score_checked(reranker, _QUERY, TEXTS)
-        assert isinstance(name, str)
-        assert name
-        assert reranker.name == name == self.make().name
+    def answer(self, model: Reranker, texts: Sequence[str]) -> Sequence[float]:
+        return model.scores(_QUERY, texts)
 
     def test_it_gives_one_score_from_0_to_1_per_text(self) -> None:
         scores = self.make().scores(_QUERY, TEXTS)
@@ -145,40 +151,10 @@ class RerankerContract:
         scores = self.make().scores(_QUERY, TEXTS)
         assert scores[0] > scores[1]
 
-    def test_scores_come_in_the_order_of_the_texts(self) -> None:
-        reranker = self.make()
-        self.assert_close(reranker.scores(_QUERY, TEXTS), list(reranker.scores(_QUERY, TEXTS[::-1]))[::-1])
-
-    def test_a_text_scores_the_same_alone_and_in_company(self) -> None:
-        reranker = self.make()
-        together = reranker.scores(_QUERY, [*TEXTS, TEXTS[0]])
-        alone = [reranker.scores(_QUERY, [text])[0] for text in TEXTS]
-        self.assert_close(together, [*alone, alone[0]])
-
-    def test_two_rerankers_of_one_name_agree(self) -> None:
-        self.assert_close(self.make().scores(_QUERY, TEXTS), self.make().scores(_QUERY, TEXTS))
-
-    def test_odd_texts_are_scored(self) -> None:
+    def test_odd_texts_and_queries_are_taken(self) -> None:
         assert len(score_checked(self.make(), _QUERY, ODD)) == len(ODD)
-
-    def test_an_odd_query_is_taken(self) -> None:
         for query in ("", "?" * 3_000, "\x00"):
             assert len(score_checked(self.make(), query, TEXTS)) == len(TEXTS)
-
-    def test_it_takes_any_sequence(self) -> None:
-        reranker = self.make()
-        self.assert_close(reranker.scores(_QUERY, tuple(TEXTS)), reranker.scores(_QUERY, TEXTS))
-
-    def test_many_threads_get_the_same_scores(self) -> None:
-        reranker = self.make()
-        with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(lambda _: reranker.scores(_QUERY, TEXTS), range(32)))
-        for answer in answers:
-            self.assert_close(answer, answers[0])
-
-    def assert_close(self, ones: Sequence[float], others: Sequence[float]) -> None:
-        assert len(ones) == len(others)
-        assert all(abs(one - other) <= self.closeness for one, other in zip(ones, others, strict=True))
 
 
 class LLMContract:

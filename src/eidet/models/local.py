@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
@@ -52,6 +52,17 @@ class PackagedFile:
         if spec is None or not spec.submodule_search_locations:
             raise self.absent()
         return Path(spec.submodule_search_locations[0])
+
+
+def load_once(load: Callable[[], T]) -> Callable[[], T]:
+    """Makes a function that loads a model once per process, for whoever asks first; the others wait."""
+    lock, cached = threading.Lock(), cache(load)
+
+    def load_locked() -> T:
+        with lock:
+            return cached()
+
+    return load_locked
 
 
 class _LocalModel:

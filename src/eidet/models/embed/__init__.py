@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard, runtime_checkable
@@ -93,12 +93,7 @@ class WordEmbedder(Protocol):
 
 def is_warmable(embedder: Embedder) -> TypeGuard[WarmableEmbedder]:
     """The same as `isinstance`, which takes long for protocols; every verb for asyncio asks this."""
-    return _is_warmable_kind(type(embedder))
-
-
-@lru_cache(maxsize=64)
-def _is_warmable_kind(kind: type) -> bool:
-    return issubclass(kind, WarmableEmbedder)
+    return hasattr(type(embedder), "warm")
 
 
 def reads_sentences(embedder: object) -> bool:
@@ -213,18 +208,18 @@ def describe_choice(name: str) -> str:
 
 def _is_known(name: str) -> bool:
     """Whether `embedder_of` understands the name; otherwise it is of an object or function of the caller."""
-    kind, _, setting = name.partition(":")
-    if kind == "joined":
-        return all(map(_is_known, setting.split("+")))
-    return kind in BUILT_IN or kind in list_plugins(GROUP)
+    return all(kind in BUILT_IN or kind in list_plugins(GROUP) for kind in _find_kinds(name))
 
 
 def is_offline(name: str) -> bool:
     """Whether an embedder of this name comes with Eidet and asks nobody else."""
+    return _find_kinds(name) <= set(OFFLINE)
+
+
+def _find_kinds(name: str) -> set[str]:
+    """The kind of the embedder, or the kinds of those that are joined."""
     kind, _, setting = name.partition(":")
-    if kind == "joined":
-        return all(map(is_offline, setting.split("+")))
-    return kind in OFFLINE
+    return set().union(*map(_find_kinds, setting.split("+"))) if kind == "joined" else {kind}
 
 
 @dataclass(frozen=True, slots=True)
