@@ -17,13 +17,14 @@ from ..local import PackagedFile, load_once
 from . import Vectors
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
 WIDTH: Final = 256
 MODEL: Final = "l2-supercat-256"
 RELEASE: Final = "wordllama==0.2.2.post0"  # one wheel for every machine; later ones are compiled for a few
 _MEND: Final = f"reinstall it: pip install --force-reinstall {RELEASE}"
 _AT_ONCE: Final = 256  # texts that are tokenised together
+_SEVERAL: Final = 8  # so many texts are spread over threads
 _SUM_BLOCK: Final = 4_096  # token rows gathered at once: 4 MB
 _SPACE: Final = "\u2581"  # how the tokenizer writes a space
 
@@ -68,8 +69,7 @@ class WordLlama:
         model, texts = _load_model(), [clean_text(text, "a text to embed").lower() for text in texts]
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
         for start in range(0, len(texts), _AT_ONCE):
-            found = model.tokenizer.encode_batch(texts[start : start + _AT_ONCE], add_special_tokens=False)
-            for at, encoding in enumerate(found, start):
+            for at, encoding in enumerate(model.tokenise(texts[start : start + _AT_ONCE]), start):
                 rows[at] = _normalise(_sum_vectors(model.vectors, encoding.ids))
         return rows
 
@@ -86,6 +86,12 @@ class WordLlama:
 class _Model(NamedTuple):
     tokenizer: Tokenizer
     vectors: Vectors  # of the tokens
+
+    def tokenise(self, texts: list[str]) -> list[Encoding]:
+        """Tokenises a few texts one by one: together they start threads, which a short command does not need."""
+        if len(texts) < _SEVERAL:
+            return [self.tokenizer.encode(text, add_special_tokens=False) for text in texts]
+        return self.tokenizer.encode_batch(texts, add_special_tokens=False)
 
 
 def _sum_vectors(vectors: Vectors, tokens: Sequence[int]) -> Vectors:

@@ -72,7 +72,8 @@ def consult_or_fall_back(
         return Outcome(value=read(answer), by="llm", answer=answer)
     except _UNREADABLE as error:
         if answer is None and isinstance(error, EidetError):
-            cause, why = _cause_of(error), str(error)
+            known = (cause for kind, cause in _CAUSES if isinstance(error, kind))
+            cause, why = error.cause if isinstance(error, BadAnswer) else next(known, "error"), str(error)
         else:
             cause, why = "unusable", f"the answer could not be used: {type(error).__name__}: {error}"
     _log.warning("%s: the rules decided, because the model failed (%s): %s", request.purpose, cause, why)
@@ -99,12 +100,6 @@ def consult(llm: LLM, request: Request) -> Answer:
     )
 
 
-def _cause_of(error: EidetError) -> str:
-    if isinstance(error, BadAnswer):
-        return error.cause
-    return next((cause for kind, cause in _CAUSES if isinstance(error, kind)), "error")
-
-
 def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
 
@@ -128,18 +123,13 @@ def _ask_model(llm: LLM, request: Request) -> Answer:
             f"{answer.model} was cut off after {request.max_tokens} tokens; ask for less or raise max_tokens",
             cause="truncated",
         )
-    if request.schema is None:
-        _check_text(text, answer.model)
-    return replace(answer, text=text)
-
-
-def _check_text(text: str, model: str) -> None:
-    if not text.strip():
-        raise BadAnswer(f"{model} answered nothing", cause="empty")
+    if request.schema is None and not text.strip():
+        raise BadAnswer(f"{answer.model} answered nothing", cause="empty")
     try:
-        clean_text(text, "the answer")
+        clean = text if request.schema else clean_text(text, "the answer")
     except BadInput as bad:
         raise BadAnswer(str(bad), cause="malformed") from bad
+    return replace(answer, text=clean)
 
 
 def find_fitting(text: str, schema: Mapping[str, Json]) -> dict[str, Json]:
@@ -223,23 +213,14 @@ def _shorten(value: Json) -> str:
 
 def _objects(text: str) -> Iterator[dict[str, Json]]:
     """The objects in the text from left to right, none of them inside another."""
-    at = -1
+    end = 0
     for _ in range(_PLACES):
-        at = text.find("{", at + 1)
-        if at < 0:
+        if (at := text.find("{", end)) < 0:
             return
-        found = _object_at(text, at)
-        if found is not None:
-            value, end = found
-            yield value
-            at = end - 1
-        elif text[at + 1 : at + 100].lstrip().startswith('"'):
-            return  # a broken object: what it holds inside is not the answer
-
-
-def _object_at(text: str, at: int) -> tuple[dict[str, Json], int] | None:
-    try:
-        value, end = json.JSONDecoder().raw_decode(text, at)
-        return clean_json(value, "answer"), end
-    except (ValueError, RecursionError):  # BadInput is a ValueError: a number or text JSON cannot carry
-        return None
+        try:
+            value, end = json.JSONDecoder().raw_decode(text, at)
+            yield clean_json(value, "answer")
+        except (ValueError, RecursionError):  # BadInput is a ValueError: a number or text JSON cannot carry
+            if text[at + 1 : at + 100].lstrip().startswith('"'):
+                return  # a broken object: what it holds inside is not the answer
+            end = at + 1
