@@ -88,7 +88,7 @@ class _Model(NamedTuple):
     vectors: Vectors  # of the tokens
 
     def tokenise(self, texts: list[str]) -> list[Encoding]:
-        """Tokenises a few texts one by one: together they start threads, which a short command does not need."""
+        """Tokenises a few texts one by one: together they would start threads, for little gain."""
         if len(texts) < _SEVERAL:
             return [self.tokenizer.encode(text, add_special_tokens=False) for text in texts]
         return self.tokenizer.encode_batch(texts, add_special_tokens=False)
