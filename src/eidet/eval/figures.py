@@ -94,7 +94,7 @@ def measure_run(
         answers=answers,
         columns=columns,
         overall=figures(columns, seed) | _trust(asked),
-        categories={c: figures(_part(columns, rows), seed) for c, rows in categories(answers).items()},
+        categories={c: figures(_part(columns, rows), seed) for c, rows in _categories(answers).items()},
         curve=tuple(figures(ranks.curve(), seed).values()),
         calibration=tuple(calibration(scores, gold)),
         latency={f"p{p}": float(np.percentile(millis, p)) for p in (50, 95, 99)},
@@ -132,7 +132,7 @@ def _ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:
     )
 
 
-def categories(answers: Sequence[QuestionAnswer]) -> dict[str, list[int]]:
+def _categories(answers: Sequence[QuestionAnswer]) -> dict[str, list[int]]:
     """The rows of each category, by its name."""
     rows: dict[str, list[int]] = {}
     for at, answer in enumerate(answers):
@@ -185,7 +185,7 @@ def _alike(columns: _Columns) -> Iterator[_Columns]:
 
 
 def compare_runs(run: Run, base: Run, seed: int) -> Comparison:
-    rows = categories(base.answers)
+    rows = _categories(base.answers)
     return Comparison(
         name=run.name,
         base=base.name,

@@ -19,7 +19,7 @@ from .json_fields import list_in, table_in, text_in, texts_in, time_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chat:
+class _Chat:
     """One session as drafts, of the roles that were asked for."""
 
     id: str
@@ -27,11 +27,11 @@ class Chat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class _Item:
     """One question with its own sessions."""
 
     question: Question
-    chats: Mapping[str, Chat]
+    chats: Mapping[str, _Chat]
 
     @property
     def full(self) -> bool:
@@ -66,7 +66,7 @@ def _check(roles: Sequence[str], sessions: int) -> None:
         raise BadInput(f"a haystack has at least 1 session, not {sessions}")
 
 
-def _why_not(item: Item) -> str | None:
+def _why_not(item: _Item) -> str | None:
     if item.question.id.endswith("_abs"):
         return "abstention"
     if item.question.gold:
@@ -75,16 +75,16 @@ def _why_not(item: Item) -> str | None:
 
 
 def _pools(
-    kept: list[Item], items: list[Item], sessions: int, chance: random.Random
-) -> Iterator[tuple[list[Item], list[Chat], str]]:
+    kept: list[_Item], items: list[_Item], sessions: int, chance: random.Random
+) -> Iterator[tuple[list[_Item], list[_Chat], str]]:
     """Questions share a pool while their sessions fit; those of others fill it up."""
-    every: dict[str, Chat] = {}
+    every: dict[str, _Chat] = {}
     for item in items:
         every |= item.chats
     waiting = chance.sample(kept, len(kept))
     number = 0
     while waiting:
-        asked, held, number = list[Item](), dict[str, Chat](), number + 1
+        asked, held, number = list[_Item](), dict[str, _Chat](), number + 1
         while waiting and (not asked or len(held.keys() | waiting[-1].chats.keys()) <= sessions):
             asked.append(waiting.pop())
             held |= asked[-1].chats
@@ -94,20 +94,20 @@ def _pools(
         yield asked, list(held.values()), f"pool-{number}"
 
 
-def _item(given: Any, where: str, roles: Sequence[str]) -> Item:
+def _item(given: Any, where: str, roles: Sequence[str]) -> _Item:
     fields = table_in(given, where)
     ids, dates = texts_in(fields, "haystack_session_ids", where), texts_in(fields, "haystack_dates", where)
     turns = list_in(fields, "haystack_sessions", where)
     if not len(ids) == len(dates) == len(turns):
         raise BadInput(f"{where}: haystack_sessions, _session_ids and _dates differ in length")
-    chats: dict[str, Chat] = {}
+    chats: dict[str, _Chat] = {}
     gold: list[str] = []
     for id, date, session in zip(ids, dates, turns, strict=True):
         if id not in chats:
             began = time_of(date, f"{where}: haystack_dates")
             chats[id], answers = _chat(id, began, session, f"{where}, session {id}", roles)
             gold += answers
-    return Item(question=_question(fields, where, gold), chats=chats)
+    return _Item(question=_question(fields, where, gold), chats=chats)
 
 
 def _question(fields: Mapping[str, Any], where: str, gold: list[str]) -> Question:
@@ -121,7 +121,7 @@ def _question(fields: Mapping[str, Any], where: str, gold: list[str]) -> Questio
     )
 
 
-def _chat(id: str, began: float, turns: Any, where: str, roles: Sequence[str]) -> tuple[Chat, list[str]]:
+def _chat(id: str, began: float, turns: Any, where: str, roles: Sequence[str]) -> tuple[_Chat, list[str]]:
     """The session as messages, a second apart, and which of them have the answer."""
     if not isinstance(turns, list):
         raise BadInput(f"{where} is a list of turns")
@@ -134,7 +134,7 @@ def _chat(id: str, began: float, turns: Any, where: str, roles: Sequence[str]) -
             drafts.append(_draft(id, at, role, text, began + at))
             if fields.get("has_answer") is True:
                 gold.append(f"{id}:{at}")
-    return Chat(id=id, drafts=tuple(drafts)), gold
+    return _Chat(id=id, drafts=tuple(drafts)), gold
 
 
 def _draft(session: str, at: int, role: str, text: str, occurred: float) -> Draft:

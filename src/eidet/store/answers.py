@@ -27,16 +27,16 @@ def copy_record(record: R) -> R:
     """The same record with data and meta of its own: what a caller does to them stays with the caller."""
     if record is None or (record.data is None and not record.meta and record.state is NO_STATE):
         return record
-    return record.but(data=copy_json(record.data), meta=copy_json(record.meta), state=record.state.own())
+    return record.but(data=_copy_json(record.data), meta=_copy_json(record.meta), state=record.state.own())
 
 
-def copy_json(value: Json) -> Json:
+def _copy_json(value: Json) -> Json:
     """A copy of JSON: `deepcopy` would look for cycles and classes, and takes several times as long."""
     if type(value) in _PLAIN:
         return value
     if isinstance(value, dict):
-        return {name: item if type(item) in _PLAIN else copy_json(item) for name, item in value.items()}
-    return [item if type(item) in _PLAIN else copy_json(item) for item in value]
+        return {name: item if type(item) in _PLAIN else _copy_json(item) for name, item in value.items()}
+    return [item if type(item) in _PLAIN else _copy_json(item) for item in value]
 
 
 def sort_records(records: Iterable[Record], order: str) -> list[Record]:

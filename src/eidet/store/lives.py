@@ -42,11 +42,11 @@ def put_lives(transaction: Transaction, lives: Sequence[Life], now: float) -> No
 def list_versions(lives: Sequence[Life]) -> list[Record]:
     states: list[Record] = []
     for record, story in lives:
-        states += versions(record, story)
+        states += _versions(record, story)
     return states
 
 
-def versions(record: Record, story: Sequence[Event]) -> list[Record]:
+def _versions(record: Record, story: Sequence[Event]) -> list[Record]:
     """The record as it was in each version that is still told, oldest first; the last is as it is.
 
     Written one after the other they make as many events. Where that cannot be, only the last is given.

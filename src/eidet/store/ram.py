@@ -23,7 +23,7 @@ from .rules import UNIQUE_KINDS
 
 
 @dataclass(slots=True)
-class Room:
+class _Room:
     """One scope. Rows are in the order of their seqs."""
 
     rows: dict[int, Record] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Room:
                 yield record
 
 
-EMPTY = Room()  # stands for a scope that was never written; read only
+EMPTY = _Room()  # stands for a scope that was never written; read only
 
 
 class RamStore:
@@ -74,7 +74,7 @@ class RamStore:
     def __init__(self) -> None:
         self.identity: str = uuid.uuid4().hex
         self._lock = threading.RLock()
-        self._rooms: defaultdict[str, Room] = defaultdict(Room)
+        self._rooms: defaultdict[str, _Room] = defaultdict(_Room)
         self._tables: dict[str, dict[Any, Any]] = {}
         self._head = Head(0, 0)
 
@@ -163,12 +163,12 @@ class RamStore:
 class _RamTransaction:
     """Writes in place and remembers what was there, to undo it. The store's lock is held."""
 
-    def __init__(self, store: RamStore, rooms: defaultdict[str, Room], tables: dict[str, Any]) -> None:
+    def __init__(self, store: RamStore, rooms: defaultdict[str, _Room], tables: dict[str, Any]) -> None:
         self.seq: int = store.head().seq
         self.history, self.values = store.history, store.values
         self._store, self._rooms, self._tables = store, rooms, tables
         self._undo: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
-        self._shuffled: dict[str, Room] = {}  # their rows lose their order when they are undone
+        self._shuffled: dict[str, _Room] = {}  # their rows lose their order when they are undone
 
     def leap(self, seq: int) -> None:
         self.seq = max(self.seq, seq)
@@ -219,7 +219,7 @@ class _RamTransaction:
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         for change in changes:
-            rooms: Iterable[Room] = self._rooms.values()
+            rooms: Iterable[_Room] = self._rooms.values()
             if isinstance(change, Use):
                 rooms = [self._rooms.get(change.scope, EMPTY)]
             for room in rooms:
@@ -249,7 +249,7 @@ class _RamTransaction:
         self._undo.append((answers.set_value, (mapping, key, mapping.get(key))))
         answers.set_value(mapping, key, value)
 
-    def _log(self, room: Room, event: Event) -> None:
+    def _log(self, room: _Room, event: Event) -> None:
         events = room.events.setdefault(event.id, [])
         events.append(event)
         self._undo.append((events.pop, ()))

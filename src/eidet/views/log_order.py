@@ -24,7 +24,7 @@ from .messages import MOST, ORDER, order_of, place_of, read_place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class _Log:
     """The records of one scope that pass a filter, as a log."""
 
     memory: Memory
@@ -219,16 +219,16 @@ class SessionLog:
         self.messages: Where = Where(kinds=(Kind.MESSAGE,), session=session)
         self.summary_only: Where = Where(ids=(summary_id(session),))
 
-    def whole(self) -> Log:
+    def whole(self) -> _Log:
         """All messages, also those that were summed up."""
-        return Log(memory=self._memory, scope=self._scope, where=self.messages)
+        return _Log(memory=self._memory, scope=self._scope, where=self.messages)
 
-    def after_summary(self, *parts: Where) -> Log:
+    def after_summary(self, *parts: Where) -> _Log:
         """The messages after those that were summed up, as far as they pass the filters."""
         made = self.read_summary()
         if made is not None:
             parts = (*parts, made.edge.after())
-        return Log(memory=self._memory, scope=self._scope, where=replace(self.messages, every=parts))
+        return _Log(memory=self._memory, scope=self._scope, where=replace(self.messages, every=parts))
 
     def holds(self, record: Record) -> bool:
         return record.kind is Kind.MESSAGE and record.session == self._session

@@ -106,8 +106,8 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         elif old is None:
             details = {}
         else:
-            details = meta_of(old)
-        order = new_id(self.memory.parts.clock()) if old is None else order_of(old)
+            details = _meta_of(old)
+        order = new_id(self.memory.parts.clock()) if old is None else _order_of(old)
         self.memory.remember(
             text,
             scope=self.scope,
@@ -144,14 +144,14 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
     def records(self) -> list[Record]:
         """All of them, in the order they were added."""
         found = self.memory.find(self._where, scope=self.scope, order="created", limit=ALL)
-        return sorted(filter(key_of, found), key=order_of)
+        return sorted(filter(_key_of, found), key=_order_of)
 
     def key(self, record: Record) -> str:
-        return key_of(record)
+        return _key_of(record)
 
     def describe(self, record: Record) -> dict[str, Any]:
         """The metadata as it was given."""
-        return meta_of(record)
+        return _meta_of(record)
 
     def show(self, record: Record) -> str:
         """The value as it was given, also after its tier shows less of it."""
@@ -303,16 +303,16 @@ def importance_of(meta: Mapping[str, Any], scale: float = SCALE) -> float | None
     return float(min(1.0, value / scale))
 
 
-def key_of(record: Record) -> str:
+def _key_of(record: Record) -> str:
     """The key that a record has in its store; empty for records that a store did not write."""
     return str(_mine(record).get("key", ""))
 
 
-def order_of(record: Record) -> str:
+def _order_of(record: Record) -> str:
     return str(_mine(record).get("order", record.id))
 
 
-def meta_of(record: Record) -> dict[str, Any]:
+def _meta_of(record: Record) -> dict[str, Any]:
     """The metadata that the caller gave."""
     return {name: value for name, value in record.meta.items() if name != MINE}
 

@@ -267,7 +267,7 @@ class MemoryManager:
 
     async def metrics(self) -> dict[str, dict[str, float | None]]:
         """Metrics of performance, quality and scale; None where there is no data yet."""
-        return figures(await self._run(self.memory.admin.metrics, self.config.scope))
+        return _figures(await self._run(self.memory.admin.metrics, self.config.scope))
 
     async def _run(self, verb: Callable[..., T], *args: Any, **how: Any) -> T:
         return await run(self.memory, verb, *args, **how)
@@ -315,7 +315,7 @@ FIGURES: Final = {
 }
 
 
-def figures(metrics: Mapping[str, float]) -> dict[str, dict[str, float | None]]:
+def _figures(metrics: Mapping[str, float]) -> dict[str, dict[str, float | None]]:
     """Metrics under the names and headings of this door."""
     return {
         heading: {name: metrics.get(native) for name, native in names.items()}

@@ -69,17 +69,23 @@ def add_to(router: APIRouter) -> None:
 
     def add(method: str, path: str, name: str, run: Handler, **declared: Any) -> None:
         router.add_api_route(
-            path, run, methods=[method], operation_id=name, tags=TAGS, **({"responses": errors()} | declared)
+            path,
+            run,
+            name=name,
+            methods=[method],
+            operation_id=name,
+            tags=TAGS,
+            **({"responses": errors()} | declared),
         )
 
-    add_verb(router, "get", VERBS["get"], get_many, tags=TAGS, response_model=Lookup)
-    run = declare(remember, body=NewMemories)
+    add_verb(router, "get", VERBS["get"], _get_many, tags=TAGS, response_model=Lookup)
+    run = declare(_remember, body=NewMemories)
     add("POST", "/memories", "remember", run, status_code=201, responses={**errors(gone), **stored})
-    add("GET", f"{ONE}/history", "history", history, response_model=HistoryReply)
-    add("GET", ONE, "get_memory", get_one, response_model=StoredMemory, responses={**errors(), **unchanged})
-    revising = declare(revise, body=ChangesBody)
+    add("GET", f"{ONE}/history", "history", _history, response_model=HistoryReply)
+    add("GET", ONE, "get_memory", _get_one, response_model=StoredMemory, responses={**errors(), **unchanged})
+    revising = declare(_revise, body=ChangesBody)
     add("PATCH", ONE, "revise_memory", revising, response_model=StoredMemory, responses=errors(CHANGED))
-    add("DELETE", ONE, "forget_memory", forget_one, response_model=ForgetReply, responses=errors(CHANGED))
+    add("DELETE", ONE, "forget_memory", _forget_one, response_model=ForgetReply, responses=errors(CHANGED))
     for verb, about in _MARKS.items():
         mark, right = ("pin", Right.WRITE) if verb in ("pin", "unpin") else ("hold", Right.ADMIN)
         run = declare(_make_marker(verb), grant=Annotated[Grant, Depends(needs(right))])
@@ -96,7 +102,7 @@ def _make_marker(verb: str) -> Handler:
     return mark
 
 
-async def remember(
+async def _remember(
     request: Request, body: Any, grant: Writes, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Stores one memory or many: all of them, or none.
@@ -163,7 +169,7 @@ async def _tell_stored(grant: Grant, stored: RememberedList, *, replayed: bool =
     )
 
 
-async def get_many(body: Any, grant: Grant) -> Response:
+async def _get_many(body: Any, grant: Grant) -> Response:
     check_records(grant, len(body.ids), "ids")
     found = await grant.memory.get(body.ids, scope=grant.single)
 
@@ -174,7 +180,7 @@ async def get_many(body: Any, grant: Grant) -> Response:
     return await answer(grant.serving, tell, size=len(found))
 
 
-async def get_one(
+async def _get_one(
     id: MemoryId, grant: Reads, vectors: Vectors = False, if_none_match: IfNoneMatch = None
 ) -> Response:
     """One memory, with its ETag."""
@@ -185,7 +191,7 @@ async def get_one(
     return await answer(grant.serving, lambda: tell_record(record, vectors=vectors), headers={"ETag": tag})
 
 
-async def history(id: MemoryId, grant: Reads) -> Response:
+async def _history(id: MemoryId, grant: Reads) -> Response:
     """What happened to a memory, oldest first; also after it was forgotten."""
     events = await grant.memory.history(id, scope=grant.single)
     if not events:
@@ -194,7 +200,7 @@ async def history(id: MemoryId, grant: Reads) -> Response:
     return await answer(grant.serving, lambda: {"events": told}, size=len(told))
 
 
-async def revise(id: MemoryId, body: Any, grant: Writes, if_match: IfMatch = None) -> Response:
+async def _revise(id: MemoryId, body: Any, grant: Writes, if_match: IfMatch = None) -> Response:
     """The next version of a memory: the fields given replace those it has, and null resets one.
 
     With `If-Match`, the memory must still have that ETag; else 412, and nothing changes.
@@ -219,7 +225,7 @@ async def _answer_record(grant: Grant, record: Record) -> Response:
     return await answer(grant.serving, lambda: tell_record(seen), headers={"ETag": etag_of(seen)})
 
 
-async def forget_one(
+async def _forget_one(
     id: MemoryId,
     grant: Forgets,
     for_good: Annotated[bool, Query(description="false: delete it, and no more.")] = True,

@@ -194,7 +194,7 @@ def tell_remembered(records: Sequence[Record], rejected: Sequence[Rejected] = ()
     return {"memories": tell_records(records), "rejected": left_out}
 
 
-def tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
+def _tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
     """A hit, with its reasons unless they are not wanted: they are dear, and made once."""
     why = hit.reasons() if reasons else None
     return {
@@ -208,7 +208,7 @@ def tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[s
 
 
 def tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
-    told = [tell_hit(hit, vectors=vectors, reasons=reasons) for hit in hits]
+    told = [_tell_hit(hit, vectors=vectors, reasons=reasons) for hit in hits]
     result: dict[str, Any] = {"hits": told, "scope": hits.scope}
     if hits.trace is not None:
         result["trace"] = asdict(hits.trace)
@@ -222,8 +222,8 @@ def tell_context(context: Context) -> dict[str, Any]:
         "budget": context.budget,
         "scope": context.scope,
         "sections": dict(context.sections),
-        "hits": [tell_hit(hit) for hit in context.hits],
-        "left_out": [tell_hit(hit) for hit in context.left_out],
+        "hits": [_tell_hit(hit) for hit in context.hits],
+        "left_out": [_tell_hit(hit) for hit in context.left_out],
         "records": tell_records(context.records),
     }
 

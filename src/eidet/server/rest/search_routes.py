@@ -1,7 +1,7 @@
 """Asking and forgetting: recall, context, find, count, forget, and what was useful.
 
-Pages of `find` stay in step while others write: the next page begins at the value the last one ended with. Of
-the records that share that value, the cursor names those that were given already, or counts very many.
+Pages of `find` stay in step while others write: the next page begins at the value the last one ended with.
+Of the records that share that value, the cursor names those that were given already, or counts very many.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ from .routing import Handler, add_verb, answer, dump, errors, respond
 def add_to(router: APIRouter) -> None:
     kept_changing = errors({409: "What was to be forgotten kept changing."})
     routes: Final[dict[str, tuple[Handler, dict[str, Any]]]] = {
-        "recall": (recall, {"response_model": RecallReply}),
-        "context": (context, {"response_model": ContextReply}),
-        "find": (find, {"response_model": FoundPage}),
-        "count": (count, {"response_model": CountReply}),
-        "forget": (forget, {"response_model": ForgetReply, "responses": kept_changing, "tags": ["forget"]}),
-        "feedback": (feedback, {"status_code": 204, "response_class": Response}),
+        "recall": (_recall, {"response_model": RecallReply}),
+        "context": (_context, {"response_model": ContextReply}),
+        "find": (_find, {"response_model": FoundPage}),
+        "count": (_count, {"response_model": CountReply}),
+        "forget": (_forget, {"response_model": ForgetReply, "responses": kept_changing, "tags": ["forget"]}),
+        "feedback": (_feedback, {"status_code": 204, "response_class": Response}),
     }
     for name, (run, declared) in routes.items():
         add_verb(router, name, VERBS[name], run, **({"tags": ["search"]} | declared))
 
 
-async def recall(body: Any, grant: Grant) -> Response:
+async def _recall(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
     given, told = to_arguments(body), {"vectors": body.vectors, "reasons": body.reasons}
     for name in told:
@@ -72,7 +72,7 @@ async def recall(body: Any, grant: Grant) -> Response:
     return respond(content)
 
 
-async def context(body: Any, grant: Grant) -> Response:
+async def _context(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
     if body.reveal:
         check_rights(grant.caller, Right.ADMIN)
@@ -98,7 +98,7 @@ def _check_reveals(grant: Grant) -> None:
         raise Problem(422, "bad_input", "this memory has no vault to reveal from", field="body.reveal")
 
 
-async def find(body: Any, grant: Grant) -> Response:
+async def _find(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
     mark, given = _read_mark(body, str(grant.scope)), to_arguments(body)
     for name in ("cursor", "vectors", "where"):
@@ -138,12 +138,12 @@ def _narrow(body: Any, mark: _PageMark) -> Where | None:
     return where & mark.bounds()
 
 
-async def count(body: Any, grant: Grant) -> Response:
+async def _count(body: Any, grant: Grant) -> Response:
     number = await grant.memory.count(scope=grant.scope, **to_arguments(body))
     return await answer(grant.serving, lambda: {"count": number})
 
 
-async def forget(body: Any, grant: Grant) -> Response:
+async def _forget(body: Any, grant: Grant) -> Response:
     given = to_arguments(body)
     scope: Scope | None = grant.scope
     if body.everything and not grant.named:
@@ -160,7 +160,7 @@ async def forget(body: Any, grant: Grant) -> Response:
     return await answer(grant.serving, lambda: tell_forgotten(gone), size=int(gone))
 
 
-async def feedback(
+async def _feedback(
     request: Request, body: Any, grant: Grant, idempotency_key: IdempotencyKey = None
 ) -> Response:
     if idempotency_key is not None:

@@ -119,7 +119,9 @@ class Members:
     def make_outbox(self) -> None:
         """Raises `Unavailable` if nothing can wait there."""
         if self.folder is None or self._outbox_file is None:
-            raise Unavailable("there is no outbox: name a folder for it (the option outbox of a tiered memory)")
+            raise Unavailable(
+                "there is no outbox: name a folder for it (the option outbox of a tiered memory)"
+            )
         try:
             self.folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
         except OSError as error:

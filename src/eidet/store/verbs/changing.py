@@ -28,10 +28,12 @@ def read_records(
     keys: dict[str, dict[str, None]] = {}
     for record in records:
         keys.setdefault(record.scope, {})[record.id] = None
-    return read_keys(transaction, keys, bare=bare)
+    return _read_each(transaction, keys, bare=bare)
 
 
-def read_keys(transaction: Transaction, keys: dict[str, dict[str, None]], *, bare: bool) -> dict[Key, Record]:
+def _read_each(
+    transaction: Transaction, keys: dict[str, dict[str, None]], *, bare: bool
+) -> dict[Key, Record]:
     there = {}
     for scope, ids in keys.items():
         for record in transaction.read(scope, list(ids), bare=bare):
@@ -187,7 +189,7 @@ def check_tombstones(transaction: Transaction, records: Sequence[Record], watch:
         for id, mark in claim.made_of:
             if (record.scope, mark) in since:
                 sources.setdefault(record.scope, {})[id] = None
-    there = read_keys(transaction, sources, bare=True)
+    there = _read_each(transaction, sources, bare=True)
     check_entombed(
         records,
         claims,
