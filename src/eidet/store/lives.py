@@ -12,7 +12,6 @@ from ..core.state import State
 from ..core.validate import Json
 from . import Transaction
 from .rules import list_changes, make_next
-from .verbs.writing import Put
 
 Life = tuple[Record, Sequence[Event]]  # a record and its history
 
@@ -32,11 +31,6 @@ _MAKE: Final[dict[str, Any]] = {
     "state": State.from_json,
     "sealed": lambda value: None if value is None else b64decode(value),
 }
-
-
-def put_lives(transaction: Transaction, lives: Sequence[Life], now: float) -> None:
-    """Writes records as if that happened now, one version after the other. Holds were heeded before."""
-    Put(records=list_versions(lives), now=now, unique=False, follows=True)(transaction)
 
 
 def list_versions(lives: Sequence[Life]) -> list[Record]:

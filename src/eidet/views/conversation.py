@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from ..core.arguments import check_offset, narrow_filter, one
@@ -14,8 +15,12 @@ from ..core.record import Kind, Record
 from ..core.remembered import RememberedList
 from ..core.validate import Json, Moment, clean_text
 from ..memory import Memory
+from ..models.embed import embed_checked
+from ..models.llm import Answer, Request, llm_of
+from ..models.llm.consult import consult_or_fall_back
 from ..text.tokens import TokenCounter, counter_of
-from .log_order import SessionLog, Summed, make_summary
+from ..upkeep.summary import Passage, summarise
+from .log_order import SessionLog, Summed
 from .messages import (
     Said,
     add_key,
@@ -33,6 +38,10 @@ from .messages import (
     put_away,
     that_fit,
 )
+
+_TOKENS: Final = 400  # of an extractive summary
+_PROMPT_CHARS: Final = 24_000
+_LONGEST: Final = 20_000  # characters of an answer that can be a summary
 
 Counter = TokenCounter | Callable[[str], float] | str | None
 _PAGE: Final = 64
@@ -236,7 +245,7 @@ class Conversation:
         """
         older, before = self._log.after_summary().but_newest(how_many(keep) or 0), self._log.read_summary()
         if older:
-            made = make_summary(self._memory, older, before, llm, text)
+            made = _make_summary(self._memory, older, before, llm, text)
             self._log.keep_summary(made)
             return made.text
         if before is None:
@@ -288,3 +297,55 @@ class Conversation:
             for draft, id in drafts
             if id is None or there.isdisjoint((id, log_id(self._session, id)))
         ]
+
+
+def _make_summary(
+    memory: Memory, records: Sequence[Record], before: Summed | None, llm: object, text: str | None
+) -> Summed:
+    """Worded by the caller, by a model, or out of what was said."""
+    if text is not None:
+        if not clean_text(text, "text").strip():
+            raise BadInput("the summary is empty")
+        return Summed.of(records, text, before, by="caller")
+    known = []
+    if before is not None:
+        known = [Passage(text=line) for line in before.text.splitlines() if line.strip()]
+    passages = known + [_passage(record) for record in records]
+    outcome = consult_or_fall_back(
+        None if llm is None else llm_of(llm),
+        _request(passages),
+        read=_text_of,
+        otherwise=lambda: _by_rules(memory, passages),
+    )
+    return Summed.of(records, outcome.value, before, by=outcome.by)
+
+
+def _passage(record: Record) -> Passage:
+    return Passage(text=record.whole.text, who=record.who, day=f"{record.when:%Y-%m-%d}")
+
+
+def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
+    made = summarise(passages, partial(embed_checked, memory.parts.embedder), _TOKENS).text
+    return made or "Nothing was said in words."
+
+
+def _request(passages: Sequence[Passage]) -> Request:
+    lines = "\n".join(f"[{p.day}] {p.who}: {p.text}" if p.who else p.text for p in passages)
+    wish = (
+        f"Sum up this conversation so far in at most {_TOKENS} tokens: who said, decided or did what, "
+        "with names, dates and numbers. Only the summary, no preamble."
+    )
+    system = "You keep the memory of an agent. You add nothing that was not said."
+    return Request(
+        prompt=f"{wish}\n\n{lines[-_PROMPT_CHARS:]}",
+        system=system,
+        max_tokens=3 * _TOKENS,
+        purpose="summarise",
+    )
+
+
+def _text_of(answer: Answer) -> str:
+    text = answer.text.strip()
+    if not text or len(text) > _LONGEST:
+        raise ValueError("no text of a usable length")
+    return text

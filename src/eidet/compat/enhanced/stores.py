@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import call_plugin, list_plugins, load_plugin
 from ...core.record import Record, Trust, key_id, kind_of, new_id
 from ...core.settings import Settings
 from ...core.validate import clean_text
@@ -19,7 +18,6 @@ from ...trust.seal.service import Key
 from ..opening import OwnsMemory, Place, check_positive
 
 T = TypeVar("T")
-PLUGINS: Final = "eidet.memory_stores"
 ALL: Final = 1_000_000  # as many as a find gives at once
 MINE: Final = "_store"  # where a record's metadata has its key; not in its data, which is what it says
 SCALE: Final = 10.0  # the whole number that is as important as can be
@@ -268,22 +266,6 @@ class RedisStore(InMemoryStore):
         **how: Any,
     ) -> None:
         super().__init__(memory=url if memory is None else memory, ttl_seconds=ttl, **how)
-
-
-def store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
-    """A store, or the one that an installed package offers under a name (group eidet.memory_stores)."""
-    if isinstance(store, MemoryStore):
-        return store
-    make = load_plugin(PLUGINS, store) if isinstance(store, str) else None
-    if make is None:
-        raise Misconfigured(
-            f"{store!r} is neither a MemoryStore nor the name of one; installed packages offer "
-            f"{', '.join(list_plugins(PLUGINS)) or 'none'} (entry points of {PLUGINS})"
-        )
-    made = call_plugin(PLUGINS, store, make)
-    if not isinstance(made, MemoryStore):
-        raise Misconfigured(f"the entry point {store!r} of {PLUGINS} does not return a MemoryStore")
-    return made
 
 
 def check_count(top_k: int) -> int:

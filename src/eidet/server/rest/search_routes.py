@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -20,12 +20,13 @@ from ...aio import AsyncMemory
 from ...core.arguments import check_filter
 from ...core.condition import Condition
 from ...core.errors import BadInput
-from ...core.hit import Hits
+from ...core.hit import Hit, Hits
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import dump_json
 from ...core.verb_table import VERBS
 from ...core.where import Where
+from ...recall.pack import Context
 from ..access import Right
 from ..errors import Problem
 from ..serving import Grant, check_rights
@@ -37,9 +38,8 @@ from .replies import (
     ForgetReply,
     FoundPage,
     RecallReply,
-    tell_context,
     tell_forgotten,
-    tell_hits,
+    tell_record,
     tell_records,
     to_wire,
 )
@@ -67,7 +67,7 @@ async def _recall(body: Any, grant: Grant) -> Response:
         given.pop(name, None)
     async with grant.serving.turns.search(grant.memory):
         content = await grant.memory.threads.finish(
-            AsyncMemory.recall, lambda hits: dump(tell_hits(hits, **told)), scope=grant.scope, **given
+            AsyncMemory.recall, lambda hits: dump(_tell_hits(hits, **told)), scope=grant.scope, **given
         )
     return respond(content)
 
@@ -85,7 +85,7 @@ async def _context(body: Any, grant: Grant) -> Response:
     async with grant.serving.turns.search(grant.memory):
         content = await grant.memory.threads.finish(
             AsyncMemory.context,
-            lambda made: dump(tell_context(made)),
+            lambda made: dump(_tell_context(made)),
             scope=grant.scope,
             **to_arguments(body),
         )
@@ -244,3 +244,37 @@ def _parse_mark(order: str, asked: str, value: float | None, ids: list[str], ski
     if value is not None:
         value = float(value)
     return _PageMark(order=order, asked=asked, value=value, ids=tuple(ids), skip=skip)
+
+
+def _tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
+    """A hit, with its reasons unless they are not wanted: they are dear, and made once."""
+    why = hit.reasons() if reasons else None
+    return {
+        "score": hit.score,
+        "superseded_by": hit.superseded_by,
+        "why": why.say() if why else "",
+        "matched": why.matched if why else [],
+        "signals": [asdict(one) for one in why.signals] if why else [],
+        "record": tell_record(hit.record, vectors=vectors),
+    }
+
+
+def _tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
+    told = [_tell_hit(hit, vectors=vectors, reasons=reasons) for hit in hits]
+    result: dict[str, Any] = {"hits": told, "scope": hits.scope}
+    if hits.trace is not None:
+        result["trace"] = asdict(hits.trace)
+    return result
+
+
+def _tell_context(context: Context) -> dict[str, Any]:
+    return {
+        "text": context.text,
+        "tokens": context.tokens,
+        "budget": context.budget,
+        "scope": context.scope,
+        "sections": dict(context.sections),
+        "hits": [_tell_hit(hit) for hit in context.hits],
+        "left_out": [_tell_hit(hit) for hit in context.left_out],
+        "records": tell_records(context.records),
+    }

@@ -29,10 +29,11 @@ from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, TOMBSTONES, Changes, Head, Scrubbed, Store, Table, Transaction, verbs
 from ..answers import count_records, sort_records
-from ..lives import Carry, put_lives
+from ..lives import Carry, Life, list_versions
 from ..model import K, V
 from ..rules import check_order
 from ..traits import StoreTraits, path_of
+from ..verbs.writing import Put
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
 from .members import LastSettings, Members
 from .moving import Copies, Mover, find_copies, join_histories, newest
@@ -71,7 +72,7 @@ class TieredStore:
         self._members = Members(short, opened, folder, ticks)
         self._clock = clock
         self._mover = Mover(self._members, clock, ticks)
-        self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else put_lives
+        self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else _put_lives
         self._settings = LastSettings()
         try:
             self._members.long.ask(lambda store: store.head())
@@ -312,3 +313,8 @@ def _scan_member(member: Member, where: Where, after: int, batch: int) -> Iterat
     store: Store = member.ask(lambda store: store)
     for record in verbs.scan(store, where, after=member.inner_seq(after), batch=batch):
         yield record.but(seq=member.outer_seq(record.seq))
+
+
+def _put_lives(transaction: Transaction, lives: Sequence[Life], now: float) -> None:
+    """Writes records as if that happened now, one version after the other. Holds were heeded before."""
+    Put(records=list_versions(lives), now=now, unique=False, follows=True)(transaction)
