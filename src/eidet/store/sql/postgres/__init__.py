@@ -106,6 +106,8 @@ class PostgresStore(RelationalStore):
         return changes
 
 
+# Filters said in a way that the database's indexes can look up, beside the way that is exact: what is added
+# lets at least as much pass, so the answer is the same.
 def _add_box(where: Where) -> Where:
     """The same filter, with the box that places near another one are in."""
     if where.near is None or where.box is not None:

@@ -33,7 +33,3 @@ class SearchableDatabase(Store, Protocol):
 
     def changes_here(self, scope: str, since: int, limit: int) -> Changes:
         """For whoever has it from this database, in the present reign, what there was up to `since`."""
-
-
-# Filters said in a way that the database's indexes can look up, beside the way that is exact: what is added
-# lets at least as much pass, so the answer is the same.
