@@ -21,7 +21,7 @@ from recipes import FIRST, SETS
 
 LEFT_OUT = (
     *("dense", "words", "context", "speaker", "entity", "identifier", "date", "form", "reply", "question"),
-    *("echo", "part", "asked"),
+    "asked",
 )
 
 

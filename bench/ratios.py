@@ -41,7 +41,7 @@ import numpy as np
 from common import BareSqlite, folder
 from eidet import Memory, Where, __version__
 from eidet.models.embed import embedder_of
-from eidet.text.thesaurus_words import FORMS, GROUPS
+from eidet.text.word_forms import load_forms
 
 HISTORY = Path(__file__).parent / "history.jsonl"
 ROUNDS = 5
@@ -243,7 +243,7 @@ def _sum_up(ratios: list[float]) -> tuple[float, float]:
 def sentences(count: int) -> list[str]:
     """Sentences of everyday English words with the frequencies of natural language, the same each time."""
     pick = random.Random(5)
-    known = sorted({word for word in (FORMS + GROUPS).replace(":", " ").split() if word.isalpha()})
+    known = sorted({form for forms in load_forms() for form in forms if form.isalpha()})
     pick.shuffle(known)
     weights = list(accumulate(1 / (rank + 2.7) for rank in range(len(known))))
     made = []

@@ -139,7 +139,7 @@ def main() -> None:
                 print(f"after a restart: {hit.text} ({hit.score:.2f})")
             memory.forget(secret.id, scope="ann")
         left = b"".join(gzip.decompress(bucket.get(name)) for name in bucket.list())
-        print(f"forgotten: {len(bucket.list())} objects, the code is in them: {b'4711' in left}")
+        print(f"forgotten: {len(bucket.list())} objects, the code is in them: {b'4711-0815' in left}")
 
 
 if __name__ == "__main__":

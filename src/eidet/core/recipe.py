@@ -22,8 +22,6 @@ class Recipe:
     date        happened at, or speaks of, the time that is asked about
     form        has what is asked for: a time, a number, a name
     reply       answers another speaker's matching question
-    echo        asks no more than the question that is asked (counts against it)
-    part        is a long document whose best part has few of the words (counts against it)
     question    is itself a question, which seldom answers one (counts against it)
     asked       is of the session, kind or place, or has the phrase, that the query names
     importance, recency, uses
@@ -31,6 +29,10 @@ class Recipe:
     Signals of a conversation (context, smoothing, reply, question) fade out for records longer than
     `talk_terms` terms: they help among turns and hurt among long messages. When even the best score
     is below `nothing`, nothing is answered.
+
+    A recipe that is `fitted` ranks by the weights that were learnt (docs/how-it-works/retrieval.md); its own
+    only say how much more or less than in "auto" a signal counts, and 0 leaves it out. Any other adds the
+    signals up.
     """
 
     name: str = "own"
@@ -44,8 +46,6 @@ class Recipe:
     form: float = 0.0
     reply: float = 0.0
     question: float = 0.0
-    echo: float = 0.0
-    part: float = 0.0
     asked: float = 0.0
     importance: float = 0.05
     recency: float = 0.0
@@ -54,6 +54,7 @@ class Recipe:
     talk_terms: int = 28
     nothing: float = 0.015
     depth: int = 400
+    fitted: bool = False
 
     def __post_init__(self) -> None:
         for name in WEIGHTS:
@@ -66,5 +67,5 @@ class Recipe:
             raise BadInput(f"nothing must be a score from 0 to 1, not {self.nothing!r}")
 
 
-_SETTINGS: Final = {"name", "half_life_days", "talk_terms", "nothing", "depth"}
+_SETTINGS: Final = {"name", "half_life_days", "talk_terms", "nothing", "depth", "fitted"}
 WEIGHTS: Final = tuple(field.name for field in fields(Recipe) if field.name not in _SETTINGS)

@@ -179,6 +179,7 @@ UPKEEP_RULES: Final[Mapping[str, SettingRule]] = {
 SETTING_RULES: Final[Mapping[str, SettingRule]] = {
     "durability": OneOf(("process", "power")),
     "language": OrNone(Text()),
+    "ranking": OrNone(Text()),
     "keep_duplicates": Flag(),
     "text_chars": COUNT,
     "index": Text(),

@@ -108,6 +108,7 @@ class Settings:
 
     durability: str = "process"  # "process" survives kill -9, "power" also a power cut
     language: str | None = None  # of the texts, for stemming; None: the file's own, or English
+    ranking: str | None = None  # the version of the weights that recall ranks by; None: the newest
     keep_duplicates: bool = False  # store a fact again even if its scope has it word for word
     text_chars: int = 1_000_000  # the longest text accepted
     index: str = field(default="auto", repr=False)  # auto, embedded, or a name or URL of an index

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -63,12 +62,6 @@ class TurnLine:
         self._beside = apart <= 1
         asks = (flags[:-1] & QUESTION) > 0
         self._answered = self._beside & asks & (who[:-1] != who[1:])
-
-    @cached_property
-    def long(self) -> NDArray[np.bool_] | None:
-        """Which candidates are long documents; None where none is."""
-        long = np.isinf(self._length)
-        return long if long.any() else None
 
     @property
     def some(self) -> bool:

@@ -74,6 +74,7 @@ class Memory(Addressed, clients="eidet.memories"):
         embedder: object = None,
         reranker: object = None,
         language: str | None = None,
+        ranking: str | None = None,
         durability: str | None = None,
         settings: Settings | None = None,
         guard: object = None,
@@ -82,7 +83,9 @@ class Memory(Addressed, clients="eidet.memories"):
         key: Key | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        given = change_settings(settings_of(settings), language=language, durability=durability)
+        given = change_settings(
+            settings_of(settings), language=language, ranking=ranking, durability=durability
+        )
         chosen = with_guard(given, guard, vault)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})

@@ -26,22 +26,22 @@ from ..store import Head, Store, verbs
 from ..store.answers import names_value, sort_by_value
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
-from .answer_forms import read_wants
+from .asked_moment import FIRST, LAST, NOW
 from .asked_session import read_sessions
 from .asked_time import keep_time
-from .clues import NO_WANTS, Clues
-from .fact_stage import AskedQuery, add_instructions, show_changes
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .last_talk import answer_talk, find_asked_talk
+from .later import put_in_time, show_changes
+from .model import load_weights, rank_fitted
 from .query import Query
-from .query_rules import count_to_read, least_for, list_losses, read_end, recipe_for, zone_of
+from .query_rules import count_to_read, least_for, list_losses, recipe_for, zone_of
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .same_text import put_same_first
-from .second_look import Measures, look_again
 from .session_order import find_sessions
 from .signals import Signals, signals_of
 from .stage_clock import StageClock
+from .standing import add_instructions
 from .state_nearness import POOL, explain_fields, search_states, weigh_states
 from .understand import LONGEST, Understood, understand_query
 
@@ -66,6 +66,13 @@ class Ranking:
     terms: tuple[str, ...]
     found: Candidates
     signals: Signals
+    ranked: Ranked  # all that were put in order
+
+
+def _read_value(found: Candidates, values: Floats, record: Record) -> float:
+    """What the search measured of a record; 0 if it has changed since."""
+    at = int(found.seq.searchsorted(record.seq))
+    return float(values[at]) if at < len(found) and found.seq[at] == record.seq else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +85,21 @@ class Recall:
     analyzer: Analyzer
     graphs: Graphs | None = None  # None where facts are not asked
     columns: StateColumns = field(default_factory=StateColumns)  # values of states, by scope
+    ranking: str | None = None  # the version of the weights; None is the newest
 
     @classmethod
     def of(cls, parts: Parts) -> Recall:
         """For an open memory, whose names are checked first."""
         graphs = parts.graphs if parts.settings.facts else None
-        return cls(parts.store, parts.index, parts.embedder, parts.analyzer, graphs, parts.state_columns)
+        return cls(
+            parts.store,
+            parts.index,
+            parts.embedder,
+            parts.analyzer,
+            graphs,
+            parts.state_columns,
+            parts.settings.ranking,
+        )
 
     def answer(self, query: Query) -> Hits:
         clock = StageClock()
@@ -102,7 +118,7 @@ class Recall:
             found = self._search(query, probe)
             clock.lap("search")
             signals = self._weigh(query, found, asked, terms)
-            ranked = fuse(found, signals, recipe_for(query), count_to_read(query, asked), query.unit)
+            ranked = self._order(query, found, signals, asked, count_to_read(query, asked))
             clock.lap("fuse")
             records = self._fetch(found, ranked)
             if not any(record is None for record in records):  # `in` would compare each with None
@@ -110,7 +126,7 @@ class Recall:
             probe = replace(probe, head=None)  # somebody wrote between the search and the fetch: look again
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
-        hits = self._read_texts(hits, query, asked, terms, Measures(found, signals), head)
+        hits = self._read_texts(hits, query, asked, terms, found, signals, head)
         clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = least_for(query, asked)
@@ -129,27 +145,42 @@ class Recall:
             )
         return Hits(best, trace, query.scope.path)
 
+    def _order(
+        self, query: Query, found: Candidates, signals: Signals, asked: Understood, limit: int
+    ) -> Ranked:
+        """By the fitted weights; by those of a recipe where it has its own, or where no text is asked."""
+        recipe = recipe_for(query)
+        plain = query.state is not None or query.vector is not None or query.unit != "record"
+        if plain or not recipe.fitted or not signals.terms:
+            return fuse(found, signals, recipe, limit, query.unit)
+        return rank_fitted(found, signals, asked, recipe, limit, load_weights(self.ranking))
+
     def _read_texts(
         self,
         hits: list[Hit],
         query: Query,
         asked: Understood,
         terms: tuple[str, ...],
-        measures: Measures,
+        found: Candidates,
+        signals: Signals,
         head: Head,
     ) -> list[Hit]:
-        """The hits in the order that their texts suggest."""
+        """The hits after the exact rules: first or last, what changed, instructions, the very text."""
         if query.state is not None:
-            return explain_fields(hits, query.state, measures.signals)
+            return explain_fields(hits, query.state, signals)
         if query.unit != "record":
             return hits
-        if query.understand and query.recipe.echo > 0:
-            clues = self._list_clues(query, asked, terms)
-            hits = look_again(hits, clues, measures)
+        if query.understand and query.recipe.fitted and not asked.identifiers:
+            ids = frozenset(map(term_id, terms))
+            if asked.moment in (FIRST, LAST) and not asked.several:
+                near = partial(_read_value, found, found.dense)
+                hits = put_in_time(hits, asked.moment, ids, near)
+            elif asked.moment == NOW and asked.asks and asked.session is None and hits:
+                hits = show_changes(
+                    self, query, hits, ids, self._read_ids(asked.entities + asked.names), head
+                )
             if asked.session is None:  # else what was said then is asked for, whether it holds or not
-                question = AskedQuery(query, asked, clues)
-                hits = show_changes(self, hits, question, measures, head)
-                hits = add_instructions(self, hits, question, measures.found, head)
+                hits = add_instructions(self, hits, query, found, head)
         if query.vector is None:
             hits = put_same_first(hits, query.text, asked, self.analyzer)
         return hits
@@ -165,7 +196,8 @@ class Recall:
         terms = self._terms(asked)
         found = self._search(query, self._probe(query, asked, terms, head))
         signals = self._weigh(query, found, asked, terms)
-        return Ranking(asked=asked, terms=terms, found=found, signals=signals)
+        ranked = self._order(query, found, signals, asked, len(found))
+        return Ranking(asked=asked, terms=terms, found=found, signals=signals, ranked=ranked)
 
     def _search(self, query: Query, probe: Probe) -> Candidates:
         if query.state is None:
@@ -211,24 +243,6 @@ class Recall:
         """The terms to look for; the names of participants are a signal of their own."""
         terms = dict.fromkeys(self.analyzer.terms(asked.dense))
         return tuple(terms or dict.fromkeys(self.analyzer.terms(asked.text)))
-
-    def _list_clues(self, query: Query, asked: Understood, terms: tuple[str, ...]) -> Clues:
-        """What the texts of the best hits are read for; an identifier leaves nothing to choose."""
-        moment = "" if asked.identifiers or asked.several else asked.moment
-        wants = NO_WANTS
-        if not asked.identifiers:
-            wants = read_wants(asked.text[:LONGEST], asked.read_amounts(), several=asked.several)
-        return Clues(
-            moment,
-            frozenset(map(term_id, terms)),
-            self._read_ids(asked.entities),
-            self.analyzer,
-            wants,
-            read_end(query, asked),
-            self._read_ids(asked.names),
-            asked.expects,
-            asked.asks,
-        )
 
     def _read_ids(self, names: tuple[str, ...]) -> frozenset[int]:
         """The ids of the terms of names."""
@@ -380,7 +394,7 @@ class Recall:
             searched=found.searched,
             filtered=found.searched - found.kept,
             arms={name: best for name, best in arms.items() if best},
-            weights=ranked.weights,
+            weights=ranked.list_weights(),
             millis=clock.millis,
             notes=notes,
             scope=query.scope.path,

@@ -62,7 +62,7 @@ def _evidence(
     sums: NDArray[Any], rows: NDArray[np.intp], found: Candidates, signals: Signals, recipe: Recipe
 ) -> float | None:
     """The log odds that the best hit is right; None where neither words nor meaning tell of it."""
-    best = _leave_echoes(rows[:BEST], signals)
+    best = rows[:BEST]
     near = None
     if "dense" in signals.weights:
         near = float(np.maximum.reduce(found.dense.take(best), initial=0.0))
@@ -97,14 +97,6 @@ def _weigh_time(row: int, signals: Signals) -> float:
     if fit < SAME_TIME and signals.meant is None:  # else neighbouring days are left out
         return -math.inf
     return ON_TIME * fit
-
-
-def _leave_echoes(rows: NDArray[np.intp], signals: Signals) -> NDArray[np.intp]:
-    """The rows without those that only repeat the question: they say nothing of how good an answer is."""
-    if "echo" not in signals.shares:
-        return rows
-    kept = rows[signals.shares["echo"][rows] == 0]
-    return kept if len(kept) else rows
 
 
 def _weigh_names(row: int, signals: Signals) -> float:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
@@ -31,8 +33,8 @@ class Ranked:
     rows: NDArray[np.intp]
     scores: list[float] = field(default_factory=list)
     values: dict[str, NDArray[Any]] = field(default_factory=dict)
-    shares: dict[str, NDArray[Any]] = field(default_factory=dict)
-    weights: dict[str, float] = field(default_factory=dict)
+    shares: Callable[[], dict[str, NDArray[Any]]] = dict  # by signal, what it adds for each candidate
+    weights: dict[str, float] = field(default_factory=dict)  # of a recipe's own
     alone: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
     columns: dict[str, SignalColumn] = field(default_factory=dict)  # of all hits, once one is asked about
 
@@ -46,28 +48,36 @@ class Ranked:
             own = parts.pop("context")
             parts |= {name: parts[name] + own / len(arms) for name in arms}
         total = sum(parts.values())
-        scale = 0.0
-        if total > 0:
-            scale = self.scores[at] / total
+        if total <= 0:  # told by what speaks for it alone
+            parts = {name: part for name, part in parts.items() if part > 0}
+            total = sum(parts.values())
+        scale = self.scores[at] / total if total > 0 else 0.0
         signals = []
         for name, part in parts.items():
             if share := part * scale:
                 signals.append(self.columns[name].tell(name, at, share))
         return tuple(sorted(signals, key=_share_of, reverse=True))
 
+    def list_weights(self) -> dict[str, float]:
+        """How much each signal counts, adding up to one: its weight, or what it adds for the best hits."""
+        if self.weights:
+            return self.weights
+        added = {
+            name: float(abs(shares[self.rows]).max(initial=0.0)) for name, shares in self.shares().items()
+        }
+        total = sum(added.values())
+        return {name: most / total for name, most in added.items() if most}
+
     def _read_columns(self) -> dict[str, SignalColumn]:
         """What each signal gave each hit: one look at the arrays for all of them."""
         columns = {}
-        for name, shares in self.shares.items():
-            values, weight = self.values[name], self.weights[name]
-            weighted = []
-            for share in shares[self.rows].tolist():
-                weighted.append(share * weight)
+        for name, shares in self.shares().items():
+            values = self.values.get(name, shares)
             ranks = None
             if name in RANKED:
                 behind = np.sort(values).searchsorted(values[self.rows], "right")
                 ranks = (1 + len(values) - behind).tolist()
-            columns[name] = SignalColumn(values[self.rows].tolist(), weighted, ranks)
+            columns[name] = SignalColumn(values[self.rows].tolist(), shares[self.rows].tolist(), ranks)
         return columns
 
 
@@ -95,29 +105,42 @@ def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: 
     An arm that found nothing gives its weight to the others. Where even the best is no answer, there
     is none.
     """
-    shares = {name: signals.shares[name] for name in signals.weights}
     sums = sum_signals(signals, len(found))
-    if unit == "record":
-        pooled = sums
-    else:
-        pooled = _pool_sums(sums, found, unit)
+    pooled = sums if unit == "record" else _pool_sums(sums, found, unit)
     rows = _order_rows(pooled, found, signals, unit, limit)
-    scores = calibrate_scores(pooled[rows], rows, found, signals, recipe)
+    return settle(
+        Ranked(
+            rows=rows,
+            scores=calibrate_scores(pooled[rows], rows, found, signals, recipe).tolist(),
+            values=signals.values,
+            shares=partial(_weigh_shares, signals),
+            weights=signals.weights,
+            alone=found.traits.session < 0,
+        ),
+        found,
+        signals,
+        recipe,
+        unit,
+    )
+
+
+def _weigh_shares(signals: Signals) -> dict[str, NDArray[Any]]:
+    return {name: signals.shares[name] * weight for name, weight in signals.weights.items()}
+
+
+def settle(
+    ranked: Ranked, found: Candidates, signals: Signals, recipe: Recipe, unit: str = "record"
+) -> Ranked:
+    """Without any hit where even the best is no answer; else with what each arm found nearest."""
+    rows, scores = ranked.rows, ranked.scores
     least = recipe.nothing
     if signals.terms and not np.logical_or.reduce(found.words.take(rows)):
         least *= STRANGE
     if len(rows) and scores[0] < least and not fits(rows, signals):
-        rows, scores = rows[:0], scores[:0]
+        rows, scores = rows[:0], []
     if unit == "record" and (nearest := _list_nearest(rows, found)):
-        rows, scores = np.append(rows, nearest), np.append(scores, np.zeros(len(nearest)))
-    return Ranked(
-        rows=rows,
-        scores=scores.tolist(),
-        values=signals.values,
-        shares=shares,
-        weights=signals.weights,
-        alone=found.traits.session < 0,
-    )
+        rows, scores = np.append(rows, nearest), scores + [0.0] * len(nearest)
+    return replace(ranked, rows=rows, scores=scores)
 
 
 def _list_nearest(rows: NDArray[np.intp], found: Candidates) -> list[int]:

@@ -79,7 +79,7 @@ class PastViews:
         lexicon = make_lexicon(parts.embedder, parts.analyzer)
         index = EmbeddedIndex(store, parts.embedder.width, lexicon=lexicon, analyzer=parts.analyzer)
         graphs = Graphs(store) if parts.settings.facts else None
-        return Recall(store, index, parts.embedder, parts.analyzer, graphs)
+        return Recall(store, index, parts.embedder, parts.analyzer, graphs, ranking=parts.settings.ranking)
 
     def _read_page(self, scope: Scope, known_at: float, after: int) -> list[Record]:
         living = Where(scope=scope, created_until=known_at, alive_at=self._parts.clock())

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ..core.record import Record
 from ..core.validate import local
 from ..index import Candidates
-from .asked_moment import asks_what_held
 from .recipes import Recipe
-from .second_look import LOOKED_AT
-from .signals import DAY, UNIX
 from .understand import Understood
 
 if TYPE_CHECKING:
@@ -21,6 +18,7 @@ LEAST: Final = 0.005  # hits of a lower score are not shown unless that is asked
 LEAST_OF_SEVERAL: Final = 0.001
 LATE: Final = 3  # so many times the limit are read where a signal needs the records themselves
 RERANKED: Final = 50  # hits that a reranker reads
+READ: Final = 15  # hits whose texts are read at least: exact rules look at them
 
 
 def least_for(query: Query, asked: Understood) -> float:
@@ -43,7 +41,7 @@ def count_to_read(query: Query, asked: Understood) -> int:
         return max(query.limit, RERANKED)
     if asked.phrases or query.recipe.uses > 0:
         return max(query.limit * LATE, RERANKED)
-    return max(query.limit, LOOKED_AT)
+    return max(query.limit, READ)
 
 
 def list_losses(found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
@@ -64,13 +62,3 @@ def zone_of(query: Query, asked: Understood) -> float:
     if ahead is None:
         return 0.0
     return ahead.total_seconds()
-
-
-def read_end(query: Query, asked: Understood) -> float | None:
-    """When the one time that is asked for was over; None if it is not, or if there are several."""
-    if len(asked.dates) != 1 or not asks_what_held(asked.text):
-        return None
-    end = (asked.dates[0].last + 1 - UNIX) * DAY - zone_of(query, asked)
-    if end < query.asked:
-        return end
-    return None

@@ -24,7 +24,6 @@ _SIMPLE: Final = {
     "reply": "follows that question",
     "asked": "fits what the query names",
     "question": "is itself a question",
-    "echo": "only repeats the question",
 }
 
 

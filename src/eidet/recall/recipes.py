@@ -36,10 +36,9 @@ DIALOGUE: Final = Recipe(
     form=0.4,
     reply=0.33,
     question=0.13,
-    echo=2.0,
-    part=1.0,
     asked=0.6,
     importance=0.02,
+    fitted=True,
 )
 FACTS: Final = Recipe(
     name="facts", dense=0.5, words=0.5, speaker=0.3, date=0.6, form=0.1, asked=0.6, importance=0.05

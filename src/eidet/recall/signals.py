@@ -14,7 +14,7 @@ from ..core.record import Kind
 from ..index import Candidates, Span
 from ..index.state_columns import DataPath
 from ..index.turn_line import TurnLine
-from ..text.analysis import ACTOR, NAMED, NUMBERED, QUESTION, TIMED
+from ..text.analysis import ACTOR, NAMED, NUMBERED, TIMED
 from ..text.dates import Dated
 from .recipes import Recipe
 from .understand import Understood
@@ -36,10 +36,8 @@ YEARS: Final = 20
 POOLED: Final = 0.125  # of theirs, date and form keep for a whole session, which has many of both
 ALIKE: Final = 0.7  # covering all words is as good as this cosine
 POOR: Final = 0.25  # a best cosine below this is more noise than match
-COVERED: Final = 0.8  # the share of a question's words that a fitting part of a long document has
-ECHOED: Final = 0.9  # what covers more of the question may repeat it
 EVERY: Final = slice(None)
-AGAINST: Final = ("question", "echo", "part")  # signals that only count against a record
+AGAINST: Final = ("question",)  # signals that only count against a record
 NUMBER_SHARE: Final = 0.5  # numbers are common: having one says less than having a name or a time
 
 Floats = NDArray[Any]  # of any width of float
@@ -57,6 +55,7 @@ class Signals:
     identifiers: int = 0  # that the question names
     only_time: bool = False  # nothing is asked but what happened at a time
     scales: Mapping[DataPath, float] = field(default_factory=dict)  # of states: one step of each number
+    times: Floats | None = None  # how well the time of each fits, whatever it is about
     meant: NDArray[np.bool_] | None = None  # which rows the time asked for allows; None: all
 
 
@@ -72,9 +71,7 @@ def signals_of(
     """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
     line = found.traits.line or _line_up(found)
     talk = line.read_talk(recipe.talk_terms)
-    echo = _find_echoes(found, recipe, terms) if asked.asks else None
-    dense = _scale_arm(found.dense, found.spans["dense"], echo)
-    words = _words(found, echo)
+    dense, words = scale_to_span(found.dense, found.spans["dense"]), _words(found)
     base = _base(dense, words, found, recipe)
     values: dict[str, Floats] = {
         "dense": found.dense,
@@ -83,26 +80,23 @@ def signals_of(
     shares: dict[str, Floats] = {"dense": dense, "words": words}
     if recipe.context > 0 and line.some:
         around = base * talk.share
-        if echo is not None:
-            around[echo] = 0.0
         shares["dense"] = _stretch(line.smooth(dense, talk))
         shares["context"] = line.best(around, base) * talk.share + base * talk.rest
     if recipe.reply > 0 and line.some:
         shares["reply"] = line.replies(base) * talk.share
     if recipe.question > 0:
         shares["question"] = talk.asking
-    if echo is not None:
-        shares["echo"] = echo * -1.0
-    if recipe.part > 0 and (part := _find_parts(found, line)) is not None:
-        shares["part"] = part
     shares |= _about(found, asked, recipe, now, zone)
+    times = shares.get("date")
     fit = np.minimum(1.0, shares.get("context", base) / TOPIC)
     if "date" in shares and not asked.only_time:
         shares["date"] = shares["date"] * _fit_subject(found, fit)
     if "form" in shares:
         shares["form"] = shares["form"] * fit
     weights = _weights(shares, asked, found, recipe, unit)
-    return Signals({**shares, **values}, shares, weights, terms, len(asked.identifiers), asked.only_time)
+    return Signals(
+        {**shares, **values}, shares, weights, terms, len(asked.identifiers), asked.only_time, times=times
+    )
 
 
 def _fit_subject(found: Candidates, fit: Floats) -> Floats:
@@ -122,40 +116,10 @@ def _line_up(found: Candidates) -> TurnLine:
     return TurnLine(traits.session, traits.turn, traits.who, traits.flags, traits.length)
 
 
-def _find_echoes(found: Candidates, recipe: Recipe, terms: int) -> NDArray[np.bool_] | None:
-    """Stored questions that say no more than the one that is asked; None where there are none."""
-    covered, length = found.traits.aligned, found.traits.length
-    if recipe.echo <= 0 or covered is None or not terms:
-        return None
-    if np.maximum.reduce(covered, initial=0.0) <= ECHOED:
-        return None
-    asks = (found.traits.flags & QUESTION) > 0
-    same = asks & (covered > ECHOED) & (length <= terms + 1)
-    if same.any():
-        return same
-    return None
-
-
-def _find_parts(found: Candidates, line: TurnLine) -> Floats | None:
-    """Of long documents, whether their best part has many of the question's words: one of many parts fits."""
-    covered, long = found.traits.aligned, line.long
-    if covered is None or long is None:
-        return None
-    more: Floats = np.where(long, covered - COVERED, 0.0)
-    return more
-
-
-def _scale_arm(values: Floats, span: Span, echo: NDArray[np.bool_] | None) -> Floats:
-    """As `scale_to_span`; what only repeats the question does not set the scale."""
-    if echo is not None and not echo.all():
-        span = Span(span.low, float(values[~echo].max()))
-    return scale_to_span(values, span)
-
-
-def _words(found: Candidates, echo: NDArray[np.bool_] | None) -> Floats:
+def _words(found: Candidates) -> Floats:
     if found.traits.aligned is None:
         return scale_to_span(found.words, found.spans["words"])
-    return _scale_arm(found.traits.aligned, found.spans["aligned"], echo)
+    return scale_to_span(found.traits.aligned, found.spans["aligned"])
 
 
 def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe) -> Floats:

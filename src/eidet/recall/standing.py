@@ -24,6 +24,7 @@ from ..graph.names import PERSON, name_key
 from ..graph.scope_graph import Moments, ScopeGraph, View
 from ..index import Candidates, Floats
 from ..models.embed import embed_checked
+from ..store import Head
 from ..text.analysis import has_any_term
 from ..text.facts.statement import Nature, Reference
 from ..text.worded_pattern import WordedPattern
@@ -167,6 +168,24 @@ def _list_alike(recall: Recall, query: str, records: Sequence[Record]) -> set[st
 def _order(pair: tuple[StandingWish, Record]) -> tuple[bool, float]:
     one, record = pair
     return one.nature is not Nature.INSTRUCTION, -record.occurred
+
+
+def add_instructions(
+    recall: Recall, hits: list[Hit], query: Query, found: Candidates, head: Head
+) -> list[Hit]:
+    """What the user wants whenever such a thing is asked, behind what was found."""
+    graphs, path = recall.graphs, query.scope.path
+    if graphs is None or query.scope.below or graphs.ask(path, _states_nothing, head):
+        return hits
+    moments = Moments(view=View(now=query.now), at=query.asked)
+    wishes = graphs.ask(path, partial(list_wishes, moments=moments, requested=is_request(query.words)), head)
+    if not wishes.instructions and not wishes.preferences:
+        return hits
+    return add_standing(hits, found, wishes, query, recall.read)
+
+
+def _states_nothing(graph: ScopeGraph) -> bool:
+    return not graph.index.sources
 
 
 def add_standing(

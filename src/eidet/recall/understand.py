@@ -94,9 +94,9 @@ _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
 _PLACE: Final = WordedPattern(
     rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)", "near at around by to of"
 )
-_PEOPLE_ROLES: Final = frozenset({"user", "human"})
-_AGENT_ROLES: Final = frozenset({"assistant", "ai", "agent", "bot", "model"})
-_ROLES: Final = _PEOPLE_ROLES | _AGENT_ROLES | {"system", "tool"}
+PEOPLE_ROLES: Final = frozenset({"user", "human"})
+AGENT_ROLES: Final = frozenset({"assistant", "ai", "agent", "bot", "model"})
+_ROLES: Final = PEOPLE_ROLES | AGENT_ROLES | {"system", "tool"}
 _COMMON: Final = STOP_WORDS["en"] | frozenset(
     ["may", "mark", "grace", "art", "bill", "hope", "joy", "rose", "faith", "april"]
 )
@@ -349,9 +349,9 @@ def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | No
         me, you = found[1].lower() == "i", found[1].lower() == "you"
     if me == you:
         return None
-    roles = _AGENT_ROLES
+    roles = AGENT_ROLES
     if me:
-        roles = _PEOPLE_ROLES
+        roles = PEOPLE_ROLES
     return next((who for who in voices if who.casefold() in roles), None)
 
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.hit import Hits, Signal
 from ..core.record import Record, Trust
 from ..core.where import Where
 from . import Query, Ranking
-from .calibrate import calibrate_scores
-from .fuse import RANKED, sum_signals
+from .fuse import RANKED
 from .pack import Context
 
 Stage = Literal["shown", "set aside", "filtered", "expired", "not a candidate", "too weak", "outranked"]
@@ -30,9 +28,9 @@ _LACKS: Final = {
     "form": "it lacks the form of an answer (a time, a number, a name)",
     "reply": "it does not follow a matching question",
     "question": "it is itself a question",
-    "echo": "it only repeats the question",
     "asked": "it does not fit the session, kind or place that the question names",
     "fields": "its values are further from those that are asked for",
+    "kind": "its kind, speaker or length answers such questions less often",
     "importance": "it is less important",
     "recency": "it is older",
 }
@@ -168,7 +166,7 @@ def _place_in_ranking(record: Record, ranking: Ranking, query: Query, hits: Hits
     if not len(rows):
         words = ("neither its words nor its meaning brought it among the candidates",)
         return Whereabouts(id=record.id, stage="not a candidate", words=words, of=len(ranking.found))
-    row, standing = int(rows[0]), _Standing(ranking, query)
+    row, standing = int(rows[0]), _Standing(ranking)
     place = Whereabouts(
         id=record.id,
         stage="outranked",
@@ -223,24 +221,19 @@ def _describe(place: Whereabouts, gaps: tuple[Gap, ...]) -> tuple[str, ...]:
 
 
 class _Standing:
-    """The candidates of a question by their sums."""
+    """The candidates of a question in their order."""
 
-    def __init__(self, ranking: Ranking, query: Query) -> None:
+    def __init__(self, ranking: Ranking) -> None:
         self.ranking = ranking
-        self._query = query
-        self._sums: NDArray[Any] = sum_signals(ranking.signals, len(ranking.found))
-        last = len(self._sums) - 1
-        self._order = last - np.argsort(-self._sums[::-1], kind="stable")
+        self._places = {row: place for place, row in enumerate(ranking.ranked.rows.tolist())}
 
     def rank(self, row: int) -> int:
-        return 1 + int(np.flatnonzero(self._order == row)[0])
+        """Counted from one; what was not worth ranking stands behind all others."""
+        return 1 + self._places.get(row, len(self._places))
 
     def score(self, row: int) -> float:
-        rows = self._order
-        scores = calibrate_scores(
-            self._sums[rows], rows, self.ranking.found, self.ranking.signals, self._query.recipe
-        )
-        return float(scores[self.rank(row) - 1])
+        place = self._places.get(row)
+        return 0.0 if place is None else self.ranking.ranked.scores[place]
 
     def arms(self, row: int) -> dict[str, Signal]:
         """The record's raw score and its rank in each arm that found it."""
@@ -254,9 +247,9 @@ class _Standing:
 
     def gaps(self, row: int, other: int) -> tuple[Gap, ...]:
         """Each signal of both, the one with the widest gap first."""
-        gaps = []
-        for name, weight in self.ranking.signals.weights.items():
-            share = self.ranking.signals.shares[name]
-            own, wanted = weight * float(share[row]), weight * float(share[other])
-            gaps.append(Gap(name=name, own=own, wanted=wanted, weight=weight))
+        weights, gaps = self.ranking.ranked.list_weights(), []
+        for name, shares in self.ranking.ranked.shares().items():
+            own, wanted = float(shares[row]), float(shares[other])
+            if own or wanted:
+                gaps.append(Gap(name=name, own=own, wanted=wanted, weight=weights.get(name, 0.0)))
         return tuple(sorted(gaps, key=lambda gap: gap.own - gap.wanted))

@@ -11,7 +11,7 @@ from typing import Final
 from .analysis import ACTOR, DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
 from .dates import Dated, dates_in, has_time, read_letters
 from .stopwords import STOP_WORDS
-from .thesaurus_words import FORMS, GROUPS
+from .word_forms import load_forms
 
 LONGEST: Final = 4_000  # characters looked at: what a text is shows early
 SURE: Final = 0.5  # times less certain are not kept
@@ -56,7 +56,7 @@ _BEGINNINGS: Final = read_words(
     "friday saturday sunday january february march april june july august september october november "
     "december today tomorrow yesterday tonight lots tons loved little small even three mixed difficult super "
     "fingers movies books time nature art clay change success both most some many order orders user users "
-    "customer customers invoice error warning note notes"
+    "customer customers invoice error warning note notes dinner lunch breakfast"
 )
 _CAPITAL_NOUNS: Final = frozenset({"de"})
 
@@ -136,8 +136,7 @@ def _acts(text: str, at: int, end: int) -> bool:
 @cache
 def _list_common() -> frozenset[str]:
     """Words that begin a sentence though they name nobody."""
-    listed = f"{FORMS} {GROUPS}".replace(":", " ").split()
-    return STOP_WORDS["en"].union(listed, _BEGINNINGS)
+    return STOP_WORDS["en"].union(_BEGINNINGS, *load_forms())
 
 
 def _inside(text: str, at: int) -> bool:

@@ -51,10 +51,3 @@ def test_what_is_kept_of_talk_is_that_of_the_length_asked_for() -> None:
         assert kept.terms == fresh.terms == terms
         for name in ("share", "rest", "asking", "link", "weights"):
             assert np.array_equal(getattr(kept, name), getattr(fresh, name))
-
-
-def test_only_long_documents_are_long() -> None:
-    assert line_of([(0, 0), (0, 1)]).long is None
-    long = line_of([(0, 0), (0, 1)], np.array([3, np.inf], np.float32)).long
-    assert long is not None
-    assert long.tolist() == [False, True]

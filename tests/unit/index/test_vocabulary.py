@@ -51,7 +51,7 @@ def vectors_of_record(asked: Sequence[str]) -> Floats:
 
 
 class Knowledge(NamedTuple):
-    """What is known of words: vectors, and a thesaurus."""
+    """What is known of words: vectors, and other forms."""
 
     vectors: Callable[[Sequence[str]], Floats] = vectors_of_record
     related: Mapping[int, dict[int, float]] = {}
@@ -147,7 +147,7 @@ def test_many_terms_do_not_make_it_grow_for_ever() -> None:
     assert aligned(made, ["cat"], [1.0], [0, 1]) == [1, aligned(Scope([["dog"]]), ["cat"], [1.0], [0])[0]]
 
 
-def test_words_of_the_thesaurus_are_as_near_as_it_says() -> None:
+def test_other_forms_of_a_word_are_as_near_as_it_says() -> None:
     made = Scope([["cat"], ["sea"]])
     told = Knowledge(related={term_id("dog"): {term_id("sea"): 0.9}})
     asked = [term_id("dog")], ["dog"]

@@ -97,12 +97,12 @@ def test_a_context_names_the_agent_where_nobody_else_spoke(memory: Memory) -> No
 
 
 def test_a_memory_has_a_reranker_of_its_own() -> None:
-    texts = ["Ann lives in Lisbon", "Ann lived in Porto", "Ann works in a cafe"]
+    texts = ["Ann lives in Lisbon", "Ann wrote from Porto", "Ann works in a cafe"]
     with Memory(reranker=lambda _, texts: [float("Porto" in text) for text in texts]) as memory:
         memory.remember(texts)
-        assert memory.recall("Where does Ann live?")[0].text == "Ann lived in Porto"
+        assert memory.recall("Where does Ann live?")[0].text == "Ann wrote from Porto"
         assert memory.recall("Where does Ann live?", rerank=False)[0].text == "Ann lives in Lisbon"
-        assert memory.context("Where does Ann live?").hits[0].text == "Ann lived in Porto"
+        assert memory.context("Where does Ann live?").hits[0].text == "Ann wrote from Porto"
     with pytest.raises(Misconfigured):
         Memory(reranker="no such thing")
 

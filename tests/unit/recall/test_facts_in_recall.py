@@ -37,7 +37,6 @@ PRESENT = (
     "what city is Ann living in now?",
     "Where does Ann currently live?",
     "Does Ann still live in Lisbon?",
-    "Where does Ann reside?",
     "Tell me where Ann lives",
 )
 THEN = (

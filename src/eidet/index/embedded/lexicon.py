@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...models.embed import WordEmbedder, reads_sentences
 from ...models.embed.wordllama import WordLlama
 from ...text import Analyzer, term_id, unpack
-from ...text.thesaurus import Related, list_related
+from ...text.word_forms import Related, list_related
 from .. import Floats, Rows
 from .postings import Terms
 from .vectors import VectorPlanes

@@ -15,7 +15,7 @@ import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
-from ...text.thesaurus import Related
+from ...text.word_forms import Related
 from .. import Floats, Rows
 from .arrays import distinct
 from .filters import Mask
@@ -33,7 +33,7 @@ Learn = Callable[[Terms], tuple[Bytes, Floats]]  # term ids -> their vectors and
 
 
 class WordKnowledge(Protocol):
-    """What is known of terms: their unit vectors, and the words that a thesaurus names with each."""
+    """What is known of terms: their unit vectors, and the other forms of each."""
 
     @property
     def vectors(self) -> Callable[[Sequence[str]], Floats]: ...
@@ -154,7 +154,7 @@ class Vocabulary:
             self._similar[term] = one.merge(found)
 
     def _raise_related(self, values: Floats, related: Related, start: int) -> None:
-        """Words that the thesaurus names with a term are as near as it says, or nearer."""
+        """Other forms of a term are as near as is said of them, or nearer."""
         numbers = self._find_numbers(np.fromiter(related, np.uint32, len(related)))
         for number, near in zip(numbers.tolist(), related.values(), strict=True):
             at = number - 1 - start

@@ -1,0 +1,501 @@
+"""Fits the weights of the ranking from the development sets, and says how it does on sets it has not seen.
+
+    python bench/fit_ranking.py ../shared/data              writes src/eidet/recall/weights/<day>.json
+    python bench/fit_ranking.py ../shared/data --check everyday.hit@1=.77    writes nothing, gates figures
+
+The model is linear: a softmax over a question's candidates, with weights that the kind of query shifts. The
+score is a logistic of the same features. Candidates dated after a question are left out: in two sets they are
+nearly always wrong. A sample of the questions is also asked in small letters, politely and in keywords, and a
+sample of the records by the first half of their words. The same data, seed and numpy give the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+from eidet import Memory
+from eidet.core.scope import Scope
+from eidet.eval import Case, read_cases
+from eidet.recall import AUTO, Query, Recall
+from eidet.recall.features import GATED, GATES, NAMES, Pool, choose_rows, compute_features, compute_gates
+from eidet.recall.fuse import sum_signals
+from eidet.recall.model import DECIDES, HEAD, describe_best, measure_answer
+from eidet.text.stopwords import STOP_WORDS
+
+SEED = 7
+LIMIT = 10
+DAY = 86_400.0
+REST = 5e-3  # how strongly weights are held near 0
+ROUNDS = 60
+LEAST_SPREAD = 5e-3
+VARIED = 0.25  # of the questions are asked in another way, too
+HALVES = 40  # records of a set that are looked for by half of their words
+VARIED_WEIGHT = 0.3
+STRANGE = 6  # questions of another memory that a case is asked, which it cannot answer
+NOBODY = "nobody knows"
+FAMILIES = {"tmd-ambiguous": "tmd"}  # sets of one origin are left out together
+IMPORTANCE = 0.3  # the sets have none to learn from; between equals it decides
+NOISY = ("memdaily", "prefeval", "realmem", "tmd", "tmd-ambiguous")  # their gold says little of scores
+IDENTIFIER = NAMES.index("identifier")
+WEIGHTS = Path(__file__).parent.parent / "src" / "eidet" / "recall" / "weights"
+UNFITTED = replace(AUTO, fitted=False)  # the candidates do not depend on the weights of before
+_ENDS = ".,;:!?\"'()[]"
+
+Floats = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass
+class Asked:
+    """A question with the features of its candidates."""
+
+    features: Floats
+    gates: Floats
+    gold: Floats
+    count: int  # records that answer it; 0 where nothing does
+    weight: float = 1.0
+    plain: bool = True  # as the set asks it
+    category: str = ""
+    arms: Floats = field(default_factory=lambda: np.empty((0, 0)))  # BM25 and cosine, to compare with
+    bare: tuple[float, ...] = ()  # what the answer head reads beside features
+
+
+def keep_words(text: str) -> str:
+    """The words of a question that are not common ones."""
+    words = [word for word in text.split() if word.strip(_ENDS).lower() not in STOP_WORDS["en"]]
+    return " ".join(word.strip(_ENDS) for word in words) or text
+
+
+VARIANTS: tuple[Callable[[str], str], ...] = (
+    str.lower,
+    lambda text: f"Hi, quick one: {text} Thanks!",
+    lambda text: f"Could you please tell me: {text}",
+    lambda text: " ".join(word.strip(_ENDS) or word for word in text.split()),
+    keep_words,
+)
+
+
+def gather(path: Path) -> list[Asked]:
+    """Every question of a set."""
+    draw = random.Random(SEED)
+    with Memory() as memory:
+        cases = read_cases(path)
+        asked = [
+            one for at, case in enumerate(cases) for one in gather_case(memory, case, cases[at - 1], draw)
+        ]
+        halves = [one for one in asked if one.category == "half"]
+        kept = {id(one) for one in draw.sample(halves, min(HALVES, len(halves)))}
+    return [one for one in asked if one.category != "half" or id(one) in kept]
+
+
+def gather_case(memory: Memory, case: Case, other: Case, draw: random.Random) -> Iterator[Asked]:
+    """The questions of a case, some in other ways; and some that nothing in it answers."""
+    recall = Recall.of(memory.parts)
+    memory.remember(list(case.records), scope=case.scope, keep_duplicates=True)
+    records = {record.seq: record for record in memory.find(scope=case.scope, limit=None)}
+    ids = {seq: record.id for seq, record in records.items()}
+    latest = max(record.occurred for record in records.values()) + DAY
+    look = partial(look_up, recall, case.scope, ids)
+    for question in (*case.questions, *case.unanswerable):
+        at, gold = question.asked or latest, set(question.gold)
+        yield from look(question.text, at, gold, category=question.category or "")
+        if gold and draw.random() < VARIED:
+            varied = draw.choice(VARIANTS)(question.text)
+            yield from look(varied, at, gold, weight=VARIED_WEIGHT, plain=False)
+    strangers = [] if "@" in case.scope or other is case else [one.text for one in other.questions]
+    for text in (*draw.sample(strangers, min(STRANGE, len(strangers))), babble(draw), babble(draw)):
+        yield from look(text, latest, set(), weight=VARIED_WEIGHT, plain=False, category=NOBODY)
+    for record in draw.sample(sorted(records.values(), key=lambda one: one.id), min(HALVES, len(records))):
+        words = record.text.split()
+        if 6 <= len(words) <= 80:
+            half, weight = " ".join(words[: (len(words) + 1) // 2]), VARIED_WEIGHT
+            yield from look(half, latest, {record.id}, weight=weight, plain=False, category="half")
+
+
+def babble(draw: random.Random) -> str:
+    """Words that no text has."""
+    return " ".join(
+        "".join(draw.choices("bcdfghklmnpqrstvwxyz", k=draw.randint(4, 7))) for _ in range(draw.randint(1, 3))
+    )
+
+
+def look_up(
+    recall: Recall,
+    scope: str,
+    ids: dict[int, str],
+    text: str,
+    at: float,
+    gold: set[str],
+    weight: float = 1.0,
+    plain: bool = True,
+    category: str = "",
+) -> Iterator[Asked]:
+    """What is known of a question's candidates; nothing where an exact rule answers it."""
+    query = Query(text=text, scope=Scope.of(scope), now=at, asked=at, limit=LIMIT, recipe=UNFITTED)
+    ranking = recall.rank(query)
+    if ranking is None or not len(ranking.found):
+        return
+    found, signals = ranking.found, ranking.signals
+    rows = choose_rows(found, signals, sum_signals(signals, len(found)), LIMIT)
+    if not ranking.asked.upcoming:
+        rows = rows[found.traits.occurred[rows] <= at]
+    if not len(rows):
+        return
+    pool = Pool(found, rows, ranking.asked, signals)
+    right = np.array([ids[seq] in gold for seq in found.seq[rows].tolist()], np.float32)
+    arms = np.stack([found.words[rows], found.dense[rows]])
+    features = compute_features(pool).astype(np.float32)
+    bare = measure_answer(pool)
+    gates = compute_gates(ranking.asked)
+    yield Asked(features, gates, right, len(gold), weight, plain, category, arms, bare)
+
+
+@dataclass
+class Table:
+    """All questions of some sets in arrays: rows of candidates, and where each question begins."""
+
+    asked: list[Asked]
+    sets: list[str]
+    features: Floats = field(init=False)
+    starts: Floats = field(init=False)
+    owner: Floats = field(init=False)
+    gold: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        sizes = np.array([len(one.gold) for one in self.asked])
+        self.starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+        self.owner = np.repeat(np.arange(len(sizes)), sizes)
+        self.gold = np.concatenate([one.gold for one in self.asked])
+        self.features = np.concatenate([one.features for one in self.asked])
+
+    def widen(self) -> Floats:
+        """The features, and again for each gate: what the model adds up."""
+        gates = np.stack([one.gates for one in self.asked]).astype(np.float32)[self.owner]
+        masks = [np.array([name in GATED[gate] for name in NAMES], np.float32) for gate in GATES]
+        shifted = [self.features * gate[:, None] * mask for gate, mask in zip(gates.T, masks, strict=True)]
+        return np.concatenate([self.features, *shifted], axis=1)
+
+
+def minimise(cost: Callable[[Floats], tuple[float, Floats]], at: Floats, rounds: int) -> Floats:
+    """L-BFGS with ten pairs and halved steps; `cost` gives a value and its gradient."""
+    value, slope = cost(at)
+    pairs: list[tuple[Floats, Floats]] = []
+    for _ in range(rounds):
+        step, used = slope.copy(), []
+        for moved, turned in reversed(pairs):
+            share = (moved @ step) / (turned @ moved)
+            used.append(share)
+            step -= share * turned
+        step *= (
+            (pairs[-1][0] @ pairs[-1][1]) / (pairs[-1][1] @ pairs[-1][1])
+            if pairs
+            else 1 / max(1, abs(slope).sum())
+        )
+        for (moved, turned), share in zip(pairs, reversed(used), strict=True):
+            step += moved * (share - (turned @ step) / (turned @ moved))
+        length = 1.0
+        while True:
+            there = at - length * step
+            new, bent = cost(there)
+            if new <= value - 1e-4 * length * (slope @ step) or length < 1e-6:
+                break
+            length /= 2
+        if (there - at) @ (bent - slope) > 1e-12:
+            pairs = [*pairs[-9:], (there - at, bent - slope)]
+        done = abs(value - new) < 1e-5 * max(1.0, abs(value))
+        at, value, slope = there, new, bent
+        if done:
+            break
+    return at
+
+
+class Ranker:
+    """Fits the ranking on all sets but some; what all fits share is made once."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.wide = table.widen()
+        spread = self.wide.std(axis=0)
+        self.scale = np.where(
+            spread > LEAST_SPREAD, spread, np.inf
+        )  # what hardly ever differs teaches nothing
+        self.wide /= self.scale
+        many = np.add.reduceat(table.gold, table.starts)
+        self.target = table.gold / np.maximum(many, 1)[table.owner]
+        self.usable = many > 0
+
+    def fit(self, left_out: Iterable[str] = ()) -> Floats:
+        """A row for every query and one for each gate, a column for each feature."""
+        weight, hidden = self._weigh_questions(set(left_out)), set(left_out)
+        assert not hidden or weight.any()
+        chosen = (weight > 0).nonzero()[0]
+        sizes = np.diff(np.append(self.table.starts, len(self.wide)))[chosen]
+        inside = (weight > 0)[self.table.owner]
+        wide, target, weight = self.wide[inside], self.target[inside], weight[chosen]
+        starts, owner = np.concatenate(([0], np.cumsum(sizes)[:-1])), np.repeat(np.arange(len(sizes)), sizes)
+
+        def cost(at: Floats) -> tuple[float, Floats]:
+            logits = wide @ at.astype(np.float32)
+            logits -= np.maximum.reduceat(logits, starts)[owner]
+            odds = np.exp(logits)
+            total = np.add.reduceat(odds, starts)
+            loss = -float((weight * (np.add.reduceat(target * logits, starts) - np.log(total))).sum())
+            odds /= total[owner]
+            odds -= target
+            odds *= weight[owner]
+            return loss + REST * float(at @ at) / 2, (odds @ wide).astype(float) + REST * at
+
+        found = minimise(cost, np.zeros(wide.shape[1]), ROUNDS)
+        return (found / self.scale).reshape(1 + len(GATES), len(NAMES))
+
+    def _weigh_questions(self, hidden: set[str]) -> Floats:
+        """A set counts by the root of its questions, so that no large one decides."""
+        sets = np.array(self.table.sets)
+        weight = np.array([one.weight for one in self.table.asked], np.float32) * self.usable
+        for name in set(self.table.sets):
+            own = sets == name
+            weight[own] *= 0 if name in hidden else 1 / np.sqrt(max(1, (own & self.usable).sum()))
+        return weight / weight.sum()
+
+
+def fit_answer(table: Table, ranking: Floats, left_out: Iterable[str] = ()) -> tuple[Floats, float]:
+    """The weights of the score of a best hit, and how the others fall."""
+    hidden = {*left_out, *NOISY}
+    rows, right, weight, behind = [], [], [], []
+    sets = np.array(table.sets)
+    for at, one in enumerate(table.asked):
+        if table.sets[at] in hidden or not (one.plain or one.category == NOBODY):
+            continue
+        logits, order = rank(one, ranking)
+        rows.append(describe_best(one.features[order[0]], logits, one.bare))
+        right.append(float(one.gold[order[0]]))
+        weight.append(one.weight / np.sqrt((sets == table.sets[at]).sum()))
+        behind.append((logits[1:LIMIT] - logits[0], one.gold[order[1:LIMIT]]))
+    given, label, share = np.stack(rows), np.array(right), np.array(weight)
+    share /= share.sum()
+    spread = given.std(axis=0)
+    scale = np.where(spread > LEAST_SPREAD, spread, np.inf)
+    scale[0] = 1.0
+    held = np.full(given.shape[1], REST)
+    held[0] = 0.0
+    given /= scale
+
+    def cost(at: Floats) -> tuple[float, Floats]:
+        odds = given @ at
+        chance = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+        loss = float((share * lose(chance, label)).sum()) + float(held @ (at * at)) / 2
+        return loss, ((chance - label) * share) @ given + held * at
+
+    answer = minimise(cost, np.zeros(given.shape[1]), ROUNDS)
+    gaps = np.concatenate([gap for gap, _ in behind])
+    gold = np.concatenate([own for _, own in behind])
+    best = np.repeat(given @ answer, [len(gap) for gap, _ in behind])
+    shares = np.repeat(share, [len(gap) for gap, _ in behind])
+
+    def loss_of(slope: float) -> float:
+        chance = 1 / (1 + np.exp(-np.clip(best + slope * gaps, -30, 30)))
+        return float((shares * lose(chance, gold)).sum())
+
+    return answer / scale, min(np.arange(0.2, 4.0, 0.05).tolist(), key=loss_of)
+
+
+def lose(chance: Floats, right: Floats) -> Floats:
+    """What each chance costs, by whether it was right."""
+    return -(right * np.log(chance + 1e-9) + (1 - right) * np.log(1 - chance + 1e-9))
+
+
+def rank(one: Asked, ranking: Floats) -> tuple[Floats, Floats]:
+    """The logits of a question's candidates, best first, and their order."""
+    logits = one.features @ (ranking[0] + one.gates @ ranking[1:]) + DECIDES * one.features[:, IDENTIFIER]
+    order = (-logits).argsort(kind="stable")
+    return logits[order], order
+
+
+DISCOUNT = 1 / np.log2(np.arange(2, LIMIT + 2))
+FIGURES = ("hit@1", "hit@3", "R@10", "nDCG@10")
+
+
+def measure(right: Floats, count: int) -> tuple[float, ...]:
+    """hit@1, hit@3, R@10 (of ten at most) and nDCG@10 of an order."""
+    shown = right[:LIMIT]
+    most = min(LIMIT, count)
+    ideal = DISCOUNT[:most].sum()
+    return (
+        float(shown[0]),
+        float(shown[:3].any()),
+        shown.sum() / most,
+        (shown * DISCOUNT[: len(shown)]).sum() / ideal,
+    )
+
+
+def auroc(high: Sequence[float], low: Sequence[float]) -> float:
+    if not len(high) or not len(low):
+        return float("nan")
+    both = np.concatenate((high, low))
+    _, place, count = np.unique(both, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(count) - (count - 1) / 2)[place]
+    return float((ranks[: len(high)].sum() - len(high) * (len(high) + 1) / 2) / (len(high) * len(low)))
+
+
+def calibration(scores: Floats, right: Floats) -> float:
+    """The mean distance of scores and shares of right ones, by tenths."""
+    tenth = np.minimum((scores * 10).astype(int), 9)
+    return sum(
+        (tenth == one).mean() * abs(scores[tenth == one].mean() - right[tenth == one].mean())
+        for one in range(10)
+        if (tenth == one).any()
+    )
+
+
+def report(table: Table, name: str, ranking: Floats, answer: Floats) -> dict[str, float]:
+    """The figures of one set."""
+    own = [at for at, of in enumerate(table.sets) if of == name and table.asked[at].plain]
+    told, scores, right, nothing = [], [], [], []
+    for at in own:
+        one = table.asked[at]
+        logits, order = rank(one, ranking)
+        score = 1 / (1 + np.exp(-float(describe_best(one.features[order[0]], logits, one.bare) @ answer)))
+        if one.count:
+            told.append(measure(one.gold[order], one.count))
+            scores.append(score)
+            right.append(float(one.gold[order[0]]))
+        else:
+            nothing.append(score)
+    score, good = np.array(scores), np.array(right)
+    return {
+        **dict(zip(FIGURES, np.mean(told, axis=0).tolist(), strict=True)),
+        "right-AUROC": auroc(score[good > 0], score[good == 0]),
+        "AUROC": auroc(score, nothing),
+        "ECE": calibration(score, good),
+    }
+
+
+def report_plain(table: Table, name: str) -> dict[str, tuple[float, ...]]:
+    """BM25, cosine and reciprocal ranks, over the same candidates."""
+    found: dict[str, list[tuple[float, ...]]] = {"BM25": [], "cosine": [], "RRF": []}
+    for at, of in enumerate(table.sets):
+        one = table.asked[at]
+        if of != name or not one.plain or not one.count:
+            continue
+        ranks = [(-arm).argsort(kind="stable").argsort(kind="stable") for arm in one.arms]
+        both = sum(1 / (60 + rank) for rank in ranks)
+        for way, values in zip(found, (*one.arms, both), strict=True):
+            found[way].append(measure(one.gold[(-values).argsort(kind="stable")], one.count))
+    return {way: tuple(np.mean(told, axis=0).tolist()) for way, told in found.items()}
+
+
+def list_together(names: Sequence[str], name: str) -> list[str]:
+    family = FAMILIES.get(name, name)
+    return [other for other in names if FAMILIES.get(other, other) == family]
+
+
+_RANKER: list[Ranker] = []  # of the process, for the fits that leave a set out
+
+
+def leave_out(names: Sequence[str], name: str) -> tuple[Floats, Floats, float]:
+    hidden = list_together(names, name)
+    ranking = _RANKER[0].fit(hidden)
+    return ranking, *fit_answer(_RANKER[0].table, ranking, hidden)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="the folder of the development sets")
+    parser.add_argument("--day", default=time.strftime("%Y-%m-%d"), help="the version to write")
+    parser.add_argument("--quick", action="store_true", help="without the figures by leave-one-set-out")
+    parser.add_argument("--cache", type=Path, help="keeps what was gathered, for experiments")
+    parser.add_argument(
+        "--check", action="append", default=[], help="everyday.hit@1=.77: least by leave-one-set-out"
+    )
+    given = parser.parse_args()
+    paths = sorted(given.data.glob("*-dev.json*"))
+    names = [path.name.partition("-dev")[0] for path in paths]
+    table = gather_all(paths, names, given.cache)
+    _RANKER.append(Ranker(table))
+    ranking = np.round(_RANKER[0].fit(), 4)
+    ranking[0, NAMES.index("importance")] = IMPORTANCE
+    answer, behind = fit_answer(table, ranking)
+    figures: dict[str, dict[str, float]] = {}
+    if not given.quick:
+        with ProcessPoolExecutor(2) as pool:
+            fits = dict(zip(names, pool.map(partial(leave_out, names), names), strict=True))
+        figures = {name: report(table, name, *fits[name][:2]) for name in names}
+    for name in names:
+        tell(name, figures.get(name, {}), report(table, name, ranking, answer), report_plain(table, name))
+    if given.check:
+        sys.exit("\n".join(list_missed(figures, given.check)) or 0)
+    write(given.day, paths, ranking, np.round(answer, 4), behind)
+
+
+def gather_all(paths: Sequence[Path], names: Sequence[str], cache: Path | None) -> Table:
+    if cache is not None and cache.exists():
+        import pickle
+
+        return Table(*pickle.loads(cache.read_bytes()))
+    with ProcessPoolExecutor(2) as pool:
+        every = list(pool.map(gather, paths))
+    asked = [one for questions in every for one in questions]
+    sets = [name for name, questions in zip(names, every, strict=True) for _ in questions]
+    if cache is not None:
+        import pickle
+
+        cache.write_bytes(pickle.dumps((asked, sets)))
+    return Table(asked, sets)
+
+
+def tell(
+    name: str, unseen: dict[str, float], seen: dict[str, float], plain: dict[str, tuple[float, ...]]
+) -> None:
+    best = [max(way[at] for way in plain.values()) for at in range(len(FIGURES))]
+    told = " ".join(f"{value:.3f}" for value in unseen.values())
+    print(f"{name:14} unseen {told} | seen {' '.join(f'{value:.3f}' for value in seen.values())}", end="")
+    print(f" | best plain {' '.join(f'{value:.3f}' for value in best)}", flush=True)
+
+
+def list_missed(figures: dict[str, dict[str, float]], wanted: Sequence[str]) -> Iterator[str]:
+    for one in wanted:
+        where, _, least = one.partition("=")
+        name, _, figure = where.partition(".")
+        if not figures[name][figure] >= float(least):
+            yield f"{name}: {figure} is {figures[name][figure]:.3f}, below {least}"
+
+
+def write(day: str, paths: Sequence[Path], ranking: Floats, answer: Floats, behind: float) -> None:
+    """The file of a version, the same for the same data."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes())
+    told = {
+        "version": day,
+        "seed": SEED,
+        "data": digest.hexdigest(),
+        "ranking": {
+            name: {way: value for way, value in zip(("always", *GATES), column, strict=True) if value}
+            for name, column in zip(NAMES, ranking.T.tolist(), strict=True)
+        },
+        "answer": dict(zip(HEAD, answer.tolist(), strict=True)),
+        "behind": round(behind, 4),
+    }
+    WEIGHTS.mkdir(exist_ok=True)
+    (WEIGHTS / f"{day}.json").write_text(
+        json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+
+
+if __name__ == "__main__":
+    main()

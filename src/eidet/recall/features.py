@@ -1,0 +1,264 @@
+"""The feature table: what the ranking knows of a candidate, all of it from columns of the index.
+
+A feature has a name, the signal that a reason tells it as, one line why it is there, and a function of a
+`Pool`. All values are 0 to 1. The weights are data (`weights/`), made by `bench/fit_ranking.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.record import Kind
+from ..index import Candidates
+from ..text.analysis import ACTOR, NAMED, NUMBERED, QUESTION, TIMED
+from .signals import Signals
+from .understand import AGENT_ROLES, Understood
+
+Floats = NDArray[Any]
+
+BEST: Final = 50  # candidates of each arm, and of the sum of the signals, that are ranked
+LONG_TERMS: Final = 200.0  # what a record in several units counts as
+ASIDE: Final = 30.0  # terms from which on a question tells something, too
+_STRANGE: Final = re.compile(r"[^\W\d_\u0041-\u024f\u0370-\u03ff]")  # letters of no script of Europe
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
+
+
+def choose_rows(found: Candidates, signals: Signals, sums: Floats, limit: int) -> NDArray[np.intp]:
+    """The rows worth ranking, rising: the best of each arm, of the sum, and those with what is named."""
+    if len(found) <= 2 * BEST:
+        return np.arange(len(found))
+    best = max(BEST, limit)
+    picked = np.zeros(len(found), np.bool_)
+    aligned = found.traits.aligned
+    for values in (found.dense, found.words, sums, *(() if aligned is None else (aligned,))):
+        picked[_top(values, best)] = True
+    for name in ("identifier", "date"):
+        if name in signals.shares:
+            here = (signals.shares[name] > 0).nonzero()[0]
+            picked[here[_top(sums.take(here), best)]] = True
+    return picked.nonzero()[0]
+
+
+def _top(values: Floats, count: int) -> NDArray[np.intp]:
+    if len(values) <= count:
+        return np.arange(len(values))
+    return values.argpartition(len(values) - count)[-count:]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The candidates that are ranked for one question, and what the index measured of them."""
+
+    found: Candidates
+    rows: NDArray[np.intp]
+    asked: Understood
+    signals: Signals
+
+    def share(self, name: str) -> Floats:
+        """A signal of the first stage; zeros where the question has no use for it."""
+        shares = self.signals.shares.get(name)
+        return self.nothing if shares is None else shares.take(self.rows)
+
+    @cached_property
+    def nothing(self) -> Floats:
+        return np.zeros(len(self.rows))
+
+    @cached_property
+    def near(self) -> Floats:
+        return np.maximum(self.found.dense.take(self.rows), 0.0)
+
+    @cached_property
+    def near_share(self) -> Floats:
+        return _to_best(self.near)
+
+    @cached_property
+    def counted(self) -> Floats:
+        """BM25, by what all words of the question weigh."""
+        words = self.found.words.take(self.rows)
+        rarity = self.found.rarity or float(np.maximum.reduce(words, initial=0.0))
+        return np.minimum(words / rarity, 1.0) if rarity > 0 else self.nothing
+
+    @cached_property
+    def covered(self) -> Floats:
+        """The share of the question that the words of each cover."""
+        aligned = self.found.traits.aligned
+        return self.counted if aligned is None else aligned.take(self.rows)
+
+    @cached_property
+    def covered_share(self) -> Floats:
+        return _to_best(self.covered)
+
+    @cached_property
+    def length(self) -> Floats:
+        return np.minimum(self.found.traits.length.take(self.rows), LONG_TERMS)
+
+    @cached_property
+    def told(self) -> Floats:
+        """The share of the words of each that the question has."""
+        return np.minimum(self.covered * self.signals.terms / np.maximum(self.length, 1.0), 1.0)
+
+    @cached_property
+    def flags(self) -> NDArray[np.uint8]:
+        return self.found.traits.flags.take(self.rows)
+
+    def has(self, flags: int) -> Floats:
+        return ((self.flags & flags) > 0) * 1.0
+
+    def expects(self, expected: int, flags: int) -> Floats:
+        """Whether each has what the question expects of its answer."""
+        return self.has(flags) if self.asked.expects & expected else self.nothing
+
+    @cached_property
+    def asking(self) -> Floats:
+        return self.has(QUESTION)
+
+    @cached_property
+    def around(self) -> Floats:
+        """The best match within six turns, its own included."""
+        own = 0.5 * self.near_share + 0.5 * self.covered_share
+        around = self.signals.shares.get("context")
+        return own if around is None else around.take(self.rows)
+
+    @cached_property
+    def date(self) -> Floats:
+        times = self.signals.times
+        return self.nothing if times is None else times.take(self.rows)
+
+    @cached_property
+    def size(self) -> Floats:
+        return np.log1p(self.length) / 5.0
+
+    def is_kind(self, *kinds: Kind) -> Floats:
+        return np.isin(self.found.traits.kind.take(self.rows), [_KINDS[kind] for kind in kinds]) * 1.0
+
+    @cached_property
+    def by_agent(self) -> Floats:
+        voices = self.found.traits.voices
+        agents = [code for code, who in enumerate(voices) if who and who.casefold() in AGENT_ROLES]
+        return np.isin(self.found.traits.who.take(self.rows), agents) * 1.0 if agents else self.nothing
+
+
+def _to_best(values: Floats) -> Floats:
+    best = np.maximum.reduce(values, initial=0.0)
+    shares: Floats = values / best if best > 0 else values
+    return shares
+
+
+def _rank(values: Floats) -> Floats:
+    """1 for the best, 1/2 for the next; the same for equal ones."""
+    better = len(values) - np.sort(values).searchsorted(values, "right")
+    ranks: Floats = 1.0 / (1.0 + better)
+    return ranks
+
+
+class Feature(NamedTuple):
+    """A column of the table. `signal` is what a reason tells it as."""
+
+    name: str
+    signal: str
+    why: str
+    compute: Callable[[Pool], Floats]
+
+
+TABLE: Final = (
+    Feature("near", "dense", "the cosine", lambda p: p.near),
+    Feature("near share", "dense", "the cosine by the best one's", lambda p: p.near_share),
+    Feature("near rank", "dense", "its place by the cosine", lambda p: _rank(p.near)),
+    Feature("counted", "words", "BM25 by what the question weighs", lambda p: p.counted),
+    Feature("counted share", "words", "BM25 by the best one's", lambda p: _to_best(p.counted)),
+    Feature("counted rank", "words", "its place by BM25", lambda p: _rank(p.counted)),
+    Feature("covered", "words", "the share of the question it covers", lambda p: p.covered),
+    Feature("covered share", "words", "that by the best one's", lambda p: p.covered_share),
+    Feature("covered rank", "words", "its place by that", lambda p: _rank(p.covered)),
+    Feature("told", "words", "the share of its words that the question has", lambda p: p.told),
+    Feature("both", "words", "the question and the record say the same", lambda p: p.told * p.covered),
+    Feature("smoothed", "dense", "nearness of it and the turns beside it", lambda p: p.share("dense")),
+    Feature("around", "context", "the best match within six turns", lambda p: p.around),
+    Feature("reply", "reply", "it answers another's matching question", lambda p: p.share("reply")),
+    Feature("asking", "question", "a question seldom answers one", lambda p: p.asking),
+    Feature("echo", "question", "a question that says no more than this", lambda p: p.asking * p.told),
+    Feature(
+        "asking long",
+        "question",
+        "a long question tells something",
+        lambda p: p.asking * np.minimum(p.length / ASIDE, 1.0),
+    ),
+    Feature("speaker", "speaker", "by who is asked about", lambda p: p.share("speaker")),
+    Feature("entity", "entity", "has the names asked for", lambda p: p.share("entity")),
+    Feature("identifier", "identifier", "has the code asked for", lambda p: p.share("identifier")),
+    Feature("date", "date", "of the time asked about", lambda p: p.date),
+    Feature("date covered", "date", "and of the subject", lambda p: p.date * p.covered_share),
+    Feature("only time", "date", "nothing else is asked", lambda p: p.date * p.asked.only_time),
+    Feature("tells when", "form", "a time is asked for", lambda p: p.expects(TIMED, TIMED)),
+    Feature("tells how many", "form", "a number is asked for", lambda p: p.expects(NUMBERED, NUMBERED)),
+    Feature("tells which", "form", "a name is asked for", lambda p: p.expects(NAMED, NAMED | ACTOR)),
+    Feature("tells who", "form", "a person is asked for", lambda p: p.expects(ACTOR, NAMED | ACTOR)),
+    Feature("asked", "asked", "of the session, kind or place named", lambda p: p.share("asked")),
+    Feature("importance", "importance", "said to matter", lambda p: p.found.traits.importance.take(p.rows)),
+    Feature("named", "kind", "names somebody or something", lambda p: p.has(NAMED)),
+    Feature("timed", "kind", "speaks of a time", lambda p: p.has(TIMED)),
+    Feature("numbered", "kind", "has a number", lambda p: p.has(NUMBERED)),
+    Feature("length", "kind", "long records match by chance", lambda p: p.size),
+    Feature("length squared", "kind", "and so do very short ones", lambda p: p.size * p.size),
+    Feature(
+        "units",
+        "kind",
+        "a document of many parts",
+        lambda p: np.isinf(p.found.traits.length.take(p.rows)) * 1.0,
+    ),
+    Feature("nobody", "kind", "no speaker", lambda p: (p.found.traits.who.take(p.rows) < 0) * 1.0),
+    Feature("agent", "kind", "said by the agent", lambda p: p.by_agent),
+    Feature("fact", "kind", "a fact", lambda p: p.is_kind(Kind.FACT)),
+    Feature("document", "kind", "a document", lambda p: p.is_kind(Kind.DOCUMENT)),
+    Feature("message", "kind", "a message", lambda p: p.is_kind(Kind.MESSAGE)),
+)
+NAMES: Final = tuple(feature.name for feature in TABLE)
+SIGNALS: Final = tuple(feature.signal for feature in TABLE)
+
+
+def compute_features(pool: Pool) -> Floats:
+    """One row for each candidate, one column for each feature."""
+    return np.stack([feature.compute(pool) for feature in TABLE], axis=1)
+
+
+GATES: Final[dict[str, Callable[[Understood], float]]] = {
+    "statement": lambda asked: 0.0 if asked.asks else 1.0,
+    "strange script": lambda asked: measure_strangeness(asked.text),
+}  # what a query is: each gate adds weights of its own
+GATED: Final[dict[str, frozenset[str]]] = {
+    "statement": frozenset(
+        ("speaker", "asking", "echo", "reply", "tells when", "tells how many", "tells which", "tells who")
+    ),  # small talk is not searched for names and forms of answers
+    "strange script": frozenset(
+        (
+            "near",
+            "near share",
+            "near rank",
+            "smoothed",
+            "counted",
+            "counted share",
+            "counted rank",
+            "covered share",
+        )
+    ),  # vectors of another language are noise
+}
+
+
+def measure_strangeness(text: str) -> float:
+    """The share of letters of scripts that no static table of words knows well."""
+    if text.isascii():
+        return 0.0
+    letters = len(_LETTER.findall(text))
+    return len(_STRANGE.findall(text)) / letters if letters else 0.0
+
+
+def compute_gates(asked: Understood) -> Floats:
+    return np.array([gate(asked) for gate in GATES.values()])
