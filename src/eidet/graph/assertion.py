@@ -129,11 +129,6 @@ class Assertion:
         return self.source.seq, self.position
 
 
-def weigh_assertion(assertion: Assertion) -> float:
-    """How sure one statement is: its own confidence, under the trust of its source."""
-    return assertion.confidence * WEIGHTS[assertion.source.rank]
-
-
 def _speaker_key(who: str | None) -> str:
     """Who "I" is: the one who speaks, or the user of the scope."""
     key = name_key(who or "")

@@ -135,11 +135,6 @@ def number(value: Any) -> float | None:
     return found if found is not None and math.isfinite(found) else None
 
 
-def whole_number(value: Any) -> int | None:
-    found = None if isinstance(value, bool) else number(value)
-    return int(found) if found is not None and found.is_integer() and abs(found) < 2**53 else None
-
-
 def part(thing: Any, *names: str) -> Any:
     """The first key of a mapping, or attribute of anything else, that is there."""
     if isinstance(thing, Mapping):

@@ -49,11 +49,6 @@ def _to_json(value: Any) -> Json:
     return list(value) if isinstance(value, tuple) else value
 
 
-def says_the_same(old: Record, new: Record, before: dict[str, Json], expect: int | None) -> bool:
-    """Whether nothing is to be written: for a change of an expected version, a new vector counts too."""
-    return not before and (expect is None or old.vector == new.vector)
-
-
 def make_next(old: Record, new: Record) -> Record:
     """The next version: the new content with the life of the old record."""
     occurred = old.occurred if new.occurred == new.created else new.occurred
@@ -115,13 +110,6 @@ class Held(Refused):
 
 class StaleEpoch(Conflict):
     """The store's vectors or terms were replaced since the writer looked."""
-
-
-def check_epoch(epoch: int | None, current: int) -> None:
-    if epoch is not None and epoch != current:
-        raise StaleEpoch(
-            "the store's vectors were replaced meanwhile; open the memory again", current=current
-        )
 
 
 class Entombed(Refused):

@@ -13,7 +13,8 @@ from ..core.draft import Details, Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Kind, Record
 from ..core.remembered import RememberedList
-from ..core.validate import Json, Moment, clean_text
+from ..core.validate import Json, Moment, clean_text, dump_json
+from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed import embed_checked
 from ..models.llm import Answer, Request, llm_of
@@ -22,21 +23,16 @@ from ..text.tokens import TokenCounter, counter_of
 from ..upkeep.summary import Passage, summarise
 from .log_order import SessionLog, Summed
 from .messages import (
+    MOST,
     Said,
     add_key,
     add_place,
     as_json,
-    check_session,
-    check_tokens,
     draft_of,
-    filter_by_roles,
     from_json,
-    has,
-    how_many,
     log_id,
     message_of,
     put_away,
-    that_fit,
 )
 
 _TOKENS: Final = 400  # of an extractive summary
@@ -70,7 +66,7 @@ class Conversation:
         if session is None:
             self._session = str(uuid.uuid4())
         else:
-            self._session = check_session(session)
+            self._session = _check_session(session)
         self._details: Details = {"scope": self._scope, "session": self._session, "agent": agent}
         self._log = SessionLog(memory, self._scope, self._session, agent)
 
@@ -143,8 +139,8 @@ class Conversation:
     ) -> list[Record]:
         """The same as records of the memory."""
         asked = narrow_filter(where, since=since, until=until)
-        parts = [part for part in (asked, filter_by_roles(roles)) if part is not None]
-        return self._log.after_summary(*parts).newest(how_many(limit), check_offset(offset))
+        parts = [part for part in (asked, _filter_by_roles(roles)) if part is not None]
+        return self._log.after_summary(*parts).newest(_how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
         """A message of this session by the id it was added with, or by that of its record."""
@@ -164,10 +160,10 @@ class Conversation:
 
     def _fitting(self, max_tokens: int, counter: Counter) -> list[Message]:
         count = counter_of(self._counter if counter is None else counter)
-        page = _PAGE if check_tokens(max_tokens) else 1
+        page = _PAGE if _check_tokens(max_tokens) else 1
         while True:
             found = self._log.after_summary().newest(page)
-            fitting = that_fit([message_of(record) for record in found], max_tokens, count)
+            fitting = _that_fit([message_of(record) for record in found], max_tokens, count)
             if len(fitting) < len(found) or len(found) < page:
                 return fitting
             page *= 4
@@ -184,11 +180,11 @@ class Conversation:
 
         Looks at messages until it has found that many; also at what was summed up.
         """
-        wanted, most, page = clean_text(text, "text").casefold(), how_many(limit), _PAGE
+        wanted, most, page = clean_text(text, "text").casefold(), _how_many(limit), _PAGE
         whole = self._log.whole()
         while True:
             read = whole.newest(None if most is None else page)
-            found = [message for message in map(message_of, read) if has(message, wanted)]
+            found = [message for message in map(message_of, read) if _has(message, wanted)]
             if most is None or len(found) >= most or len(read) < page:
                 return found if most is None else found[max(len(found) - most, 0) :]
             page *= 4
@@ -222,7 +218,7 @@ class Conversation:
         """
         if keep is None and max_tokens is None:
             raise BadInput("say how much to keep: trim(keep=50), trim(max_tokens=4000), or both")
-        stay = how_many(keep)
+        stay = _how_many(keep)
         if max_tokens is not None:
             fitting = len(self._fitting(max_tokens, counter))
             stay = fitting if stay is None else min(stay, fitting)
@@ -243,7 +239,7 @@ class Conversation:
         By an `llm` if given (where it fails, by the sentences that say most), or as `text` has it.
         The messages leave the log but not the memory: one record of kind summary names them.
         """
-        older, before = self._log.after_summary().but_newest(how_many(keep) or 0), self._log.read_summary()
+        older, before = self._log.after_summary().but_newest(_how_many(keep) or 0), self._log.read_summary()
         if older:
             made = _make_summary(self._memory, older, before, llm, text)
             self._log.keep_summary(made)
@@ -349,3 +345,53 @@ def _text_of(answer: Answer) -> str:
     if not text or len(text) > _LONGEST:
         raise ValueError("no text of a usable length")
     return text
+
+
+def _has(message: Message, wanted: str) -> bool:
+    return wanted in (message.content or "").casefold()
+
+
+def _tokens_of(message: Message, counter: TokenCounter) -> int:
+    """What a message costs: its content, and its tool calls as JSON."""
+    calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
+    return counter.count(message.content or "") + calls
+
+
+def _that_fit(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
+    spent, kept = 0, 0
+    for message in reversed(messages):
+        spent += _tokens_of(message, counter)
+        if spent > max_tokens and kept:
+            break
+        kept += 1
+    return list(messages[len(messages) - kept :])
+
+
+def _check_tokens(most: int) -> int:
+    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+        raise BadInput(f"max_tokens must be a whole number from 0 up, not {most!r}")
+    return most
+
+
+def _how_many(limit: int | None) -> int | None:
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= MOST:
+        raise BadInput(f"the count must be a whole number from 0 to {MOST:,}, not {limit!r}")
+    return limit
+
+
+def _check_session(session: str) -> str:
+    if not clean_text(session, "session").strip():
+        raise BadInput("a session name must have at least one character; None starts a new one")
+    return session
+
+
+def _filter_by_roles(roles: str | Sequence[str] | None) -> Where | None:
+    """By the role of the message, or by who said it where a record tells no role."""
+    if roles is None:
+        return None
+    names = [roles] if isinstance(roles, str) else list(roles)
+    unsaid = Condition("data.role", "exists", False)
+    in_data = Where(conditions=(Condition("data.role", "in", names),))
+    return Where(some=(in_data, *(Where(who=name, conditions=(unsaid,)) for name in names)))
