@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.errors import Misconfigured
 from ...core.plugins import translate_errors
-from ...net.event_loop import BackgroundLoop
+from ...net.hop import BackgroundLoop
 from ..adapt import as_coroutine, find_function, find_name, find_qualified_name, is_async
 from . import Vectors
 

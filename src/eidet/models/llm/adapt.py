@@ -15,7 +15,7 @@ from typing import Any, Literal
 from ...core.errors import Misconfigured
 from ...core.plugins import translate_errors
 from ...core.validate import dump_json
-from ...net.event_loop import BackgroundLoop
+from ...net.hop import BackgroundLoop
 from ...net.http import TooSlow
 from ...net.retry import Retrier, RetryPolicy
 from ..adapt import as_coroutine, find_qualified_name

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.plugins import translate_errors
-from ...net.event_loop import BackgroundLoop
+from ...net.hop import BackgroundLoop
 from ..adapt import as_coroutine, find_function, find_name
 from . import check_scores, numbers, sigmoid
 
