@@ -67,7 +67,7 @@ class Asked:
     features: Floats
     gates: Floats
     gold: Floats
-    count: int  # records that answer it; 0 where nothing does
+    count: int  # records that a full answer has; 0 where nothing answers it
     weight: float = 1.0
     plain: bool = True  # as the set asks it
     category: str = ""
@@ -113,7 +113,8 @@ def gather_case(memory: Memory, case: Case, other: Case, draw: random.Random) ->
     look = partial(look_up, recall, case.scope, ids)
     for question in (*case.questions, *case.unanswerable):
         at, gold = question.asked or latest, set(question.gold)
-        yield from look(question.text, at, gold, category=question.category or "")
+        category, needed = question.category or "", question.needed
+        yield from look(question.text, at, gold, category=category, needed=needed)
         if gold and draw.random() < VARIED:
             varied = draw.choice(VARIANTS)(question.text)
             yield from look(varied, at, gold, weight=VARIED_WEIGHT, plain=False)
@@ -144,6 +145,7 @@ def look_up(
     weight: float = 1.0,
     plain: bool = True,
     category: str = "",
+    needed: int = 0,
 ) -> Iterator[Asked]:
     """What is known of a question's candidates; nothing where an exact rule answers it."""
     query = Query(text=text, scope=Scope.of(scope), now=at, asked=at, limit=LIMIT, recipe=UNFITTED)
@@ -162,7 +164,7 @@ def look_up(
     features = np.ascontiguousarray(compute_features(pool), np.float32)
     bare = measure_answer(pool)
     gates = compute_gates(ranking.asked)
-    yield Asked(features, gates, right, len(gold), weight, plain, category, arms, bare)
+    yield Asked(features, gates, right, needed or len(gold), weight, plain, category, arms, bare)
 
 
 @dataclass
@@ -331,15 +333,17 @@ FIGURES = ("hit@1", "hit@3", "R@10", "nDCG@10")
 
 
 def measure(right: Floats, count: int) -> tuple[float, ...]:
-    """hit@1, hit@3, R@10 (of ten at most) and nDCG@10 of an order."""
-    shown = right[:LIMIT]
+    """hit@1, hit@3, R@10 and nDCG@10 of an order, against `count` records or ten.
+
+    Where more records answer than are needed, those beyond count for nothing.
+    """
     most = min(LIMIT, count)
-    ideal = DISCOUNT[:most].sum()
+    shown = right[:LIMIT] * (right[:LIMIT].cumsum() <= most)
     return (
         float(shown[0]),
         float(shown[:3].any()),
         shown.sum() / most,
-        (shown * DISCOUNT[: len(shown)]).sum() / ideal,
+        (shown * DISCOUNT[: len(shown)]).sum() / DISCOUNT[:most].sum(),
     )
 
 

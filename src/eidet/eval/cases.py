@@ -19,6 +19,7 @@ class Question:
     sessions: tuple[str, ...] = ()
     category: str | None = None
     asked: float | None = None  # None: asked now
+    needed: int = 0  # how many records a full answer has; 0: all of the gold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -290,4 +290,5 @@ def _read_question(fields: Mapping[str, Any], at: int, records: Mapping[str, Dra
         sessions=sessions_of([id for id in gold if id in records], records),
         category=_maybe_text(fields, "category", where),
         asked=_maybe_time(fields, "now", where),
+        needed=len(set(fields.get("gold", ()))),
     )

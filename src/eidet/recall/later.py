@@ -19,7 +19,7 @@ from ..core.validate import local
 from ..core.where import Where
 from ..graph import Graphs
 from ..graph.scope_graph import ScopeGraph, View
-from ..graph.validity import Interval
+from ..graph.validity import FIRM, Interval
 from ..index import Probe
 from ..store import Head
 from ..text import term_id
@@ -105,8 +105,25 @@ def show_changes(
         read = partial(_read_visible, recall, query)
         replaced = find_replaced(recall.graphs, head, hits, Moment(query.asked, query.now), read)
     return show_later(
-        hits, Subject(terms, names, query.asked), replaced, partial(_find_later, recall, query, head)
+        hits,
+        Subject(terms, names, query.asked),
+        replaced,
+        partial(_find_later, recall, query, head),
+        partial(_is_guess, recall.graphs, head, View(now=query.now)),
     )
+
+
+def _is_guess(graphs: Graphs | None, head: Head, view: View, record: Record) -> bool:
+    """Whether a record states facts, and none of them firmly: "maybe", "I heard"."""
+    if graphs is None or not has_statements(record.terms):
+        return False
+    return graphs.ask(record.scope, partial(_only_guesses, seq=record.seq, view=view), head)
+
+
+def _only_guesses(graph: ScopeGraph, seq: int, view: View) -> bool:
+    said = [one for interval in graph.find_intervals(seq, view) for one in interval.said]
+    own = [one.confidence for one in said if one.source.seq == seq]
+    return bool(own) and max(own) < FIRM
 
 
 def _find_later(
@@ -139,10 +156,11 @@ def show_later(
     subject: Subject,
     replaced: Mapping[int, Record],
     find_later: Callable[[Record, frozenset[int]], tuple[list[Record], Shares]],
+    is_guess: Callable[[Record], bool],
 ) -> list[Hit]:
     """The hits, each with what surely replaced it, and the best beside a later one that may speak of it.
 
-    `replaced` has, by seq, what facts say took the place of a record.
+    `replaced` has, by seq, what facts say took the place of a record. A guess goes behind what is stated.
     """
     hits = _put_replaced_behind([_mark_replaced(hit, replaced.get(hit.record.seq)) for hit in hits], replaced)
     if not hits or hits[0].score < LIKELY or not _is_statement(hits[0].record):
@@ -157,7 +175,9 @@ def show_later(
         if pair[1].occurred > subject.asked or pair[0].occurred == pair[1].occurred:
             continue
         if hit.superseded_by is None and _may_tell_same(best.record, hit.record, subject, shares):
-            return _show_both(hits, hit, first=_covers_as_much(best.record, hit.record, subject))
+            guesses = is_guess(best.record), is_guess(hit.record)
+            later = guesses[0] == guesses[1] and _covers_as_much(best.record, hit.record, subject)
+            return _show_both(hits, hit, first=later or guesses == (True, False))
     return hits
 
 

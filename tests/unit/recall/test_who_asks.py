@@ -33,7 +33,7 @@ def test_i_is_the_one_who_speaks(name: str, question: str, now: str, before: str
     assert first.text == now
     assert second.text == before
     assert second.superseded_by == first.id
-    assert first.score > 0.6  # as only a sure order may have
+    assert first.score > 0.75  # above what an unsure order may have
     assert second.score < first.score / 2
 
 
@@ -73,9 +73,9 @@ def test_doubt_and_hearsay_close_nothing(doubt: str) -> None:
         memory.remember(doubt, occurred="2025-04-01", who="Petra")
         surest = max(memory.facts.about("Nadia"), key=lambda fact: fact.confidence)
         assert (surest.object, surest.valid_to) == ("Ghent", None)
-        hits = memory.recall("Where does Nadia live?")[:2]
-        assert {hit.text for hit in hits} == {"Nadia lives in Ghent.", doubt}
-        assert all(hit.score <= 0.6 for hit in hits)
+        hits = memory.recall("Where does Nadia live?")
+        assert [hit.text for hit in hits] == ["Nadia lives in Ghent.", doubt]
+        assert hits[0].score <= 0.6, "the doubt is told, too"
 
 
 def test_a_child_with_a_name_is_the_subject_of_all_that_follows() -> None:
