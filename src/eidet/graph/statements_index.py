@@ -9,12 +9,15 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
+from ..text.facts import RELATIONS, Relation
 from ..text.facts.statement import VALUE, Mention, Nature, Reference
 from .assertion import Assertion, KnownMention, SourceRow, Stated
 from .identities import Identities
-from .names import PERSON, Signature, first_word, name_key, name_person, sign_mention
+from .names import PERSON, Signature, first_word, name_key, sign_mention
 
 REACH: Final = 32  # so many statements back a pronoun or a bare name may point
 PAUSE: Final = 3600.0  # seconds after which what has no session is no longer one conversation
@@ -80,7 +83,7 @@ class StatementsIndex:
     def _make_source(self, stated: Stated) -> SourceRow:
         source, assertions = SourceRow(stated.entry, is_told=stated.is_told), list[Assertion]()
         for statement in stated.statements:
-            who = self._know(name_person(statement.subject, statement.relation))
+            who = self._know(_name_person(statement.subject, statement.relation))
             assertions.append(
                 Assertion(source, len(assertions), statement, who, self._know(statement.object))
             )
@@ -339,3 +342,26 @@ def _fits(reference: Reference, found: Signature) -> bool:
     if found.sort not in (PERSON, ""):
         return False
     return found.role not in (SHE if reference is Reference.HE else HE)
+
+
+def _name_person(mention: Mention, relation: str) -> Mention:
+    """The subject of a personal relation is a person, unless its text says what else it is."""
+    if mention.kind or mention.reference is not Reference.NAME or relation not in _PERSONAL:
+        return mention
+    return _as_person(mention)
+
+
+@lru_cache(maxsize=65_536)
+def _as_person(mention: Mention) -> Mention:
+    return replace(mention, kind=PERSON)
+
+
+def _is_personal(relation: Relation) -> bool:
+    """Whether only people have a relation, by the catalogue."""
+    inverse = RELATIONS.get(relation.inverse)
+    if relation.personal or (relation.symmetric and relation.object == PERSON):
+        return True
+    return inverse is not None and inverse.object == PERSON
+
+
+_PERSONAL: Final = frozenset(name for name, relation in RELATIONS.items() if _is_personal(relation))
