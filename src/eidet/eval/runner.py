@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from .. import Hit, Memory, Recipe, Refused
-from ..models.adapt import Named
 from ..recall import recipe_of
 from .cases import Case, Question
 
@@ -32,7 +31,7 @@ class Variant:
 
     def describe(self) -> dict[str, str]:
         """Its parts in words."""
-        embedder = self.embedder.name if isinstance(self.embedder, Named) else self.embedder
+        embedder = getattr(self.embedder, "name", self.embedder)
         parts = {"embedder": str(embedder), "recipe": self._recipe(), "place": str(self.place)}
         if self.language:
             parts["language"] = self.language

@@ -11,7 +11,6 @@ from tests.making import Clock, texts
 from tests.unit.memory.given import HASHING, everything, head
 
 from eidet import (
-    Corrupt,
     Memory,
     Misconfigured,
     Scope,
@@ -70,14 +69,6 @@ def test_an_export_is_loaded_without_loss(memory: Memory, tmp_path: Path, clock:
     assert [file.name for file in tmp_path.glob("export*")] == ["export.jsonl"]
 
 
-def test_an_export_keeps_to_its_scope(memory: Memory, tmp_path: Path) -> None:
-    for scope in ("default", "a", "a/b"):
-        memory.remember("note", scope=scope)
-    path = tmp_path / "export.jsonl"
-    assert [memory.export(path, scope=s) for s in ("a", Scope.under("a"), "none", None)] == [1, 2, 0, 3]
-    assert memory.export(path) == 3
-
-
 def test_an_export_of_another_embedder_or_language_is_derived_anew(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "export.jsonl"
     with Memory(embedder="hashing:32", clock=clock) as memory:
@@ -98,15 +89,6 @@ def test_a_vector_of_ones_own_outlives_a_change_of_language(tmp_path: Path, cloc
     with Memory(embedder=HASHING, language="none", clock=clock) as other:
         other.load(path)
         assert other.find()[0].vector == east.tobytes()
-
-
-@pytest.mark.parametrize("content", [b"", b"{}\n", b"hello", b"\xff\xfe", b'{"eidet":"export","format":1}\n'])
-def test_a_file_that_is_no_export_changes_nothing(memory: Memory, tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "export.jsonl"
-    path.write_bytes(content)
-    with pytest.raises(Corrupt, match="nothing was loaded"):
-        memory.load(path)
-    assert memory.find() == []
 
 
 def test_files_that_cannot_be_read_or_written_are_named(memory: Memory, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.making import DAY, Clock, texts
-from tests.unit.memory.given import HASHING, head
+from tests.unit.memory.given import HASHING
 
 from eidet import (
     BadInput,
@@ -18,7 +18,6 @@ from eidet import (
     Kind,
     Memory,
     Message,
-    NotFound,
     Settings,
     Tier,
 )
@@ -78,14 +77,6 @@ def test_a_list_is_remembered_in_order_with_the_same_details(memory: Memory) -> 
     assert [record.meta for record in stored] == [{"b": 2}, {"a": 1, "b": 2}, {"b": 2}]
     assert memory.remember(("four",))[0].text == "four"
     assert memory.remember([]) == []
-
-
-def test_all_of_a_list_is_remembered_or_none(memory: Memory) -> None:
-    before = head(memory)
-    with pytest.raises(BadInput):
-        memory.remember(["one", "two", ""])
-    assert head(memory) == before
-    assert memory.find() == []
 
 
 def test_a_dict_is_structured_data_with_a_text_to_search(memory: Memory) -> None:
@@ -157,18 +148,6 @@ def test_a_duplicate_is_counted_as_a_use(memory: Memory, clock: Clock, kind: str
     assert len(memory.find()) == 1
 
 
-def test_other_words_data_kinds_and_scopes_are_no_duplicates(memory: Memory) -> None:
-    ids = {
-        memory.remember("Ann lives in Lisbon").id,
-        memory.remember("Ann lives in Lisbon.").id,
-        memory.remember("Ann lives in Lisbon", data=1).id,
-        memory.remember("Ann lives in Lisbon", scope="other").id,
-        memory.remember("Ann lives in Lisbon", kind="episode").id,
-        memory.remember("Ann lives in Lisbon", kind="episode").id,
-    }
-    assert len(ids) == 6
-
-
 def test_duplicates_can_be_kept(memory: Memory, clock: Clock) -> None:
     one, two = memory.remember("same"), memory.remember("same", keep_duplicates=True)
     assert one.id != two.id
@@ -207,21 +186,6 @@ def test_a_vector_of_ones_own_is_used(memory: Memory) -> None:
     assert found[0].text == "zebra"
     assert found[0].record.vector == east.tobytes()
     assert set(texts(memory.recall(vector=north.tolist(), limit=2))) == {"giraffe", "lion"}
-
-
-def test_what_expired_is_nowhere(memory: Memory, clock: Clock) -> None:
-    record = memory.remember("brief", expires=timedelta(seconds=10))
-    memory.remember("until noon", expires=clock.now + 20)
-    clock.pass_(9)
-    assert memory.get(record.id) is not None
-    clock.pass_(1)
-    assert memory.get(record.id) is None
-    assert texts(memory.recall("brief noon")) == ["until noon"]
-    assert texts(memory.find()) == texts(memory.recall()) == ["until noon"]
-    assert "brief" not in memory.context("brief").text
-    with pytest.raises(NotFound):
-        memory.revise(record.id, text="again")
-    assert memory.remember("brief").id != record.id
 
 
 def test_the_default_embedder_finds_meaning(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class SqliteStore(RelationalStore):
             raise Misconfigured(f"durability must be one of {', '.join(SYNCHRONOUS)}, not {durability!r}")
         self.path: Path = Path(path)
         super().__init__(SqliteDriver(self.path, SYNCHRONOUS[durability]))
-        self._traits = StoreTraits(path=self.path, files=(self.path,))
+        self._traits = StoreTraits(path=self.path, files=lambda: (self.path,))
 
     def describe(self) -> StoreTraits:
         return self._traits

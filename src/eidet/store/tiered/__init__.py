@@ -98,7 +98,7 @@ class TieredStore:
     def describe(self) -> StoreTraits:
         return StoreTraits(
             path=self.path,
-            files=self._members.list_files(),
+            files=self._members.list_files,
             home=self._members.tell_home,
             archive=self.archive,
             missing=self.missing,
