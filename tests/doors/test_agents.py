@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from asyncio import run
@@ -130,17 +129,6 @@ def test_the_fields_can_be_given_set_and_changed_in_place(place: Path | None) ->
     working.close()
 
 
-def test_in_ram_values_may_be_anything_and_in_a_memory_json(memory: Memory) -> None:
-    thing = object()
-    plain = WorkingMemory()
-    plain.add_result("thing", thing)
-    assert plain.get_result("thing") is thing
-    kept = WorkingMemory(memory=memory)
-    with pytest.raises(BadInput, match="JSON"):
-        kept.add_result("thing", thing)
-    assert kept.results == {}
-
-
 @pytest.mark.point(2, 112)
 def test_working_memory_outlives_a_restart(tmp_path: Path) -> None:
     first = WorkingMemory(memory=tmp_path / "m.db", session_id="s")
@@ -152,16 +140,6 @@ def test_working_memory_outlives_a_restart(tmp_path: Path) -> None:
     other = WorkingMemory(memory=again.memory, session_id="other")
     assert other.task == ""
     again.close()
-
-
-def test_threads_do_not_lose_results(memory: Memory) -> None:
-    working = WorkingMemory(memory=memory)
-    threads = [threading.Thread(target=working.add_result, args=(f"r{i}", i)) for i in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert working.results == {f"r{i}": i for i in range(20)}
 
 
 def talked(count: int, **how: Any) -> ConversationMemory:
@@ -260,15 +238,6 @@ def test_a_client_words_the_summary_and_is_told_the_one_before() -> None:
     conversation.add_message("user", "one more")
     assert "user: Message 2" in asked[1]
     assert "summary 1" in asked[1]
-
-
-def test_where_the_client_fails_the_beginnings_sum_up(caplog: pytest.LogCaptureFixture) -> None:
-    def fails(prompt: str) -> str:
-        raise RuntimeError("no credit")
-
-    conversation = talked(12, summarize_threshold=11, client=fails)
-    assert conversation.summary == "Previous conversation summary:\nuser: Message 0\nassistant: Message 1"
-    assert "no credit" in caplog.text
 
 
 @pytest.mark.point(125, 126, 127)
@@ -433,23 +402,6 @@ def test_what_is_learned_twice_is_there_twice_unless_asked(memory: Memory) -> No
     first, second, third = run(work())
     assert first != second
     assert third in (first, second)
-
-
-def test_an_asynchronous_function_is_awaited_in_the_loop_of_the_caller(place: Path | None) -> None:
-    loops = set()
-
-    async def embed(text: str) -> list[float]:
-        loops.add(id(asyncio.get_running_loop()))
-        return await vowels(text)
-
-    async def work() -> int:
-        semantic = SemanticMemory(embed, memory=place)
-        await semantic.add("aaa")
-        assert len(await semantic.search("a")) == 1
-        semantic.close()
-        return id(asyncio.get_running_loop())
-
-    assert {run(work())} == loops
 
 
 def test_facts_outlive_a_restart_and_are_those_of_the_memory(tmp_path: Path) -> None:

@@ -33,7 +33,6 @@ from eidet.compat.api import (
 )
 
 NOW = 1_700_000_000.0
-DAY = 86_400.0
 MOODS = ("calm", "Calm", "angry", "afraid")
 
 
@@ -227,13 +226,6 @@ def test_a_path_of_the_contents_is_tested(
     space: MemorySpace, path: str, operator: str, value: Any, wanted: list[int]
 ) -> None:
     assert found(space, ContentPath(path=path, operator=operator, value=value)) == wanted
-
-
-def test_an_unknown_operator_is_told(space: MemorySpace) -> None:
-    with pytest.raises(
-        MemoryRetrievalException, match="there is no operator 'like'; there are exists, equals"
-    ):
-        space.search(ContentPath(path="x", operator="like", value=1))
 
 
 @pytest.mark.point(202, 179)

@@ -6,7 +6,6 @@ import copy
 import json
 import logging
 import pickle
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -317,28 +316,6 @@ def test_a_place_is_read_from_position_fields(contents: Any, place: Any) -> None
     api = AgentMemoryAPI()
     api.store_agent_state("a", contents, 1)
     assert api.memory.find(scope="a")[0].place == place
-
-
-def test_many_threads_store_and_find(api: AgentMemoryAPI) -> None:
-    failed: list[BaseException] = []
-
-    def work(n: int) -> None:
-        try:
-            for step in range(15):
-                api.store_agent_state(f"agent-{n % 3}", {"n": n, "step": step}, step)
-                api.retrieve_by_attributes(f"agent-{n % 3}", {"n": n})
-                api.retrieve_similar_states(f"agent-{n % 3}", {"n": n})
-        except BaseException as error:  # noqa: BLE001
-            failed.append(error)
-
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
-    assert sum(api.get_memory_statistics(f"agent-{n}")["total_memories"] for n in range(3)) == 90
-    assert len(api.retrieve_by_attributes("agent-0", {"n": 3})) == 15
 
 
 @pytest.mark.point(186)

@@ -10,7 +10,7 @@ import pytest
 from tests.making import history
 
 from eidet import Memory
-from eidet.compat.agents import ConversationMemory, SemanticMemory
+from eidet.compat.agents import SemanticMemory
 from eidet.compat.api import AgentMemoryAPI
 from eidet.compat.enhanced import VectorMemoryStore
 from eidet.compat.manager import ConversationContext, MemoryConfig, MemoryManager
@@ -24,7 +24,6 @@ from eidet.compat.messages import (
     SemanticMemoryStore,
     SummaryMemory,
 )
-from eidet.core.errors import Refused
 
 HELD = "The contract was signed on Monday"
 LONG_AGO = 1_000_000_000.0
@@ -96,35 +95,6 @@ def test_a_task_makes_room_around_what_is_held() -> None:
 
 
 # What a caller asks for is refused, and nothing is half done.
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda store: setattr(store, "messages", [Message("user", "new")]),
-        lambda store: store.messages.clear(),
-        lambda store: store.messages.__setitem__(0, Message("user", "new")),
-        lambda store: store.messages.pop(0),
-        lambda store: run(store.clear()),
-        lambda store: store.drop_all(),
-    ],
-    ids=["assign", "clear", "replace one", "pop", "clear all", "drop all"],
-)
-def test_what_is_held_is_neither_replaced_nor_deleted(change: Callable[[Any], object]) -> None:
-    store = InMemoryMemoryStore()
-    hold(store)
-    with pytest.raises(Refused, match="hold"):
-        change(store)
-    assert history(store) == [HELD]
-
-
-def test_an_import_over_what_is_held_changes_nothing() -> None:
-    conversation = ConversationMemory()
-    conversation.add_message("user", HELD)
-    conversation.memory.upkeep.hold(conversation.messages[0].record_id or "")
-    with pytest.raises(Refused, match="hold"):
-        conversation.import_from({"messages": [{"role": "user", "content": "new"}], "summary": None})
-    assert [message.content for message in conversation.messages] == [HELD]
 
 
 # Embedders see what is kept, not what was said.

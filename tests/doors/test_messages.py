@@ -154,19 +154,6 @@ def test_the_window_is_the_newest_that_fit_and_at_least_one() -> None:
         run(store.get_context_window(max_tokens=0))
 
 
-def test_a_window_does_not_begin_with_the_result_of_a_tool() -> None:
-    store = BaseMemoryStore(token_counter=lambda text: len(text.split()))
-
-    async def talk() -> list[Message]:
-        await store.add_message(user("one two three four"))
-        await store.add_message(Message("assistant", "calling it now", tool_calls=[{"id": "c1"}]))
-        await store.add_message(Message("tool", "result", tool_call_id="c1"))
-        await store.add_message(Message("assistant", "done"))
-        return await store.get_context_window(max_tokens=3)
-
-    assert contents(run(talk())) == ["done"]
-
-
 @pytest.mark.point(2, 108)
 def test_messages_in_a_file_outlive_the_store(tmp_path: Path) -> None:
     async def first() -> None:
@@ -298,19 +285,6 @@ def test_a_limit_of_tokens_drops_the_oldest() -> None:
 def test_a_limit_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         InMemoryMemoryStore(**wrong)
-
-
-def test_a_legal_hold_goes_before_a_limit(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
-    store = InMemoryMemoryStore(max_messages=2, memory=memory)
-    run(filled(store, 1))
-    held = store.messages[0].record_id or ""
-    memory.upkeep.hold(held)
-    run(filled(store, 2))
-    assert store.current_count == 3
-    assert "over its limit" in caplog.text
-    memory.upkeep.release(held)
-    run(filled(store, 1))
-    assert store.current_count == 2
 
 
 @pytest.mark.point(90)
@@ -448,19 +422,6 @@ def test_a_summary_takes_at_most_half_of_the_window() -> None:
 
 
 words = st.text("ab c", min_size=1, max_size=12)
-
-
-@settings(max_examples=examples(25), deadline=None)
-@given(st.lists(words, max_size=12), st.integers(0, 14), st.integers(0, 14))
-def test_a_page_is_the_slice_of_the_list(said: list[str], limit: int, offset: int) -> None:
-    store = BaseMemoryStore()
-
-    async def work() -> list[Message]:
-        await store.add_messages([user(text) for text in said])
-        return await store.get_history(limit=limit, offset=offset)
-
-    rest = said[: max(len(said) - offset, 0)]
-    assert contents(run(work())) == rest[max(len(rest) - limit, 0) :]
 
 
 operations = st.lists(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from asyncio import run
 from collections.abc import Sequence
@@ -484,10 +483,3 @@ def test_the_store_for_an_environment(tmp_path: Path) -> None:
         default_store("production", variables={})
     with pytest.raises(BadInput, match="no environment"):
         default_store("moon")
-
-
-def test_an_export_of_the_memory_tells_the_messages(memory: Memory, tmp_path: Path) -> None:
-    run(told(BaseMemoryStore(memory=memory), "kept"))
-    memory.export(tmp_path / "all.jsonl")
-    lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
-    assert any(line.get("text") == "kept" for line in lines)

@@ -96,14 +96,6 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_another_embedder_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    path = filled(tmp_path / "m.db")
-    with pytest.raises(Misconfigured, match=r"hashing:64.*not 'hashing:32'.*`eidet rebuild --reembed`"):
-        Memory(path, embedder="hashing:32")
-    with opened(str(path)) as memory:
-        assert memory.admin.check() == []
-
-
 def test_an_embedder_changed_by_somebody_else_is_noticed_by_recall_and_remember(tmp_path: Path) -> None:
     path = filled(tmp_path / "m.db")
     with opened(str(path)) as memory:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -22,7 +21,7 @@ from eidet.core.errors import Misconfigured, Unavailable
 from eidet.core.record import Record, Tier
 from eidet.core.where import Where
 from eidet.net.retry import Full
-from eidet.store import Erasure, Store, Transaction, verbs
+from eidet.store import Erasure, Transaction, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
@@ -329,22 +328,6 @@ class Slow(Switch):
         return slowly
 
 
-class Held(Switch):
-    """While it is slow, it answers when it is told to."""
-
-    slow = False
-
-    def __init__(self, store: Store) -> None:
-        super().__init__(store)
-        self.reached, self.answer = threading.Event(), threading.Event()
-
-    def head(self) -> Any:
-        if self.slow:
-            self.reached.set()
-            assert self.answer.wait(60)
-        return self.__getattr__("head")()
-
-
 class TestABlackHole:
     @pytest.fixture
     def slow(self, tmp_path: Path) -> Iterator[tuple[Slow, TieredStore]]:
@@ -387,28 +370,6 @@ class TestABlackHole:
 
         within(1.5, write_ten)
 
-    def test_many_threads_wait_for_one_opening(self, tmp_path: Path) -> None:
-        def open_at_once() -> None:
-            tries: list[float] = []
-
-            def opening() -> RamStore:
-                tries.append(time.monotonic())
-                time.sleep(0.3)
-                raise Unavailable("not there")
-
-            store = TieredStore(RamStore(), SqliteStore(tmp_path / "long.db"))
-            side = store._members.short
-            side._store, side._opening = None, opening
-            threads = [threading.Thread(target=verbs.count, args=(store, ALL)) for _ in range(6)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            assert len(tries) == 1
-            store.close()
-
-        within(1.0, open_at_once)
-
 
 def test_the_log_says_when_a_store_goes_and_when_it_is_back(
     pair: Pair, caplog: pytest.LogCaptureFixture
@@ -424,42 +385,6 @@ def test_the_log_says_when_a_store_goes_and_when_it_is_back(
         "the short store is down: switched off",
         "the short store is back",
     ]
-
-
-def test_a_store_that_was_closed_says_nothing_when_its_answer_comes_late(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A look that was under way when the store was closed ends long after, in the middle of other work."""
-    monkeypatch.setattr(sides, "KNOCK_SECONDS", 0.01)
-    short = Held(RamStore())
-    ticks = [0.0]
-    store = TieredStore(short, SqliteStore(tmp_path / "long.db"), ticks=lambda: ticks[0])
-    short.off = True
-    verbs.count(store, ALL)
-    short.off, short.slow = False, True
-    ticks[0] += 10 * sides.REST_SECONDS
-    verbs.count(store, ALL)  # looks whether the short store is back, and does not wait for it
-    look = store._members.short._knocking._thread
-    assert look is not None
-    assert short.reached.wait(60)
-    store.close()
-    caplog.clear()
-    with caplog.at_level(logging.WARNING, "eidet"):
-        short.answer.set()
-        look.join(60)
-    assert not look.is_alive()
-    assert caplog.records == []
-
-
-def test_an_answer_without_words_says_what_it_does_without(pair: Pair) -> None:
-    memory = pair.memory()
-    memory.remember("Ann lives in Lisbon", tier="long")
-    memory.remember("Ann is at home")
-    pair.short.off = True
-    hits = memory.recall("", explain=True)
-    assert len(hits) == 1
-    assert hits.trace is not None
-    assert any("short store is down" in note for note in hits.trace.notes)
 
 
 @pytest.mark.parametrize("gone", ["short", "long"])

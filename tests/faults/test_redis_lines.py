@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import pytest
-from tests.faults import lines
 from tests.servers.proxy import Proxy
 from tests.servers.valkey import Valkey
-from tests.timing import raised_within
 
 from eidet.core.errors import Unavailable
 from eidet.core.record import Record
@@ -20,12 +16,11 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
 from eidet.quality import Tally
-from eidet.store import Erasure, Tombstone, verbs
+from eidet.store import verbs
 from eidet.store.redis import RedisStore
 
 NOW = 1_700_000_000.0
 QUICK = RetryPolicy(deadline_seconds=0.25, break_after=1000, rest_seconds=0.1)
-SLACK = 3.0  # seconds that a busy machine may take longer
 
 
 @pytest.fixture
@@ -55,52 +50,6 @@ def patient(store: RedisStore, proxy: Proxy) -> Iterator[RedisStore]:
 
 def record(id: str) -> Record:
     return Record(id=id, scope="a", text=f"the text of {id}", created=NOW, occurred=NOW)
-
-
-VERBS: dict[str, Callable[[RedisStore], object]] = {
-    "put": lambda store: verbs.put(store, [record(uuid.uuid4().hex)], now=NOW),
-    "revise": lambda store: verbs.put(store, [record("one").but(text=uuid.uuid4().hex)], now=NOW),
-    "get": lambda store: store.read("a", ["one"]),
-    "fetch": lambda store: store.read("a", [1]),
-    "find": lambda store: store.find(Where(scope=Scope("a"))),
-    "scan": lambda store: list(store.scan(Where())),
-    "count": lambda store: verbs.count(store, Where()),
-    "drop": lambda store: verbs.delete_where(store, Where(ids=("nobody",)), now=NOW),
-    "erase": lambda store: verbs.erase(store, lambda _: Erasure(stones=[Tombstone("a", b"mark")]), now=NOW),
-    "note": lambda store: verbs.add_uses(store, {("a", "one"): (1, NOW)}),
-    "tally": lambda store: verbs.add_counts(store, [Tally("a", 1, "recall", {"n": 1})], since=0),
-    "history": lambda store: store.history("a", "one"),
-    "head": lambda store: store.head(),
-    "changes": lambda store: store.changes("a", 0, 10),
-    "configure": lambda store: verbs.set_settings(store, {"name": "value"}),
-    "lease": lambda store: verbs.take_lease(store, "work", "me", now=NOW, until=NOW + 1),
-    "size": lambda store: store.size(),
-    "survey": lambda store: store.survey(None, now=NOW, fresh=0.0, ripe=0.0, stale=0.0),
-}
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_black_hole_is_told_within_the_deadline(verb: str, store: RedisStore, proxy: Proxy) -> None:
-    proxy.silent = True
-    raised_within(QUICK.deadline_seconds + SLACK, Unavailable, partial(VERBS[verb], store))
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_server_that_is_away_is_told_within_the_deadline(
-    verb: str, store: RedisStore, proxy: Proxy
-) -> None:
-    proxy.refuse()
-    raised_within(QUICK.deadline_seconds + SLACK, Unavailable, partial(VERBS[verb], store))
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_lines_that_were_cut_are_not_noticed(verb: str, patient: RedisStore, proxy: Proxy) -> None:
-    lines.check_alike(verb, partial(VERBS[verb], patient), patient, proxy, lines.cut)
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_slow_line_is_only_slow(verb: str, patient: RedisStore, proxy: Proxy) -> None:
-    lines.check_alike(verb, partial(VERBS[verb], patient), patient, proxy, lines.slow)
 
 
 WRITES: dict[str, Callable[[RedisStore, int], object]] = {

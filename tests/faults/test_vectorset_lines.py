@@ -7,14 +7,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from tests.servers.proxy import Proxy
 from tests.servers.redis8 import Redis8
-from tests.timing import raised_within, until, within
-from tests.unit.index.vectordb.test_databases import SHELF, points, vector
+from tests.timing import within
+from tests.unit.index.vectordb.test_databases import points, vector
 
 from eidet import Memory
 from eidet.core.errors import Unavailable
@@ -24,9 +23,6 @@ from eidet.index.vectordb.pushdown import EVERYTHING, Leaf
 from eidet.index.vectordb.vectorset import VectorSets
 from eidet.models.embed.hashing import Hashing
 from eidet.net.retry import RetryPolicy
-from eidet.store.redis.address import address_of
-from eidet.store.redis.client import RedisClient
-from eidet.store.redis.key_names import Keys
 
 pytestmark = pytest.mark.needs("redis8")
 
@@ -111,40 +107,6 @@ def test_a_recall_goes_by_words_in_time_and_what_waits_is_sent_later(
     assert memory.recall("zebras")[0].text == "a late note about zebras"
     assert memory.admin.stats()["index"]["rows_in_database"] == 21
     assert memory.admin.check() == []
-
-
-def can(do: Callable[[], object]) -> bool:
-    with suppress(Unavailable):
-        do()
-        return True
-    return False
-
-
-@pytest.mark.parametrize("verb", ["prepare", "put", "remove", "near", "count", "discard"])
-def test_a_black_hole_is_told_within_the_deadline(redis8: Redis8, redis8_url: str, verb: str) -> None:
-    proxy = Proxy(redis8.port)
-    place = address_of(f"redis://127.0.0.1:{proxy.port}/0")
-    database = VectorSets(RedisClient(place, RetryPolicy(deadline_seconds=0.3)), Keys("test"))
-    verbs: dict[str, Callable[[], object]] = {
-        "prepare": lambda: database.prepare(SHELF),
-        "put": lambda: database.put(SHELF, points()),
-        "remove": lambda: database.remove(SHELF, [1, 2]),
-        "near": lambda: database.near(SHELF, vector(0), 5, only=Leaf("kind", "=", "fact")),
-        "count": lambda: database.count(SHELF),
-        "discard": lambda: database.discard(SHELF),
-    }
-    try:
-        for name in ("prepare", "put"):
-            verbs[name]()
-        proxy.silent = True
-        raised_within(0.3 + SLACK, Unavailable, verbs[verb])
-        proxy.heal()
-        proxy.cut()
-        database.retrier._opens = 0.0
-        until(lambda: can(verbs[verb]))  # done again, as soon as the server answers within the deadline
-    finally:
-        database.close()
-        proxy.stop()
 
 
 def test_a_server_that_is_full_says_so_and_is_still_searched(redis8: Redis8, redis8_url: str) -> None:

@@ -96,23 +96,6 @@ def test_numbers_that_no_float_can_tell_apart_are_told_apart() -> None:
         assert held(table, condition, rows) == [condition.holds(row) for row in rows]
 
 
-def test_a_path_that_joins_later_begins_with_the_first_row() -> None:
-    rows = [_record({"a": n % 2, "b": n % 3}) for n in range(12)]
-    table = Attributes()
-    held(table, Condition("data.a", "=", 1), rows[:7])
-    both = [Condition("data.a", "=", 1), Condition("data.b", "=", 2)]
-    found = table.holding(both, np.arange(1, 13), lambda seqs: [rows[at - 1] for at in seqs])
-    assert found is not None
-    assert found.tolist() == [all(condition.holds(row) for condition in both) for row in rows]
-
-
-def test_several_conditions_must_all_hold() -> None:
-    memory = memory_of(RamStore())
-    memory.remember([{"a": n % 2, "b": n % 3} for n in range(12)])
-    both = Where(conditions=(Condition("data.a", "=", 1), Condition("data.b", ">=", 1)))
-    assert [r.data for r in memory.find(both)] == [r.data for r in memory.find() if both.matches(r)]
-
-
 def test_the_store_is_not_asked_for_what_a_column_knows() -> None:
     store = Asked()
     memory = memory_of(store)
@@ -121,16 +104,6 @@ def test_the_store_is_not_asked_for_what_a_column_knows() -> None:
     before = store.rows_read
     assert len(memory.find(CALM, limit=3)) == 3
     assert (store.matched, store.rows_read - before) == (0, 4)  # one more tells whether there are more
-
-
-def test_a_path_that_is_asked_for_once_is_left_to_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attributes, "ASKED", 2)
-    store = Asked()
-    memory = memory_of(store)
-    moods(memory, "calm", "angry")
-    answers = [len(memory.find(CALM)) for _ in range(3)]
-    assert answers == [1, 1, 1]
-    assert store.matched == 1
 
 
 @pytest.mark.parametrize("kind", ["ram", "file"])
@@ -147,61 +120,6 @@ def test_columns_follow_what_is_written_revised_and_forgotten(kind: str, tmp_pat
                     memory.revise(memory.find(~CALM)[0].id, data={"mood": "calm"}, text="calm now")
                 case 2:
                     moods(memory, "calm", "new")
-
-
-def test_another_memory_on_the_same_file_is_followed(tmp_path: Path) -> None:
-    with memory_of(SqliteStore(tmp_path / "a.db")) as one, memory_of(SqliteStore(tmp_path / "a.db")) as two:
-        moods(one, "calm", "angry")
-        assert len(two.find(CALM)) == 1
-        moods(one, "calm")
-        assert len(two.find(CALM)) == 2
-
-
-def test_long_records_have_a_row_for_each_unit() -> None:
-    memory = memory_of(RamStore())
-    long = " ".join(f"The violin number {n} is old and the kitten sleeps." for n in range(80))
-    memory.remember(long, data={"mood": "calm"}, kind="state")
-    moods(memory, "angry", "calm")
-    for _ in range(2):
-        assert len(memory.find(CALM)) == 2
-        assert len(memory.recall("violin", where=CALM, limit=5)) >= 1
-
-
-def test_too_many_texts_are_left_to_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attributes, "CHARS", 50)
-    store = Asked()
-    memory = memory_of(store)
-    moods(memory, *[f"calm in the {n}th way of many" for n in range(20)], "calm")
-    assert [len(memory.find(CALM)) for _ in range(2)] == [1, 1]
-    assert store.matched == 2
-    assert memory.admin.stats()["index"]["memory_bytes"] > 0
-
-
-def test_columns_are_few_and_their_memory_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attributes, "PATHS", 2)
-    table, rows = Attributes(), [_record({f"k{n}": n for n in range(5)})]
-    for n in (0, 1, 2, 0, 3):
-        assert held(table, Condition(f"data.k{n}", "=", n), rows) == [True]
-        assert len(table._columns) <= 2
-    assert 0 < table.nbytes < 5_000
-
-
-def test_more_paths_in_one_question_than_may_be_kept_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attributes, "PATHS", 2)
-    memory = memory_of(RamStore())
-    memory.remember([{f"k{n}": n for n in range(6)}, {"k0": 0}])
-    all_of_it = Where(conditions=tuple(Condition(f"data.k{n}", "=", n) for n in range(6)))
-    assert [len(memory.find(all_of_it)) for _ in range(3)] == [1, 1, 1]
-
-
-def test_values_of_records_long_gone_are_let_go() -> None:
-    table = Attributes()
-    rows: list[Record | None] = [_record({"a": n}) for n in range(3000)]
-    held(table, Condition("data.a", ">", 5), rows)
-    keep = np.zeros(3000, np.bool_)
-    keep[:10] = True
-    table.keep(keep)
-    assert not table._columns
 
 
 def test_a_damaged_record_leaves_the_question_to_the_store() -> None:

@@ -39,13 +39,6 @@ def test_what_is_written_in_bulk_is_read_before_anybody_asks(place: str, tmp_pat
         assert memory.parts.index.check("ann") == []
 
 
-def test_a_small_write_starts_no_thread() -> None:
-    with Memory(embedder="hashing:32") as memory:
-        memory.remember(texts(MANY - 1))
-        assert not follows()
-        assert read_rows(memory, "default") == 0
-
-
 def test_answers_are_the_same_as_without(tmp_path: Path) -> None:
     with Memory(tmp_path / "bulk.db", embedder="hashing:32", clock=lambda: 5.0) as memory:
         for start in range(0, 4 * MANY, MANY):

@@ -10,7 +10,7 @@ from tests.making import examples
 
 from eidet import Draft, Memory, Scope, Where
 from eidet.index.embedded.arrays import MANY, top
-from eidet.index.embedded.postings import PATIENCE, Postings
+from eidet.index.embedded.postings import Postings
 from eidet.text import pack_ids
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))
@@ -128,16 +128,6 @@ def test_postings_find_the_same_rows_before_and_after_a_merge(
         assert sorted(zip(which.tolist(), docs.tolist(), strict=True)) == wanted
 
 
-def test_a_tail_that_is_looked_through_often_is_merged() -> None:
-    postings = Postings()
-    postings.append([pack_ids([n, n + 1]) for n in range(100)])
-    for _ in range(PATIENCE // 2 + 1):
-        assert postings.base_rows == 0
-        postings.lookup([3, 5])
-    postings.lookup([3])
-    assert postings.base_rows == 100
-
-
 @often
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 400), st.sampled_from(["normal", "few values", "mostly zero"])
@@ -162,22 +152,3 @@ def test_voices_and_places_are_not_kept_from_another_question(memory: Memory) ->
     far = memory.recall("oak table near (0, 0)", least=0)
     assert near[0].record.place == (9.0, 0.0)
     assert far[0].record.place == (0.0, 0.0)
-
-
-def test_voices_follow_who_comes_and_who_goes(memory: Memory) -> None:
-    def hear() -> set[str]:
-        return set(filter(None, memory.parts.index.voices(Scope("default"))))
-
-    ann = memory.remember(Draft(text="the oak table", who="Ann"))
-    assert hear() == {"Ann"}
-    memory.remember(Draft(text="the elm table", who="Ann"))
-    memory.remember(Draft(text="the ash table"))
-    assert hear() == {"Ann"}
-    ben = memory.remember(Draft(text="the fir table", who="Ben"))
-    assert hear() == {"Ann", "Ben"}
-    memory.forget(ids=[ben.id])
-    assert hear() == {"Ann"}
-    memory.remember(Draft(text="the fir chair", who="Ben"))
-    assert hear() == {"Ann", "Ben"}
-    memory.forget(ids=[ann.id])
-    assert hear() == {"Ann", "Ben"}

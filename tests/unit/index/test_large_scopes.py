@@ -10,11 +10,7 @@ from pathlib import Path
 import pytest
 
 from eidet import Memory, Settings
-from eidet.core.scope import Scope
-from eidet.core.where import Where
-from eidet.store.sql import reader as reading
 from eidet.store.sql.reader import SqlReader
-from eidet.store.sql.statements import ALONG_SCOPE, ALONG_TABLE
 
 MANY = 1_200
 TEXTS = [f"note {number} about lamp {number % 7}" for number in range(MANY)]
@@ -82,33 +78,6 @@ def test_nobody_is_told_of_enough_memory_or_of_small_scopes(
 ) -> None:
     fill(tmp_path / "m.db", "a", "b")
     assert ask_in_turns(tmp_path / "m.db", caplog, memory_mb, sidecar_from) == []
-
-
-def test_the_way_is_that_of_a_full_count(tmp_path: Path) -> None:
-    fill(tmp_path / "m.db", "a")
-    with closing(open_file(tmp_path / "m.db")) as memory:
-        reader = memory.parts.store._reader  # type: ignore[attr-defined]
-        held = MANY + 1
-        for span in (0, 500, 501, held, 8 * held - 1, 8 * held, 8 * held + 1, 100 * held):
-            sparse = span > 500 and held * 8 < span
-            assert reader.choose_way("a", span) == (ALONG_SCOPE if sparse else ALONG_TABLE), span
-
-
-@pytest.mark.parametrize("limit", [1, 2, 5, 40, 100])
-def test_pages_in_windows_miss_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    monkeypatch.setattr(reading, "WINDOW", 1)
-    with closing(open_file(tmp_path / "m.db")) as memory:
-        for number in range(30):
-            memory.remember(f"{number} of a", scope="a")
-            memory.remember([f"{number} {n} of b" for n in range(number % 4)], scope="b")
-        store, at = memory.parts.store, 0
-        seqs: list[int] = []
-        while at < store.head().seq:
-            told = store.changes("a", at, limit)
-            assert len(told.entries) == min(limit, 30 - len(seqs))
-            seqs += [entry.seq for entry in told.entries]
-            at = told.head.seq
-        assert seqs == store.match(Where(scope=Scope("a")))
 
 
 def ask_small_scopes(path: Path, memory_mb: int) -> tuple[int, list[bool], int]:

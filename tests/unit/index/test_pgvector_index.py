@@ -223,19 +223,6 @@ def test_nothing_of_what_is_forgotten_is_left_in_the_tables(store: PostgresStore
     index.close()
 
 
-def test_check_tells_what_is_missing_and_rebuild_mends_it(store: PostgresStore) -> None:
-    filled(store, 40)
-    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
-    index.search(probe("common"))
-    (table,) = tables(store)
-    store.ask(lambda c: c.execute(f"DELETE FROM {table} WHERE seq % 10 = 0"))
-    assert [fault for fault in index.check("a") if "misses 4 records" in fault]
-    assert index.rebuild("a") == 40
-    assert index.check("a") == []
-    assert tables(store) != [table]
-    index.close()
-
-
 def test_new_vectors_make_a_new_copy(store: PostgresStore) -> None:
     (x, *_) = filled(store, 30)
     renewed = []

@@ -26,11 +26,6 @@ def test_groups_that_differ_lie_apart_within_the_square() -> None:
     assert (min(x[:50]) > max(x[50:])) or (max(x[:50]) < min(x[50:]))
 
 
-def test_the_same_vectors_give_the_same_plane() -> None:
-    vectors = two_groups(20)
-    assert project_vectors(vectors, [0] * 40, WIDTH) == project_vectors(vectors, [0] * 40, WIDTH)
-
-
 def test_lowered_and_missing_vectors_find_a_place() -> None:
     vectors = two_groups(20)
     levels = [0, 1, 2] * 13 + [0]
@@ -41,11 +36,3 @@ def test_lowered_and_missing_vectors_find_a_place() -> None:
     x, y = project_vectors(kept, levels, WIDTH)
     assert (x[5], y[5]) == (0.0, 0.0)
     assert len(x) == len(y) == 40
-
-
-def test_few_points_and_equal_ones_stay_in_the_middle() -> None:
-    assert project_vectors([], [], WIDTH) == ([], [])
-    same = two_groups(1)[:1] * 10
-    x, y = project_vectors(same, [0] * 10, WIDTH)
-    assert set(x) == {0.0}
-    assert set(y) == {0.0}

@@ -44,10 +44,3 @@ def test_each_row_has_the_value_of_its_best_word(
         wanted = [[max(line[[0, *texts[row]]]) for row in at] for line in values]
         for made in (grown, make(texts)):
             assert made.find_best(values, worth, np.array(at, np.intp)).tolist() == wanted
-
-
-def test_many_rows_one_by_one_grow_no_faster_than_they_must() -> None:
-    made = make([])
-    for row in range(1_000):
-        made.append([1 + row % WORDS])
-    assert 1_000 * BLOCK * 8 < made.nbytes < 2 * 1_000 * (BLOCK * 8 + 16)

@@ -40,14 +40,3 @@ def test_the_best_around_is_within_the_window_of_the_same_session(
         ]
         wanted.append(max([own, *around]))
     assert line.best(values, values).tolist() == wanted
-
-
-def test_what_is_kept_of_talk_is_that_of_the_length_asked_for() -> None:
-    lengths = np.array([1, 10, 30, np.inf], np.float32)
-    places = [(0, 0), (0, 1), (0, 2), (0, 3)]
-    line = line_of(places, lengths)
-    for terms in (8, 28, 8, 8, 3):
-        kept, fresh = line.read_talk(terms), line_of(places, lengths).read_talk(terms)
-        assert kept.terms == fresh.terms == terms
-        for name in ("share", "rest", "asking", "link", "weights"):
-            assert np.array_equal(getattr(kept, name), getattr(fresh, name))

@@ -101,33 +101,11 @@ def test_alignment_is_the_weighted_share_of_what_is_covered(
         assert aligned(made, asked, weights, at) == aligned(Scope(texts), asked, weights, at)
 
 
-def test_a_word_that_is_there_counts_fully_and_a_similar_one_by_its_nearness() -> None:
-    made = Scope([["cat"], ["kitten"], ["ship"], [], ["cat", "violin"]])
-    cat, kitten, ship, nothing, both = aligned(made, ["cat", "violin"], [1.0, 1.0], range(5))
-    assert cat >= 0.5 > kitten > 0.3
-    assert ship < kitten
-    assert nothing == 0
-    assert both == 1
-
-
 def test_a_word_without_a_vector_is_found_by_itself_alone() -> None:
     def nobody(ids: Terms) -> tuple[NDArray[np.int8], Floats]:
         return np.zeros((len(ids), WIDTH), np.int8), np.zeros(len(ids), np.float32)
 
     assert aligned(Scope([["cat"], ["kitten"]], nobody), ["cat"], [1.0], [0, 1]) == [1, 0]
-
-
-def test_weights_say_which_word_matters() -> None:
-    made = Scope([["sea"], ["ship"]])
-    sea, ship = aligned(made, ["sea", "ship"], [9.0, 1.0], [0, 1])
-    assert sea > 0.89 > ship
-
-
-def test_its_size_grows_with_its_words() -> None:
-    made = Scope([["cat"]])
-    before = made.vocabulary.nbytes
-    made.append([["dog", "sea"]] * 100)
-    assert made.vocabulary.nbytes > before
 
 
 def test_many_terms_do_not_make_it_grow_for_ever() -> None:

@@ -47,13 +47,6 @@ def test_a_state_may_have_a_role() -> None:
         assert (stored.kind, stored.data) == ("state", {"role": "guard", "health": 3})
 
 
-def test_previews_and_contradictions_are_short() -> None:
-    with Memory(embedder="hashing:16") as memory:
-        stored = memory.remember("The safe in the cellar opens with 4711")
-        preview = memory.trust.preview_forget(stored.id)
-        assert str(preview) == "would forget 1, 0 more with them, and rebuild 0"
-
-
 def test_find_says_that_there_are_more_and_gives_all(memory: Memory) -> None:
     memory.remember([f"note {number}" for number in range(130)])
     assert (len(memory.find()), memory.find().more) == (100, True)
@@ -121,30 +114,6 @@ UNJOINABLE: list[Callable[[Any], object]] = [
 def test_a_filter_is_joined_with_a_filter_only(join: Callable[[Any], object], other: Any) -> None:
     with pytest.raises(BadInput, match="joined with another filter"):
         join(other)
-
-
-@pytest.mark.parametrize(
-    ("value", "place"),
-    [
-        ({"a": {"b": [1, {"c": object()}]}}, r"data\.a\.b\[1\]\.c holds a object"),
-        ({"a": [{"b": float("nan")}]}, r"data\.a\[0\]\.b holds nan"),
-        ({"a": {"b": {1: 2}}}, r"data\.a\.b has the key 1"),
-        ([["x", "\ud800"]], r"data\[0\]\[1\] has a lone surrogate"),
-        ({"a": 1, "b": {2, 3}}, r"data\.b holds a set"),
-        (object(), "data holds a object"),
-    ],
-)
-def test_an_error_names_the_place_inside_of_data(memory: Memory, value: Any, place: str) -> None:
-    with pytest.raises(BadInput, match=place):
-        memory.remember("x", data=value)
-    assert memory.count() == 0
-
-
-def test_data_that_contains_itself_is_named(memory: Memory) -> None:
-    loop: list[Any] = []
-    loop.append(loop)
-    with pytest.raises(BadInput, match="contains itself"):
-        memory.remember("x", data={"a": loop})
 
 
 @pytest.mark.parametrize("answer", ["5", None, -3, float("nan"), True, [1]])

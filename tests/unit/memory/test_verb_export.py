@@ -11,7 +11,6 @@ from tests.making import Clock, texts
 from tests.unit.memory.given import HASHING, everything, head
 
 from eidet import (
-    Corrupt,
     Memory,
     Misconfigured,
     Scope,
@@ -98,15 +97,6 @@ def test_a_vector_of_ones_own_outlives_a_change_of_language(tmp_path: Path, cloc
     with Memory(embedder=HASHING, language="none", clock=clock) as other:
         other.load(path)
         assert other.find()[0].vector == east.tobytes()
-
-
-@pytest.mark.parametrize("content", [b"", b"{}\n", b"hello", b"\xff\xfe", b'{"eidet":"export","format":1}\n'])
-def test_a_file_that_is_no_export_changes_nothing(memory: Memory, tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "export.jsonl"
-    path.write_bytes(content)
-    with pytest.raises(Corrupt, match="nothing was loaded"):
-        memory.load(path)
-    assert memory.find() == []
 
 
 def test_files_that_cannot_be_read_or_written_are_named(memory: Memory, tmp_path: Path) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.making import Clock, texts
-from tests.unit.memory.given import HASHING
 
 from eidet import (
     Kind,
@@ -89,18 +87,6 @@ def test_what_to_forget_must_be_clear(memory: Memory, how: dict[str, Any]) -> No
     assert len(memory.find()) == 1
 
 
-def test_what_was_forgotten_leaves_no_content(tmp_path: Path, clock: Clock) -> None:
-    path = tmp_path / "memory.db"
-    with Memory(path, embedder=HASHING, clock=clock) as memory:
-        record = memory.remember("first secret", agent="Ann")
-        memory.revise(record.id, text="second secret")
-        memory.forget(record.id, by="Bob")
-        assert [event.before for event in memory.history(record.id)] == [None, None, None]
-        assert memory.get(record.id) is None
-        memory.export(tmp_path / "export.jsonl", scope=None)
-        assert b"secret" not in (tmp_path / "export.jsonl").read_bytes()
-
-
 # history
 
 
@@ -118,10 +104,3 @@ def test_history_tells_what_happened_when_and_by_whom(memory: Memory, clock: Clo
     memory.forget(record.id, by="Cid")
     assert [(e.what, e.by) for e in memory.history(record.id)][-1] == ("forgotten", "Cid")
     assert memory.history("no") == memory.history(record.id, scope="other") == []
-
-
-def test_history_goes_on_when_a_key_is_used_again(memory: Memory, clock: Clock) -> None:
-    first = memory.remember("one", key="k")
-    memory.forget(first.id)
-    memory.remember("two", key="k")
-    assert [event.what for event in memory.history(first.id)] == ["created", "forgotten", "created"]

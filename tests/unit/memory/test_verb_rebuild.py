@@ -89,13 +89,6 @@ def test_another_embedder_is_refused_until_reembedding(tmp_path: Path, clock: Cl
     assert steps == [(2, 2)]
 
 
-def test_reembedding_in_ram(clock: Clock) -> None:
-    with Memory(embedder=HASHING, clock=clock) as memory:
-        memory.remember(["Ann", "Bob"])
-        assert memory.admin.reembed("hashing:16") == 2
-        assert texts(memory.recall("Bob", limit=1)) == ["Bob"]
-
-
 class Tiring(Hashing):
     """Fails after a number of texts, once."""
 
@@ -124,18 +117,6 @@ def test_an_interrupted_change_of_embedder_goes_on_where_it_stopped(memory: Memo
     assert {len(record.vector or b"") for record in memory.find(limit=600)} == {128}
 
 
-def test_a_writer_learns_that_another_changed_the_embedder(tmp_path: Path, clock: Clock) -> None:
-    with (
-        Memory(tmp_path / "m.db", embedder=HASHING, clock=clock) as one,
-        Memory(tmp_path / "m.db", embedder=HASHING, clock=clock) as other,
-    ):
-        one.remember("Ann")
-        other.admin.reembed("hashing:32")
-        with pytest.raises(Misconfigured, match="was written with the embedder 'hashing:32'"):
-            one.remember("Bob")
-        assert len(other.find()) == 1
-
-
 def test_two_memories_on_one_file_see_each_other(tmp_path: Path, clock: Clock) -> None:
     with (
         Memory(tmp_path / "m.db", embedder=HASHING, clock=clock) as one,
@@ -147,14 +128,6 @@ def test_two_memories_on_one_file_see_each_other(tmp_path: Path, clock: Clock) -
         assert texts(one.recall("Ann")) == ["Ann lives in Porto"]
         one.forget(record.id)
         assert texts(other.recall("Ann")) == []
-
-
-def test_closing_twice_is_fine(memory: Memory) -> None:
-    memory.remember("Ann")
-    memory.close()
-    assert memory.parts.closed
-    memory.close()
-    assert memory.parts.closed
 
 
 def test_a_closed_file_says_so(tmp_path: Path) -> None:

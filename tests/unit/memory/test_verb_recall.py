@@ -141,11 +141,6 @@ def test_recall_and_find_filter_by_everything_alike(diary: Memory, how: dict[str
     assert verbs.count(diary.parts.store, Where()) == 6
 
 
-def test_recall_filters_by_place(diary: Memory) -> None:
-    assert set(texts(diary.recall("plan", near=Near(place=(0, 0), radius=1)))) == {"plan a"}
-    assert set(texts(diary.recall("plan", box=Box(low=(0, 0), high=(1, 1)), who="Bob"))) == {"plan b"}
-
-
 def test_without_a_query_the_filter_decides_and_a_field_orders(diary: Memory) -> None:
     assert [text[-1] for text in texts(diary.recall())] == list("fedcba")
     assert [text[-1] for text in texts(diary.recall("  ", order="importance", limit=3))] == list("abc")
@@ -208,25 +203,6 @@ def test_a_recipe_says_what_counts(memory: Memory, clock: Clock) -> None:
     used = memory.recall("plan", recipe=Recipe(importance=0.0, uses=5.0))
     assert used[0].text == "old plan"
     assert "uses" in {signal.name for signal in used[0].signals}
-
-
-@pytest.mark.parametrize(
-    "recipe",
-    [
-        Recipe(words=0.0),
-        Recipe(dense=0.0),
-        Recipe(importance=0.0),
-        Recipe(dense=0.0, words=0.0),
-        Recipe(dense=0.0, words=0.0, importance=0.0),
-        Recipe(importance=0.0, uses=1.0, recency=1.0),
-    ],
-)
-@pytest.mark.parametrize("query", ["plan", "unheard", "?!", "the"])
-def test_any_recipe_answers_any_query(diary: Memory, recipe: Recipe, query: str) -> None:
-    hits = diary.recall(query, recipe=recipe, explain=True)
-    assert all(0 <= hit.score <= 1 for hit in hits)
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert hits or query != "plan" or not (recipe.dense or recipe.words)
 
 
 def test_reads_do_not_write(memory: Memory, tmp_path: Path) -> None:

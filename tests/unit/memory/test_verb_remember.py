@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.making import DAY, Clock, texts
-from tests.unit.memory.given import HASHING, head
+from tests.unit.memory.given import HASHING
 
 from eidet import (
     BadInput,
@@ -80,14 +80,6 @@ def test_a_list_is_remembered_in_order_with_the_same_details(memory: Memory) -> 
     assert memory.remember([]) == []
 
 
-def test_all_of_a_list_is_remembered_or_none(memory: Memory) -> None:
-    before = head(memory)
-    with pytest.raises(BadInput):
-        memory.remember(["one", "two", ""])
-    assert head(memory) == before
-    assert memory.find() == []
-
-
 def test_a_dict_is_structured_data_with_a_text_to_search(memory: Memory) -> None:
     record = memory.remember({"health": 0.85, "inventory": {"wood": 5, "tools": ["axe", "saw"]}})
     assert record.kind == Kind.STATE
@@ -155,18 +147,6 @@ def test_a_duplicate_is_counted_as_a_use(memory: Memory, clock: Clock, kind: str
     again = memory.remember("Ann lives in Lisbon", kind=kind)
     assert again == first.but(uses=1, last_used=clock.now)
     assert len(memory.find()) == 1
-
-
-def test_other_words_data_kinds_and_scopes_are_no_duplicates(memory: Memory) -> None:
-    ids = {
-        memory.remember("Ann lives in Lisbon").id,
-        memory.remember("Ann lives in Lisbon.").id,
-        memory.remember("Ann lives in Lisbon", data=1).id,
-        memory.remember("Ann lives in Lisbon", scope="other").id,
-        memory.remember("Ann lives in Lisbon", kind="episode").id,
-        memory.remember("Ann lives in Lisbon", kind="episode").id,
-    }
-    assert len(ids) == 6
 
 
 def test_duplicates_can_be_kept(memory: Memory, clock: Clock) -> None:

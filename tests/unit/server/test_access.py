@@ -61,54 +61,11 @@ def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
             yield Keyed(server, file, keys, http)
 
 
-def test_without_a_scope_nothing_of_others_is_told(keyed: Keyed) -> None:
-    memory = keyed.server.memory.core
-    memory.remember("The safe opens with 4711", id="safe", scope="default")
-    try:
-        for door in (
-            Door("POST", "/v1/recall", Right.READ, {"query": "safe 4711"}),
-            Door("POST", "/v1/find", Right.READ, {}),
-            Door("GET", "/v1/memories/safe", Right.READ),
-            Door("GET", "/v1/export", Right.ADMIN),
-            Door("GET", "/v1/stats", Right.READ),
-            Door("POST", "/v1/forget", Right.FORGET, {"ids": ["safe"]}),
-        ):
-            unnamed, named = keyed.ask(door, "all", None), keyed.ask(door, "all", "acme")
-            assert unnamed.status_code == named.status_code
-            assert "4711" not in unnamed.text
-        assert memory.get("safe", scope="default") is not None
-    finally:
-        memory.forget("safe", scope="default", for_good=False)
-
-
 def test_a_whole_scope_must_be_named_to_go(keyed: Keyed) -> None:
     door = Door("POST", "/v1/forget", Right.FORGET, {"everything": True})
     for who in ("all", "root"):
         answer = keyed.ask(door, who, None)
         assert (answer.status_code, answer.json()["type"]) == (403, "refused")
-
-
-def test_a_caller_sees_its_own_scopes_only(keyed: Keyed) -> None:
-    with Client(keyed.server.url, key=keyed.keys["all"]) as client:
-        assert set(client.scopes()) == {"acme", "acme/ann"}
-        assert set(client.scopes("acme/ann")) == {"acme/ann"}
-        assert client.scopes("other") == client.scopes("nowhere") == {}
-        assert {hit.record.scope for hit in client.recall("Ann", scope="acme/**")} == {"acme", "acme/ann"}
-        assert "store_bytes" not in client.admin.stats("acme")
-        with pytest.raises(NotFound):
-            client.recall("Ann")
-        with pytest.raises(NotFound):
-            client.admin.stats()
-    with Client(keyed.server.url, key=keyed.keys["root"]) as client:
-        assert set(client.scopes()) == {"acme", "acme/ann", "default", "other"}
-        assert "store_bytes" in client.admin.stats()
-    with (
-        Client(keyed.server.url, key=keyed.keys["read"]) as client,
-        pytest.raises(Refused, match="right 'write'"),
-    ):
-        client.remember("x", scope="acme")
-    with Client(keyed.server.url) as client, pytest.raises(Misconfigured, match="needs a key"):
-        client.count()
 
 
 def test_the_history_says_which_key_acted(keyed: Keyed) -> None:

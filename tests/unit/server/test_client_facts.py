@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from tests.servers import free_port
 from tests.servers.served import Running, serve_in_thread
 
-from eidet import AsyncClient, AsyncMemory, Client, NotFound
+from eidet import AsyncMemory, Client, NotFound
 from eidet.server.server_settings import ServerSettings
 
 SAID = (
@@ -88,11 +87,3 @@ def test_facts_are_stated_decided_and_decisions_undone() -> None:
         for wrong in (facts.why, facts.retract, facts.resolve, facts.undo):
             with pytest.raises(NotFound):
                 wrong("nothing")
-
-
-def test_the_same_for_asyncio(served: Running) -> None:
-    async def use() -> None:
-        async with AsyncClient(served.url) as client:
-            assert await client.facts.about("Ann") == served.memory.core.facts.about("Ann")
-
-    asyncio.run(use())

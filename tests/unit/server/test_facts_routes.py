@@ -35,39 +35,6 @@ def test_what_holds_of_somebody_now_and_then(running: Running) -> None:
     assert [fact["object"] for fact in line] == ["Lisbon", "Porto"]
 
 
-def test_patterns_paths_and_profiles(running: Running) -> None:
-    (match,) = ask(running, "match", {"patterns": [["?who", "lives_in", "?where"]]})["matches"]
-    assert match["bindings"] == {"?who": "Ann", "?where": "Porto"}
-    ((step,),) = ask(running, "paths", {"start": "Ann", "goal": "Porto"})["paths"]
-    assert step["relation"] == "lives_in"
-    assert "Porto" in ask(running, "profile", {"entity": "Ann"})["text"]
-    names = [entity["name"] for entity in ask(running, "entities", None)["entities"]]
-    assert {"Ann", "Porto"} <= set(names)
-    assert "metric" in ask(running, "instructions", {})["facts"][0]["object"]
-
-
-def test_facts_are_stated_and_taken_back(running: Running) -> None:
-    stated = ask(running, "add", {"subject": "Leo", "relation": "plays", "object": "cello"})
-    assert ask(running, "about", {"entity": "Leo"})["facts"][0]["id"] == stated["id"]
-    decision = ask(running, "retract", {"id": stated["id"]})
-    assert ask(running, "about", {"entity": "Leo"})["facts"] == []
-    with running.http() as http:
-        http.delete(f"/v1/memories/{decision['id']}")
-    assert ask(running, "about", {"entity": "Leo"})["facts"][0]["object"] == "cello"
-
-
-def test_contradictions_are_listed_and_resolved(running: Running) -> None:
-    for city in ("Oslo", "Bergen"):
-        stated = {"subject": "Kim", "relation": "lives_in", "object": city, "since": "2026-01-01"}
-        ask(running, "add", stated | {"who": f"who knows {city}"})
-    (dispute,) = ask(running, "contradictions", None)["contradictions"]
-    speakers = [[one["who"] for one in side] for side in dispute["quotations"]]
-    assert speakers == [[f"who knows {fact['object']}"] for fact in dispute["facts"]]
-    keep = next(fact for fact in dispute["facts"] if fact["object"] == "Oslo")
-    ask(running, "resolve", {"id": keep["id"]})
-    assert ask(running, "contradictions", None)["contradictions"] == []
-
-
 def test_recall_as_of_and_known_at(running: Running) -> None:
     with running.http() as http:
         asked = {"query": "where does Ann live?", "as_of": "2026-03-01"}

@@ -91,18 +91,6 @@ def test_every_route_is_in_the_table() -> None:
 
 
 @each_route
-@pytest.mark.parametrize("right", Right)
-def test_a_route_asks_for_its_right_and_no_other(keyed: Keyed, route: Mem0Route, right: Right) -> None:
-    keyed.restore()
-    answer = keyed.ask(route, right.value)
-    if route.right in (None, right):
-        assert answer.status_code == 200, answer.text
-    else:
-        assert (answer.status_code, answer.json()["type"]) == (403, "no_right")
-        assert answer.json()["detail"] == answer.json()["message"]
-
-
-@each_route
 def test_without_a_key_there_is_nothing(keyed: Keyed, route: Mem0Route) -> None:
     for said in (None, "Token eidet_wrong", "Token", "Bearer eidet_wrong", f"Basic {keyed.keys['all']}"):
         headers = {} if said is None else {"Authorization": said}

@@ -20,7 +20,6 @@ from eidet.memory.facts import FactsNamespace
 from eidet.memory.keys import KeysNamespace
 from eidet.memory.trust import TrustNamespace
 from eidet.memory.upkeep import UpkeepNamespace
-from eidet.net.hop import Hopping
 
 KEYS = """
 [[key]]
@@ -221,17 +220,6 @@ def test_a_verb_that_no_server_has_says_what_to_do(nowhere: Client, name: str) -
         verb(*fill_in(verb))
 
 
-def test_the_refusals_for_asyncio() -> None:
-    async def use() -> None:
-        async with AsyncMemory("http://127.0.0.1:9") as memory:
-            for name in REFUSED_VERBS:
-                verb = find_verb(memory, name)
-                with pytest.raises(Misconfigured, match=rf"offers no {name.partition('.')[2]}\(\): ."):
-                    await verb(*fill_in(verb))
-
-    asyncio.run(use())
-
-
 @pytest.mark.parametrize("name", VERBS)
 def test_a_client_overrides_every_verb_with_its_signature(nowhere: Client, name: str) -> None:
     """What is inherited would look for a store that is not there."""
@@ -272,25 +260,6 @@ def test_it_is_a_memory_and_a_client(running: Running) -> None:
     assert not isinstance(Memory(), Client)
     with pytest.raises(AttributeError, match=r"use remember\(text\)"):
         memory.add  # type: ignore[attr-defined]  # noqa: B018
-
-
-def test_the_same_for_asyncio(running: Running) -> None:
-    async def use() -> None:
-        memory = await AsyncMemory.open(running.url)
-        assert isinstance(memory, AsyncClient)
-        assert isinstance(memory, Hopping)
-        async with memory:
-            record = await memory.remember("Ann lives in Lisbon", id="home")
-            assert record.id == "home"
-            hits, count = await asyncio.gather(memory.recall("Ann"), memory.count())
-            assert (hits[0].id, count) == ("home", 1)
-            assert [fact.text for fact in await memory.facts.about("Ann")] == ["Ann lives in Lisbon"]
-            assert await memory.threads.run(memory.core.count) == 1
-            with pytest.raises(Misconfigured, match="stays with the server"):
-                memory.parts  # noqa: B018
-        await memory.close()
-
-    asyncio.run(use())
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,10 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.making import Clock
 from tests.servers.served import Running, serve_in_thread
 
-from eidet import AsyncMemory, Memory
-from eidet.server.rest.once import DAY
-from eidet.store import SETTINGS, verbs
+from eidet import AsyncMemory
+from eidet.store import SETTINGS
 
 ONE = {"memories": [{"text": "Ann lives in Lisbon", "id": "home"}]}
 
@@ -170,19 +168,6 @@ def test_feedback_is_counted_once(http: httpx.Client, server: Running) -> None:
         assert http.post("/v1/feedback", json=body, headers={"Idempotency-Key": "f"}).status_code == 204
     judged = server.memory.core.admin.stats()["retrieval"]["judged_by"]["once"]
     assert sum(value for value in judged.values() if isinstance(value, int)) == 1
-
-
-def test_old_keys_are_forgotten(tmp_path: Path) -> None:
-    clock = Clock()
-    with Memory(tmp_path / "a.db", embedder="hashing:16", clock=clock) as memory:
-        store_ = memory.parts.store
-        assert verbs.take_lease(store_, "once:x", "me", now=clock(), until=clock() + DAY)
-        assert verbs.take_lease(store_, "other", "me", now=clock(), until=clock() + 1)
-        assert verbs.clear_leases(store_, "once:", now=clock()) == 0
-        clock.days(2)
-        assert verbs.clear_leases(store_, "once:", now=clock()) == 1
-        assert verbs.read_lease(store_, "once:x") is None
-        assert verbs.read_lease(store_, "other") == ("me", clock() - 2 * DAY + 1)
 
 
 def pages(http: httpx.Client, body: dict[str, Any], between: Any = None) -> list[str]:
@@ -362,15 +347,6 @@ def test_a_scope_comes_as_a_parameter_or_a_header(http: httpx.Client) -> None:
     assert http.post("/v1/count", json={}, headers={"Eidet-Scope": "acme/**"}).json()["count"] == 1
     assert http.post("/v1/count", json={}).json()["count"] == 0
     http.post("/v1/forget", json={"everything": True, "for_good": False}, params={"scope": "acme/ann"})
-
-
-def test_a_held_memory_cannot_be_changed(http: httpx.Client, server: Running) -> None:
-    store(http, "evidence", id="held")
-    server.memory.core.upkeep.hold("held")
-    for method, body in (("PATCH", {"text": "x"}), ("DELETE", None)):
-        answer = http.request(method, "/v1/memories/held", json=body)
-        assert (answer.status_code, answer.json()["type"]) == (403, "refused")
-    server.memory.core.upkeep.release("held")
 
 
 def test_a_memory_in_ram_does_not_run_in_the_loop() -> None:

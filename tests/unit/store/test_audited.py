@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +12,6 @@ from typing import Any
 import pytest
 
 from eidet import (
-    AsyncMemory,
     Audit,
     BadInput,
     Conflict,
@@ -279,24 +276,6 @@ def test_history_knows_who_acts_without_an_audit_too() -> None:
     assert [event.by for event in memory.history("one")] == ["planner", "ann", "eve"]
 
 
-def test_tasks_that_act_at_once_are_told_apart(path: Path) -> None:
-    async def act(memory: AsyncMemory, name: str) -> None:
-        with acting(by=name, source=f"from {name}"):
-            for n in range(5):
-                await memory.remember(f"{name} says {n}", scope=name)
-                await asyncio.sleep(0)
-
-    async def story() -> None:
-        async with AsyncMemory(path.with_name("memory.db"), embedder=EMBEDDER, audit=path) as memory:
-            await memory.remember("the first")
-            await asyncio.gather(*(act(memory, name) for name in ("ann", "bob", "eve")))
-
-    asyncio.run(story())
-    told = noted(path)[1:]
-    assert len(told) == 15
-    assert all((entry.by, entry.source) == (entry.scope, f"from {entry.scope}") for entry in told)
-
-
 def test_outside_and_in_other_threads_nobody_acts(path: Path) -> None:
     with opened(path) as memory, acting(by="ann"):
         thread = threading.Thread(target=lambda: memory.remember("of another thread"))
@@ -422,47 +401,3 @@ def test_a_log_of_your_own_serves_several_memories_and_stays_open(path: Path) ->
         ("put", "b"),
         ("consent", "a"),
     ]
-
-
-def test_a_memory_without_an_audit_has_none() -> None:
-    assert Memory(embedder=EMBEDDER).audit is None
-
-
-class Keyed(RamStore):
-    """A store that has something to note which nobody else can see."""
-
-    def note_in(self, log: AuditLog) -> None:
-        log.note("key", key="k1", why="opened")
-
-
-def test_a_store_inside_can_note_the_use_of_keys(path: Path) -> None:
-    with Memory(Keyed(), embedder=EMBEDDER, audit=path):
-        pass
-    (entry,) = noted(path)
-    assert (entry.verb, entry.details) == ("key", {"key": "k1"})
-
-
-def test_several_threads_of_one_memory_make_one_chain(path: Path) -> None:
-    with opened(path) as memory:
-        memory.remember("the first")
-
-        def work(name: int) -> None:
-            for n in range(10):
-                memory.remember(f"thread {name} note {n}")
-
-        threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        stored = {record.id for record in memory.find(limit=100)}
-    found = verify(path)
-    assert found.ok
-    assert {id for entry in noted(path) for id in entry.ids} == stored
-
-
-def test_the_lines_are_json_for_any_tool(path: Path) -> None:
-    with opened(path) as memory:
-        memory.remember("Ann lives in Lisbon")
-    for line in path.read_text(encoding="utf-8").splitlines():
-        assert {"n", "at", "verb", "source", "hash"} <= json.loads(line).keys()

@@ -34,32 +34,6 @@ def saying(word: str) -> Callable[[Any], str]:
     return lambda _: word
 
 
-def test_those_who_wait_are_served_together() -> None:
-    book = Book()
-    group = GroupCommit(book.commit)
-    with ThreadPoolExecutor(11) as pool:
-        first = pool.submit(group.run, saying("first"))
-        until(lambda: book.groups == [1])
-        others = [pool.submit(group.run, saying(f"{n}")) for n in range(10)]
-        until(lambda: len(group._waiting) == 10)
-        book.go.set()
-        assert [first.result(20), *(one.result(20) for one in others)] == ["first", *map(str, range(10))]
-    assert book.groups == [1, 10]
-
-
-def test_an_error_of_the_commit_is_everybodys_and_the_next_ones_go_on() -> None:
-    def fail(waiting: list[QueuedJob[Any]]) -> None:
-        if any(queued.job(None) == "bad" for queued in waiting):  # type: ignore[arg-type]
-            raise ValueError("no")
-        for queued in waiting:
-            queued.result = "good"
-
-    group = GroupCommit(fail)
-    with pytest.raises(ValueError, match="no"):
-        group.run(saying("bad"))
-    assert group.run(saying("fine")) == "good"
-
-
 def test_whoever_is_interrupted_while_it_waits_takes_its_job_along() -> None:
     book = Book()
     group = GroupCommit(book.commit)

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import create_engine
 from sqlalchemy.pool import StaticPool
 
-from eidet import Memory, Misconfigured, Where
+from eidet import Memory, Where
 from eidet.core.record import Record
 from eidet.store.sql import migrate as migrations
 from eidet.store.sql.migrate import SCRIPTS, migrate, revision_of
@@ -195,35 +195,6 @@ def test_a_new_file_is_not_copied(path: Path) -> None:
     assert list(path.parent.glob("*.schema-*")) == []
 
 
-def test_a_file_of_a_newer_schema_is_refused_and_left_alone(
-    path: Path, raw: sqlite3.Connection, tmp_path: Path
-) -> None:
-    migrate(raw, path, scripts=scripts_with(tmp_path), target="9999")
-    raw.close()
-    before = path.read_bytes()
-    with pytest.raises(Misconfigured, match=r"schema 9999, which is newer .* pip install --upgrade eidet"):
-        SqliteStore(path)
-    assert path.read_bytes() == before
-
-
-def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "other.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE records (seq INTEGER)")
-        connection.commit()
-    before = path.read_bytes()
-    with pytest.raises(Misconfigured, match="a database of another program"):
-        SqliteStore(path)
-    assert path.read_bytes() == before
-    assert [file.name for file in tmp_path.iterdir()] == ["other.db"]
-
-
 def test_a_file_is_marked_as_ours(raw: sqlite3.Connection) -> None:
     assert raw.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
     assert raw.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-def test_an_empty_file_becomes_ours(tmp_path: Path) -> None:
-    path = tmp_path / "empty.db"
-    path.touch()
-    assert records(path) == []

@@ -25,10 +25,10 @@ from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
-from eidet.store import Claims, Erasure, Tombstone, TombstoneGuard, verbs
+from eidet.store import verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
-from eidet.store.sql.postgres.address import address_of, hide_password
+from eidet.store.sql.postgres.address import address_of
 from eidet.testing import leaks
 from eidet.trust.seal.service import new_key
 
@@ -86,17 +86,6 @@ def test_a_memory_lives_on_postgresql(postgres_emptied: str, tmp_path: Path, sea
         assert other.load(tmp_path / "all.jsonl") == 32
     if audit is not None:
         assert '"verb":"export"' in audit.read_text()
-
-
-def test_upkeep_runs_in_the_background(postgres_emptied: str) -> None:
-    with Memory(postgres_emptied, embedder=HASHING) as memory:
-        memory.remember("Ann lives in Rome", scope="ann")
-        with memory.upkeep.background(every=0.05) as worker:
-            deadline = time.monotonic() + 60
-            while worker.rounds < 2 and time.monotonic() < deadline:
-                time.sleep(0.02)
-        assert worker.rounds >= 2
-        assert memory.admin.check() == []
 
 
 def test_no_tenant_sees_another_one(postgres_emptied: str) -> None:
@@ -177,37 +166,6 @@ def test_known_ids_contents_and_repeats_find_their_place_among_new_ones(store: P
     same_everywhere(store, first, mixed, mixed)
 
 
-def test_with_duplicates_allowed_only_ids_count(store: PostgresStore) -> None:
-    same_everywhere(store, [fact(f"r{n}", "the same") for n in range(5)], unique=False)
-
-
-def test_all_of_a_call_or_nothing(store: PostgresStore) -> None:
-    verbs.put(store, [fact("one")], now=NOW)
-    with pytest.raises(Conflict):
-        verbs.put(store, [fact(f"r{n}") for n in range(9)], now=NOW, epoch=5)
-    with pytest.raises(Conflict):
-        verbs.put(store, [fact("two")], now=NOW, epoch=5)
-    assert verbs.count(store, Where()) == 1
-
-
-def test_what_was_forgotten_for_good_comes_back_neither_alone_nor_among_many(store: PostgresStore) -> None:
-    verbs.put(store, [fact("one")], now=NOW)
-    verbs.erase(
-        store, lambda look: Erasure(gone=list(look.scan(Where())), stones=[Tombstone("a", b"mark")]), now=NOW
-    )
-    many = [fact(f"r{n}") for n in range(9)]
-    for records in (many, many[:1]):
-        others = [Claims(says=[b"other"])] * (len(records) - 1)
-        for claims, refused in (([*others, Claims(says=[b"mark"])], True), ([*others, Claims()], False)):
-            watch = TombstoneGuard(lambda claims=claims: claims)  # type: ignore[misc]
-            if refused:
-                with pytest.raises(Refused):
-                    verbs.put(store, records, now=NOW, watch=watch)
-            else:
-                assert len(verbs.put(store, records, now=NOW, watch=watch)) == len(records)
-    assert verbs.count(store, Where()) == 9
-
-
 def test_thousands_are_forgotten_at_once(store: PostgresStore) -> None:
     verbs.put(store, [fact(f"r{n}") for n in range(2500)], now=NOW)
     verbs.put(store, [fact("r1", "else")], now=NOW)
@@ -259,16 +217,6 @@ def test_a_process_with_many_open_files_writes(postgres_emptied: str) -> None:
 # Many writers.
 
 
-def test_many_threads_write_without_an_error(store: PostgresStore) -> None:
-    def write(thread: int) -> list[int]:
-        return [verbs.put(store, [fact(f"{thread}-{n}")], now=NOW)[0].seq for n in range(8)]
-
-    with ThreadPoolExecutor(32) as pool:
-        seqs = [seq for some in pool.map(write, range(32)) for seq in some]
-    assert sorted(seqs) == list(range(1, 257))
-    assert verbs.count(store, Where()) == 256
-
-
 def test_a_writer_that_fails_does_not_take_others_along(store: PostgresStore) -> None:
     held = threading.Event()
     done: list[object] = []
@@ -295,24 +243,7 @@ def test_a_writer_that_fails_does_not_take_others_along(store: PostgresStore) ->
     assert {r.id for r in store.find(Where())} == {"good", "better"}
 
 
-def test_a_record_that_a_column_cannot_hold_does_not_spoil_the_group(store: PostgresStore) -> None:
-    bad = fact("bad", step=2**70)
-    calls = [[fact("0")], [bad], [fact("1")], [fact("2"), fact("3"), fact("4"), bad], [fact("5"), fact("6")]]
-    with ThreadPoolExecutor(5) as pool, store._driver._group.lock:
-        futures = [pool.submit(verbs.put, store, records, now=NOW) for records in calls]
-        while len(store._driver._group._waiting) < len(calls):
-            time.sleep(0.001)
-    errors = [future.exception() for future in futures]
-    assert [error is None for error in errors] == [True, False, True, False, True]
-    assert {r.id for r in store.find(Where())} == {"0", "1", "5", "6"}
-
-
 # Addresses.
-
-
-def test_our_options_are_taken_out_of_an_address() -> None:
-    found = address_of("postgresql://u@h/d?sslmode=prefer&eidet_connections=4")
-    assert (found.url, found.connections) == ("postgresql://u@h/d?sslmode=prefer", 4)
 
 
 @pytest.mark.parametrize(
@@ -323,10 +254,6 @@ def test_our_options_are_taken_out_of_an_address() -> None:
 def test_an_option_that_is_wrong_is_named(options: str) -> None:
     with pytest.raises(Misconfigured, match=options.partition("=")[0]):
         address_of(f"postgresql://u@h/d?{options}")
-
-
-def test_passwords_are_not_shown() -> None:
-    assert "secret" not in hide_password("postgresql://u:secret@h:5/d")
 
 
 def test_what_is_wrong_with_an_address_is_told_without_the_password(postgres: Postgres) -> None:

@@ -7,7 +7,6 @@ import io
 import os
 import re
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,9 +18,9 @@ from tests.servers.fixtures import Serve
 from tests.servers.valkey import Valkey, slot_of
 
 from eidet import Memory
-from eidet.core.errors import Conflict, Corrupt, Misconfigured, MissingExtra, Unavailable
+from eidet.core.errors import Corrupt, Misconfigured, MissingExtra, Unavailable
 from eidet.core.event import Event
-from eidet.core.record import Kind, Record, record_digest
+from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
@@ -133,23 +132,6 @@ def test_writers_of_many_processes_lose_nothing(redis_url: str) -> None:
         store.close()
 
 
-def test_of_many_who_expect_a_version_one_gets_it(redis_url: str) -> None:
-    stores = [RedisStore(redis_url) for _ in range(4)]
-    verbs.put(stores[0], [record("x")], now=NOW)
-
-    def change(n: int) -> bool:
-        try:
-            verbs.put(stores[n % 4], [record("x", text=f"{n}")], now=NOW, expect=1)
-        except Conflict as conflict:
-            return conflict.current != 2
-        return True
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(change, range(8))) == 1
-    for store in stores:
-        store.close()
-
-
 def test_a_plan_is_made_anew_when_others_write_meanwhile(redis_url: str) -> None:
     store, other = RedisStore(redis_url), RedisStore(redis_url)
     verbs.put(store, [record("x")], now=NOW)
@@ -184,25 +166,6 @@ def test_a_scope_that_appears_meanwhile_is_seen_by_a_plan_for_all(redis_url: str
     assert (tries, verbs.count(store, Where())) == ([1, 2], 0)
     store.close()
     other.close()
-
-
-def test_a_put_over_several_scopes_is_all_or_nothing(store: RedisStore) -> None:
-    verbs.put(store, [record("x", "a"), record("x", "b")], now=NOW)
-    with pytest.raises(Conflict):
-        verbs.put(store, [record("x", "a", text="new"), record("none", "b")], now=NOW, expect=1)
-    assert {r.version for r in store.find(Where())} == {1}
-
-
-def test_seqs_rise_in_the_order_of_the_records_whatever_their_scopes(store: RedisStore) -> None:
-    given = [record(f"{n}", "abc"[n * n % 3]) for n in range(9)]
-    stored = verbs.put(store, given, now=NOW)
-    seqs = [r.seq for r in stored]
-    assert (seqs, [r.id for r in stored]) == (sorted(set(seqs)), [r.id for r in given])
-    assert ids(store) == [r.id for r in given]
-    assert store.head().seq == seqs[-1]
-    replaced = verbs.put(store, [r.but(text="new") for r in given], now=NOW)
-    assert [r.seq for r in replaced] == store.match(Where())
-    assert store.head().seq == replaced[-1].seq
 
 
 def test_a_job_that_catches_errors_cannot_miss_that_it_ran_on_guesses(store: RedisStore) -> None:
@@ -358,13 +321,6 @@ def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
         RedisStore("redis://localhost")
 
 
-def test_a_closed_store_says_so(redis_url: str) -> None:
-    store = RedisStore(redis_url)
-    store.close()
-    with pytest.raises(Misconfigured, match="was closed"):
-        store.head()
-
-
 # A server that lost its last writes.
 
 
@@ -387,14 +343,6 @@ def test_an_index_follows_a_server_that_lost_its_last_writes(serve: Serve) -> No
         for one in (memory, other):
             assert {hit.id for hit in one.recall("who lives where?")} == {"ann", "bob", "kim"}
     dropping.close()
-
-
-def test_two_memories_share_a_server(redis_url: str) -> None:
-    with Memory(redis_url) as one, Memory(redis_url) as other:
-        one.remember("Ann lives in Lisbon", scope="team")
-        assert other.recall("Where does Ann live?", scope="team")[0].text == "Ann lives in Lisbon"
-        other.forget(scope="team", everything=True)
-        assert not one.recall("Where does Ann live?", scope="team")
 
 
 # Small things.
@@ -424,23 +372,6 @@ def test_only_what_the_ranges_let_through_is_read(store: RedisStore, valkey: Val
 
 def _calls(store: RedisStore, command: str) -> int:
     return int(store.client.info("commandstats")[0].get(f"cmdstat_{command}", {"calls": 0})["calls"])
-
-
-def test_a_thread_that_waits_for_its_turn_is_not_forgotten(store: RedisStore) -> None:
-    errors: list[Exception] = []
-
-    def write(n: int) -> None:
-        try:
-            verbs.put(store, [record(f"{n}", expires=None)], now=NOW, expect=1 if n % 2 else None)
-        except Conflict as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=write, args=(n,)) for n in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(errors) == verbs.count(store, Where()) == 10
 
 
 # The page about it.
@@ -513,15 +444,6 @@ def _say_often(store: RedisStore, times: int, **fields: Any) -> list[Record]:
     for n in range(times):
         stored += verbs.put(store, [record(f"said {n}", text="often", agent=f"{n}", **fields)], now=NOW)
     return stored
-
-
-def test_one_more_of_many_that_say_the_same_is_written_without_reading_them(store: RedisStore) -> None:
-    _say_often(store, 100)
-    before = _calls(store, "get")
-    verbs.put(store, [record("one more", text="often", agent="another")], now=NOW)
-    assert _calls(store, "get") - before < 30
-    content = record_digest(record("x", text="often"))
-    assert len(store.write(lambda transaction: transaction.same("a", [content]))) == 101
 
 
 def test_nothing_is_left_of_many_that_said_the_same(store: RedisStore, valkey: Valkey) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sqlite3
 import threading
@@ -127,35 +126,6 @@ def test_an_interrupted_writer_never_makes_others_believe_they_wrote(driver: Sql
     assert driver.write(note("later")) == "later"
 
 
-def test_a_job_that_fails_alone_leaves_nothing_behind(driver: SqliteDriver) -> None:
-    for error in (Conflict("no"), ValueError("no"), KeyboardInterrupt()):
-        with pytest.raises(type(error)):
-            driver.write(failing(error))
-    assert names(driver) == set()
-    assert driver.write(note("later")) == "later"
-
-
-def test_records_a_column_cannot_hold_do_not_spoil_the_group(
-    store: SqliteStore, driver: SqliteDriver
-) -> None:
-    bad = Record(id="bad", scope="a", text="x", step=2**70)
-    good = [Record(id=f"{n}", scope="a", text=f"{n}") for n in range(2)]
-    with ThreadPoolExecutor(3) as pool, driver._writer._group.lock:
-        futures = [pool.submit(verbs.put, store, [record], now=NOW) for record in (good[0], bad, good[1])]
-        Group(driver)._wait_for(3)
-    errors = [future.exception() for future in futures]
-    assert [type(error) for error in errors] == [type(None), OverflowError, type(None)]
-    assert sorted(record.id for record in store.find(Where())) == ["0", "1"]  # threads queue in any order
-
-
-def test_staging_by_two_threads_loses_nothing(store: SqliteStore, driver: SqliteDriver) -> None:
-    with ThreadPoolExecutor(2) as pool, driver._writer._group.lock:
-        futures = [pool.submit(verbs.stage_vectors, store, "new", [(seq, b"v")]) for seq in (1, 2)]
-        Group(driver)._wait_for(2)
-    assert [future.result() for future in futures] == [None, None]
-    assert driver.read("SELECT seq FROM vectors_next ORDER BY seq", ()) == [(1,), (2,)]
-
-
 def test_a_snapshot_sees_one_moment(store: SqliteStore, driver: SqliteDriver) -> None:
     def job(cursor: Cursor) -> tuple[int, int]:
         def count() -> int:
@@ -168,24 +138,6 @@ def test_a_snapshot_sees_one_moment(store: SqliteStore, driver: SqliteDriver) ->
 
     assert driver.snapshot(job) == (0, 0)
     assert verbs.count(store, Where()) == 1
-
-
-def test_each_thread_reads_by_itself_and_leaves_no_connection_behind(driver: SqliteDriver) -> None:
-    driver.read("SELECT 1", ())
-    before = len(driver._open)
-    seen = []
-
-    def read() -> None:
-        driver.read("SELECT 1", ())
-        seen.append(len(driver._open))
-
-    for _ in range(5):
-        thread = threading.Thread(target=read)
-        thread.start()
-        thread.join()
-    gc.collect()
-    assert seen == [before + 1] * 5
-    assert len(driver._open) == before
 
 
 def test_closing_ends_the_connections_of_every_thread(driver: SqliteDriver) -> None:
@@ -220,23 +172,6 @@ def test_a_closed_file_has_no_log_beside_it(tmp_path: Path) -> None:
         memory.remember("one")
         memory.recall("one")
     assert [file.name for file in tmp_path.iterdir()] == ["memory.db"]
-
-
-def test_many_openers_of_a_new_file_make_it_once(tmp_path: Path) -> None:
-    def open_one(n: int) -> str:
-        opened = SqliteStore(path)
-        verbs.put(opened, [Record(id=f"{n}", scope="a", text=f"{n}")], now=NOW)
-        identity = opened.identity
-        opened.close()
-        return identity
-
-    for attempt in range(3):
-        path = tmp_path / f"{attempt}.db"
-        with ThreadPoolExecutor(8) as pool:
-            assert len(set(pool.map(open_one, range(8)))) == 1
-        opened = SqliteStore(path)
-        assert verbs.count(opened, Where()) == 8
-        opened.close()
 
 
 def in_child(work: Callable[[], None]) -> None:

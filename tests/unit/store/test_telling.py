@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from eidet import Memory
-from eidet.store import Head, verbs
 from eidet.store.abilities import ListsTelling
 from eidet.store.sql import relational
 
 EACH = 30
-TELLING = [31, 62, 93]  # seqs
 
 
 @pytest.fixture
@@ -24,32 +22,6 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
             memory.remember([f"note {number} {n}" for n in range(EACH)])
             memory.remember(f"Ann{number} lives in Lisbon.")
         yield memory
-
-
-def test_only_what_tells_something_is_read_and_no_vector(memory: Memory) -> None:
-    store = memory.parts.store
-    assert isinstance(store, ListsTelling)
-    told = store.list_telling("default", store.head())
-    assert told is not None
-    assert [entry.seq for entry in told] == TELLING
-    assert {entry.vector for entry in told} == {None}
-
-
-@pytest.mark.parametrize("walked", [1, 7, 31, 1000])
-def test_the_steps_of_the_walk_miss_nothing(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, walked: int
-) -> None:
-    monkeypatch.setattr(relational, "WALKED", walked)
-    told = verbs.changes_telling(memory.parts.store, "default", 0, 2)
-    assert [entry.seq for entry in told.entries] == TELLING
-    assert told.head == memory.parts.store.head()
-
-
-def test_a_database_that_is_behind_is_not_believed(memory: Memory) -> None:
-    store = memory.parts.store
-    assert isinstance(store, ListsTelling)
-    ahead = Head(store.head().epoch, store.head().seq + 1)
-    assert store.list_telling("default", ahead) is None
 
 
 def test_a_sealed_store_does_not_let_the_one_inside_tell(tmp_path: Path) -> None:

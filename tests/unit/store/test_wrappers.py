@@ -14,8 +14,6 @@ from eidet import Audit, acting
 from eidet.core.errors import BadInput
 from eidet.core.event import Event
 from eidet.core.record import Record
-from eidet.core.scope import Scope
-from eidet.core.where import Where
 from eidet.quality import health_of
 from eidet.store import (
     SETTINGS,
@@ -94,12 +92,6 @@ def test_a_wrapped_transaction_decides_about_each_of_its_methods(
     assert "__getattr__" not in dir(wrapper)
 
 
-def test_a_method_that_is_new_to_the_port_is_missed_in_each_wrapper(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Store, "unheard_of", lambda self: None, raising=False)
-    for wrapper in WRAPPERS:
-        assert decided(wrapper) != sorted(PORT | names_of(Store))
-
-
 def test_two_stores_that_are_one_decide_about_each_method_and_each_ability() -> None:
     store = TieredStore(RamStore(), RamStore())
     assert {name for name in names_of(Store) | OF_TIERS if not hasattr(store, name)} == set()
@@ -151,20 +143,6 @@ def test_abilities_that_the_store_inside_lacks_are_not_feigned(
     assert not hasattr(store, "latest_seq")
 
 
-@wrapped
-def test_records_are_found_by_content_and_by_source_outside_of_a_write(
-    wrap: Callable[[Store, Path], Any], tmp_path: Path
-) -> None:
-    store = wrap(RamStore(), tmp_path)
-    one, two = (
-        Record(id=id, scope="a", text="same", derived_from=("x",) * (id == "two")) for id in ("one", "two")
-    )
-    stored = verbs.put(store, [one, two], now=1.0, unique=False)
-    reader = verbs.StoreReader(store)
-    assert reader.twins(stored[:1]) == stored[1:]
-    assert reader.list_derived(Scope("a")) == stored[1:]
-
-
 # Jobs that say nothing about themselves.
 
 
@@ -205,21 +183,6 @@ def test_a_job_of_ones_own_is_noted_step_by_step(tmp_path: Path) -> None:
         ("exhume", "ann"),
     ]
     assert (told[0].ids, told[1].ids) == (("one", "two"), ("one",))
-
-
-def test_a_job_of_ones_own_that_fails_is_said_to_have_failed(tmp_path: Path) -> None:
-    store = audited(RamStore(), tmp_path)
-
-    def job(transaction: Transaction) -> None:
-        transaction.insert([Record(id="one", scope="a", text="one")])
-        raise BadInput("no")
-
-    with pytest.raises(BadInput):
-        store.write(job)
-    assert store.find(Where()) == []
-    store.close()
-    put, failed = noted(tmp_path)
-    assert (failed.verb, failed.details["of"]) == ("failed", [put.n])
 
 
 def test_keys_that_a_job_made_in_vain_are_never_used() -> None:

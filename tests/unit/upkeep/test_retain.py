@@ -14,9 +14,9 @@ from tests.making import Clock
 from eidet import Kind, Memory, Misconfigured, Record, Refused, Retention, Settings, Unavailable, Upkeep
 from eidet.core.settings import read_settings
 from eidet.core.state import NO_STATE, Protection, State
-from eidet.upkeep import Drop, Stay
+from eidet.upkeep import Drop
 from eidet.upkeep.archive import FolderArchive
-from eidet.upkeep.retain import Standing, due, is_kept, policy_for, retain, standings
+from eidet.upkeep.retain import Standing, due, is_kept, policy_for, retain
 
 DAY = 86_400.0
 NOW = 1_700_000_000.0
@@ -65,48 +65,11 @@ def test_the_first_policy_that_covers_a_record_decides() -> None:
     assert not is_kept([], old, NOW)
 
 
-@pytest.mark.parametrize(("days", "gone"), [(29.9, False), (30, True), (31, True), (-5, False)])
-def test_a_record_is_due_when_its_days_are_over(days: float, gone: bool) -> None:
-    assert (due([MESSAGES], aged(days, kind=Kind.MESSAGE), NOW) is MESSAGES) == gone
-
-
 def test_days_count_from_when_it_was_stored_or_from_when_it_happened() -> None:
     record = aged(10, occurred=NOW - 100 * DAY)
     policy = Retention(then="delete", days=50)
     assert due([policy], record, NOW) is None
     assert due([replace(policy, since="occurred")], record, NOW) is not None
-
-
-def test_keep_for_so_many_days_protects_until_then() -> None:
-    policy = Retention(then="keep", days=30)
-    assert is_kept([policy], aged(29), NOW)
-    assert not is_kept([policy], aged(31), NOW)
-    assert due([policy], aged(31), NOW) is None
-
-
-def test_what_is_due_is_deleted_or_archived_and_says_why() -> None:
-    (gone,) = retain([aged(31, kind=Kind.MESSAGE)], NOW, [MESSAGES], archive=False)
-    assert isinstance(gone, Drop)
-    assert not gone.archive
-    assert gone.because == "delete message of acme/** after 30 days: 31 days since it was stored"
-    named = replace(ARCHIVE, name="GDPR", since="occurred")
-    (kept,) = retain([aged(400)], NOW, [named], archive=True)
-    assert isinstance(kept, Drop)
-    assert kept.archive
-    assert kept.because == "GDPR (archive all of ** after 365 days): 400 days since it happened"
-
-
-@pytest.mark.parametrize(("mark", "said"), [("hold", "under a legal hold"), ("pinned", "pinned")])
-def test_a_hold_or_a_pin_wins_and_says_so(mark: str, said: str) -> None:
-    (stays,) = retain([aged(400, state=State.from_json({mark: {"at": 1.0}}))], NOW, [ARCHIVE], archive=True)
-    assert isinstance(stays, Stay)
-    assert stays.because.startswith(f"{said}, although due by archive all of **")
-
-
-def test_what_cannot_be_archived_stays_and_says_so() -> None:
-    (stays,) = retain([aged(400)], NOW, [ARCHIVE], archive=False)
-    assert isinstance(stays, Stay)
-    assert stays.because.startswith("there is no archive, although due")
 
 
 records = st.builds(
@@ -140,15 +103,6 @@ def test_nothing_is_deleted_that_is_held_kept_or_not_due(
         assert not dropped
     assert len(changes) == (due(policies, record, NOW) is not None)
     assert archive or not any(change.archive for change in dropped)
-
-
-@given(records=st.lists(records, max_size=8), policies=policies)
-def test_the_standings_count_each_record_once(records: list[Record], policies: list[Retention]) -> None:
-    found = standings(records, NOW, policies)
-    assert [standing.policy for standing in found] == policies
-    assert sum(s.covered for s in found) == sum(policy_for(policies, r) is not None for r in records)
-    assert sum(s.due + s.held for s in found) == sum(due(policies, r, NOW) is not None for r in records)
-    assert sum(s.kept for s in found) == sum(is_kept(policies, r, NOW) for r in records)
 
 
 # In a memory.

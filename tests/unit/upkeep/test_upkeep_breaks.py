@@ -2,57 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from pathlib import Path
 
 from eidet import Memory
-from eidet.core.foreground import Foreground
 from eidet.core.settings import Upkeep
 from eidet.upkeep.curve import DAY
 from eidet.upkeep.lifecycle import MOVES
-from eidet.upkeep.worker import COURTESY, Breaks
 
 NOW = 1_700_000_000.0
-
-
-def never_stop(seconds: float) -> bool:
-    del seconds
-    return False
-
-
-def test_nobody_is_waited_for_while_nobody_asks() -> None:
-    foreground = Foreground()
-    with foreground.enter():
-        assert foreground.busy
-    assert foreground.wait_until_idle(10.0) == 0.0
-
-
-def test_waiting_ends_with_the_last_who_asks() -> None:
-    foreground, ended = Foreground(), threading.Event()
-
-    def wait() -> None:
-        foreground.wait_until_idle(60.0)
-        ended.set()
-
-    with foreground.enter():
-        with foreground.enter():
-            waiting = threading.Thread(target=wait)
-            waiting.start()
-        assert not ended.wait(0.05)
-    assert ended.wait(30.0)
-    waiting.join()
-
-
-def test_constant_recalls_cannot_stop_upkeep_for_good() -> None:
-    foreground = Foreground()
-    breaks = Breaks(never_stop, foreground)
-    with foreground.enter():
-        breaks.give_way()
-        began = time.perf_counter()
-        for _ in range(1000):
-            breaks.give_way()
-        assert time.perf_counter() - began < 1000 * COURTESY / 4
 
 
 def test_upkeep_ends_although_somebody_asks_all_the_time(tmp_path: Path) -> None:

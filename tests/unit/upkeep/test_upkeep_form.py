@@ -10,8 +10,7 @@ import pytest
 from eidet.core.errors import Corrupt
 from eidet.core.lossless import read_original
 from eidet.core.record import Record
-from eidet.models.embed.quantise import dequantise, how_many, quantise
-from eidet.upkeep.tier_form import Forms, round_floats
+from eidet.upkeep.tier_form import Forms
 
 WIDTH = 8
 
@@ -80,48 +79,12 @@ def test_step_by_step_and_at_once_come_back_alike() -> None:
     assert made.whole([low, at_once, middle, full]) == [full] * 4
 
 
-def test_raising_goes_all_the_way() -> None:
-    embedder = Embedder()
-    full = record(embedder)
-    [low] = forms(embedder).at_levels([full], [2])
-    assert forms(embedder).at_levels([low], [0]) == [full]
-    assert forms(embedder).at_levels([low, full], [2, 0]) == [low, full]
-
-
 def test_a_kept_vector_of_an_embedder_that_was_replaced_is_made_anew() -> None:
     old, new = Embedder(), Embedder(3.0)
     full = record(old).but(vector=Embedder(2.0).vector("another"))
     [low] = forms(old, name="old").at_levels([full], [2])
     [back] = forms(new, name="new").whole([low])
     assert back.vector == new.vector(full.text)
-
-
-def test_a_record_without_a_vector_has_none_afterwards() -> None:
-    embedder = Embedder()
-    full = record(embedder).but(vector=None)
-    [low] = forms(embedder).at_levels([full], [2])
-    assert low.vector is None
-    assert forms(embedder).whole([low]) == [full]
-
-
-def test_numbers_keep_their_first_digits_and_whole_numbers_everything() -> None:
-    assert round_floats({"a": [1.23456, 123456, True, None, "1.23456"]}, 3) == {
-        "a": [1.23, 123456, True, None, "1.23456"]
-    }
-    assert round_floats(9.99999e-9, 2) == 1e-08
-
-
-def test_bytes_that_are_no_vectors_are_left_alone() -> None:
-    for level in (0, 1, 2):
-        assert quantise(b"abcde", level, WIDTH) == b"abcde"
-        assert dequantise(b"abcde", level, WIDTH) == b"abcde"
-        assert quantise(b"", level, WIDTH) == b""
-    assert how_many(None, 0, WIDTH) == how_many(b"", 2, WIDTH) == how_many(b"x", 1, WIDTH) == 1
-
-
-def test_a_zero_vector_stays_one_in_int8() -> None:
-    kept = quantise(bytes(4 * WIDTH), 1, WIDTH)
-    assert dequantise(kept, 1, WIDTH) == bytes(4 * WIDTH)
 
 
 @pytest.mark.parametrize("blob", [b"", b"rubbish", b"x\x9c\x03\x00"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eidet import BadInput, Condition, Memory, Message, Refused, Upkeep, Where
+from eidet import BadInput, Condition, Memory, Message, Upkeep, Where
 from eidet.views import Conversation, message_of
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
@@ -26,19 +26,6 @@ def texts(messages: list[Message]) -> list[str | None]:
 
 def said(log: Conversation, **how: Any) -> list[str | None]:
     return texts(log.messages(**how))
-
-
-def test_messages_come_back_oldest_first_and_the_limit_counts_from_the_newest(memory: Memory) -> None:
-    log = Conversation(memory, "s")
-    for text in "abcdef":
-        log.add(text)
-    assert said(log) == list("abcdef")
-    assert said(log, limit=2) == ["e", "f"]
-    assert said(log, limit=2, offset=1) == ["d", "e"]
-    assert said(log, limit=10, offset=4) == ["a", "b"]
-    assert said(log, limit=0) == []
-    assert said(log, limit=3, offset=9) == []
-    assert len(log) == 6
 
 
 def test_every_part_of_a_message_comes_back(memory: Memory) -> None:
@@ -75,15 +62,6 @@ def test_messages_remembered_natively_are_in_the_log(memory: Memory) -> None:
     assert said(log) == ["one", None, "two", "three"]
     assert said(log, roles="user") == ["one", "two", "three"]
     assert log.messages()[1].tool_calls == (CALL,)
-
-
-def test_two_agents_share_the_log_of_a_session_and_it_says_who_wrote(memory: Memory) -> None:
-    ann, bob = (Conversation(memory, "s", agent=name) for name in ("ann", "bob"))
-    ann.add("I take the left side")
-    bob.add("Then I take the right one")
-    assert said(ann) == said(bob) == ["I take the left side", "Then I take the right one"]
-    assert [record.agent for record in ann.records()] == ["ann", "bob"]
-    assert texts(ann.messages(where=Where(agent="bob"))) == ["Then I take the right one"]
 
 
 def test_sessions_and_scopes_do_not_see_each_other(memory: Memory) -> None:
@@ -237,20 +215,6 @@ def test_a_window_never_begins_with_the_result_of_a_call_that_it_left_out(memory
     assert texts(log.window(4)) == ["wait", "sunny", "It is sunny"], "a call costs its JSON as well"
 
 
-def test_pop_takes_the_newest_away(memory: Memory) -> None:
-    log = Conversation(memory, "s")
-    log.extend(["a", "b"])
-    popped = log.pop()
-    assert popped is not None
-    assert popped.content == "b"
-    assert said(log) == ["a"]
-    log.add("b")
-    assert said(log) == ["a", "b"], "the same may be said again"
-    log.pop()
-    log.pop()
-    assert log.pop() is None
-
-
 def test_each_message_is_popped_by_one_thread_only(memory: Memory) -> None:
     log = Conversation(memory, "s")
     log.extend([str(number) for number in range(40)])
@@ -279,16 +243,6 @@ def test_trim_drops_the_oldest_and_tells_which(memory: Memory) -> None:
     assert len(log) == 0
     with pytest.raises(BadInput, match="how much to keep"):
         log.trim()
-
-
-def test_nothing_is_trimmed_when_one_of_the_messages_is_under_a_hold(memory: Memory) -> None:
-    log = Conversation(memory, "s")
-    held = log.add("evidence")
-    log.extend(["a", "b"])
-    memory.upkeep.hold(held.id)
-    with pytest.raises(Refused):
-        log.trim(keep=1)
-    assert len(log) == 3
 
 
 def test_search_finds_by_meaning_in_this_session_only(memory: Memory) -> None:
@@ -378,25 +332,6 @@ def test_a_model_words_the_summary_and_the_rules_do_where_it_fails(memory: Memor
         Conversation(memory, "t").load({"messages": None})
 
 
-def test_a_summary_hides_the_right_messages_when_all_have_the_same_time() -> None:
-    memory = Memory(clock=lambda: 1_000.0)
-    log = Conversation(memory, "s")
-    for text in "abc":
-        log.add(text)
-    log.extend(list("defg"))
-    log.add("h")
-    for keep, shown in ((6, "cdefgh"), (3, "fgh"), (1, "h")):
-        log.summarise(keep=keep, text=f"up to {keep}")
-        assert said(log) == list(shown)
-    log.add("i")
-    log.extend(list("jk"))
-    assert said(log) == list("hijk")
-    log.summarise(keep=0, text="all of it")
-    log.add("l")
-    log.summarise(keep=0, text="and more")
-    assert said(log) == [], "what was summed up before stays so"
-
-
 def test_clear_deletes_messages_and_summary_of_this_session(memory: Memory) -> None:
     log = Conversation(memory, "s")
     log.extend(["a", "b", "c"])
@@ -483,11 +418,3 @@ def test_limits_and_sessions_are_checked(memory: Memory) -> None:
     for session in ("", "  ", 3):
         with pytest.raises(BadInput):
             Conversation(memory, session)  # type: ignore[arg-type]
-
-
-def test_an_empty_log_is_still_something(memory: Memory) -> None:
-    log = Conversation(memory, "s")
-    assert log
-    assert len(log) == 0
-    assert log.window() == log.messages() == log.containing("x") == log.search("x") == []
-    assert log.trim(keep=0) == []

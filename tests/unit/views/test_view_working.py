@@ -10,7 +10,6 @@ import pytest
 
 from eidet import BadInput, Memory
 from eidet.views import Working
-from eidet.views.working import StateRecord, WorkingState
 
 
 @pytest.fixture
@@ -148,15 +147,6 @@ def test_agents_sessions_and_scopes_have_their_own(memory: Memory) -> None:
     assert [view.get("mine") for view in views] == list(range(12))
 
 
-def test_two_views_of_one_state_see_each_other(memory: Memory) -> None:
-    one, two = (Working(memory, session="s", persist=True) for _ in range(2))
-    one.set_task("shared")
-    assert two.task == "shared"
-    assert two.task_id == one.task_id
-    two.clear()
-    assert one.task == ""
-
-
 @pytest.mark.parametrize("persist", [False, True], ids=["ram", "kept"])
 def test_no_change_of_many_threads_is_lost(memory: Memory, persist: bool) -> None:
     alone = Working(memory, persist=persist)
@@ -183,24 +173,3 @@ def test_no_change_of_two_memories_on_one_file_is_lost(tmp_path: Path) -> None:
             one.think(f"one {number}")
             two.think(f"two {number}")
         assert len(one.scratchpad) == len(two.scratchpad) == 10
-
-
-def test_a_state_that_another_process_began_meanwhile_is_built_upon(tmp_path: Path) -> None:
-    with Memory(tmp_path / "m.db") as here, Memory(tmp_path / "m.db") as there:
-        one, two = (Working(memory, persist=True) for memory in (here, there))
-        look, missed = here.get, 0
-        home = one._home
-        assert isinstance(home, StateRecord)
-
-        def slow(*args: Any, **how: Any) -> Any:
-            nonlocal missed
-            found = look(*args, **how)
-            missed += found is None
-            if found is None and missed == 2:  # after the last look before the state is begun
-                told = WorkingState(scratchpad=("first",)).as_json()
-                there.remember("", kind="working", data=told, id=home._id)
-            return found
-
-        here.get = slow  # type: ignore[method-assign]
-        one.think("second")
-        assert two.scratchpad == ["first", "second"]

@@ -242,11 +242,6 @@ def test_a_collection_that_is_gone_is_lost(database: Database) -> None:
     assert database.count(nowhere) == 0
 
 
-def test_it_says_how_it_does(database: Database) -> None:
-    database.count(SHELF)
-    assert database.retrier.health().as_dict()["state"] == "up"
-
-
 def test_a_pinecone_index_of_another_width_or_metric_is_refused_with_advice() -> None:
     for server in (Pinecone(WIDTH + 1), Pinecone(WIDTH, metric="euclidean")):
         try:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 from tests.servers.redis8 import Redis8
-from tests.unit.index.vectordb.test_databases import LEAVES, SHELF, row, vector
+from tests.unit.index.vectordb.test_databases import SHELF, row, vector
 
 from eidet.index.vectordb import Point, VectorShelf, key_of
 from eidet.index.vectordb.pushdown import Every, Filter, Leaf, Some, passes
@@ -93,9 +93,3 @@ def test_the_few_that_pass_are_found_among_many(database: VectorSets) -> None:
     wanted = sorted(range(7, 2000, 400), key=lambda n: -float(vector(n) @ vector(1)))
     assert [match.key for match in found] == [key_of(n + 1, 0) for n in wanted]
     database.discard(crowd)
-
-
-@pytest.mark.needs("redis8")
-def test_all_filters_of_the_other_databases_are_understood(database: VectorSets) -> None:
-    for only in LEAVES:
-        database.near(SHELF, vector(0), 50, only=only)

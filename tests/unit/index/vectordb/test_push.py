@@ -9,31 +9,21 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.making import examples
 from tests.strategies import records, wheres
 
-from eidet.core.record import Kind, Record
-from eidet.core.scope import Scope
+from eidet.core.record import Record
 from eidet.core.where import Box, Condition, Near, Where
 from eidet.index.vectordb.pushdown import (
-    EVERYTHING,
     LABELS,
-    NEVER,
     NOTHING,
-    NUMBERS,
-    TEXTS,
-    Every,
     Filter,
     Leaf,
-    Some,
     columns,
-    every,
     hash_label,
     negate,
     passes,
     push_down,
-    some,
 )
 from eidet.store import Entry
 
@@ -99,14 +89,6 @@ def test_the_opposite_passes_what_does_not_pass(record: Record, where: Where) ->
     assert passes(negate(only), row(record)) is not passes(only, row(record))
 
 
-def test_every_column_is_there_and_a_plain_value() -> None:
-    bare = row(Record(id="x", scope="a", text="", created=NOW, occurred=NOW))
-    assert bare.keys() == {*TEXTS, *NUMBERS}
-    assert all(isinstance(bare[name], str) for name in TEXTS)
-    assert all(isinstance(bare[name], float) for name in NUMBERS)
-    assert (bare["expires"], bare["stepped"], bare["placed"]) == (NEVER, 0.0, 0.0)
-
-
 def test_labels_are_not_given_away() -> None:
     told = row(
         Record(id="x", scope="a", text="secret", who="Ann", session="s\x00", created=NOW, occurred=NOW)
@@ -127,23 +109,6 @@ def test_what_cannot_be_told_is_left_open_not_guessed() -> None:
     assert not passes(ball.only, {**row(Record(id="x", scope="a", text="", place=(9.0, 0.0)))})
 
 
-def test_a_filter_on_another_scope_asks_for_nothing() -> None:
-    assert push_down(Where(scope=Scope("b")), "a", NOW, KEY) == (NOTHING, True)
-    assert push_down(Where(scope=Scope.under("a")), "a/b", NOW, KEY) == (Leaf("expires", ">", NOW), True)
-    assert push_down(Where(kinds=()), "a", NOW, KEY).only == NOTHING
-
-
-def test_trees_stay_flat() -> None:
-    a, b, c = (Leaf("step", ">", float(n)) for n in range(3))
-    assert every([a, every([b, c])]) == Every((a, b, c))
-    assert some([a, some([b, c])]) == Some((a, b, c))
-    assert every([a, NOTHING]) == NOTHING
-    assert some([a, EVERYTHING]) == EVERYTHING
-    assert every([]) == EVERYTHING
-    assert some([]) == NOTHING
-    assert every([a]) == a
-
-
 @pytest.mark.parametrize(
     "box", [Box(low=(0.0, 0.0), high=(1.0, 1.0)), Box(low=(0.0, 0.0, 0.0), high=(1.0, 1.0, 1.0))]
 )
@@ -153,9 +118,3 @@ def test_a_box_holds_no_record_without_a_place(box: Box) -> None:
     assert passes(only, row(here))
     assert not passes(only, row(nowhere))
     assert passes(negate(only), row(nowhere))
-
-
-@given(st.sampled_from(list(Kind)))
-def test_kinds_are_told_by_name(kind: Kind) -> None:
-    only = push_down(Where(kinds=(kind,)), "a", NOW, KEY).only
-    assert passes(only, row(Record(id="x", scope="a", text="", kind=kind)))

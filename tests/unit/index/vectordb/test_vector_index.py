@@ -16,7 +16,7 @@ from eidet.core.errors import Misconfigured, Unavailable
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.settings import Settings
-from eidet.core.where import Condition, Near, Where
+from eidet.core.where import Condition, Where
 from eidet.index import Candidates, Probe
 from eidet.index.contract import NOW, WIDTH, long, make_record, unit
 from eidet.index.embedded import EmbeddedIndex
@@ -25,7 +25,7 @@ from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.memory import Memory
-from eidet.store import Derived, Store, verbs
+from eidet.store import Store, verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.text import term_id
@@ -105,42 +105,6 @@ def test_a_thread_sends_while_searches_go_on(server: Pinecone) -> None:
     index.close()
 
 
-def test_it_is_told_what_is_where_while_a_row_is_added(server: Pinecone) -> None:
-    store = RamStore()
-    stored(store, *(make_record(f"{n}", axis=n) for n in range(4)))
-    index = index_on(server, store, replace(AT_ONCE, ship_rows=10))
-    asked(index)
-    shard = index.cache.peek("a")
-    assert shard is not None
-    shard.columns.count -= 1  # the vectors have come already, the columns have not
-    assert index.stats()["rows_in_ram"] + index.stats()["rows_in_database"] == 3
-
-
-def test_what_is_gone_is_removed_at_the_next_search(server: Pinecone) -> None:
-    store = RamStore()
-    index = index_on(server, store)
-    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
-    asked(index)
-    verbs.delete_where(store, Where(ids=("3", "4")), now=NOW)
-    stored(store, make_record("5", words="changed", axis=12))
-    assert best(store, asked(index, 12)) == "5"
-    assert sent(server) == 6
-    verbs.delete_where(store, Where(scope=Scope("a")), now=NOW)
-    index.follow("a")
-    assert sent(server) == 0
-
-
-def test_what_went_while_nobody_looked_is_removed_after_a_restart(server: Pinecone) -> None:
-    store = RamStore()
-    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
-    asked(index_on(server, store))
-    verbs.delete_where(store, Where(ids=("3",)), now=NOW)
-    again = index_on(server, store, VectorSettings(small=0, ship_rows=1000, background=False))
-    assert best(store, asked(again, 4)) == "4"
-    assert sent(server) == 7
-    assert again.stats()["rows_in_ram"] == 0
-
-
 def test_whoever_was_away_for_longer_than_the_store_tells_begins_anew(
     server: Pinecone, tmp_path: Path
 ) -> None:
@@ -156,20 +120,6 @@ def test_whoever_was_away_for_longer_than_the_store_tells_begins_anew(
     assert (sent(server), list(server.spaces) == [before]) == (7, False)
     assert index.check("a") == []
     store.close()
-
-
-def test_vectors_that_were_rewritten_are_sent_again(server: Pinecone) -> None:
-    store = RamStore()
-    index = index_on(server, store)
-    made = stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
-    asked(index)
-    (before,) = server.spaces
-    verbs.replace_derived(
-        store, (Derived(one.seq, unit((15 - n, 1.0)).tobytes(), one.terms) for n, one in enumerate(made))
-    )
-    assert best(store, asked(index, 15)) == "0"
-    assert (sent(server), index.stats()["rows_in_database"], before in server.spaces) == (8, 8, False)
-    assert index.check("a") == []
 
 
 def test_closing_sends_what_waits(server: Pinecone) -> None:
@@ -364,15 +314,6 @@ def test_a_fill_that_was_interrupted_goes_on_where_it_stopped(server: Pinecone) 
     assert more == (50 - before) // 10
 
 
-def test_scopes_have_shelves_of_their_own(server: Pinecone) -> None:
-    store = RamStore()
-    index = index_on(server, store)
-    for scope in ("a", "b", "a/b", "ü x/z"):
-        stored(store, make_record("x", scope, axis=0))
-        assert asked(index, 0, scope=scope).seq.tolist() == [store.head().seq]
-    assert [len(space) for space in server.spaces.values()] == [1, 1, 1, 1]
-
-
 def test_stores_do_not_mix_in_one_database(server: Pinecone) -> None:
     one, two = RamStore(), RamStore()
     for store in (one, two):
@@ -394,50 +335,6 @@ def test_damaged_and_empty_vectors_are_left_out(server: Pinecone) -> None:
     assert best(store, asked(index, 0)) == "good"
     assert best(store, asked(index, 2)) == "long"
     assert sent(server) == 3
-
-
-FILTERS = [
-    None,
-    Where(who="ann"),
-    ~Where(who="ann"),
-    Where(step_from=3, step_to=40),
-    Where(conditions=(Condition("data.n", "<", 90),)),
-    Where(conditions=(Condition("data.n", "=", 7),)),
-    Where(ids=tuple(f"{n}" for n in range(0, 300, 7))),
-    Where(near=Near(place=(5.0, 5.0), radius=4.0)),
-    ~Where(near=Near(place=(5.0, 5.0), radius=4.0)),
-    Where(who="bob") | Where(conditions=(Condition("data.n", ">", 250),)),
-]
-
-
-@pytest.mark.parametrize("where", FILTERS, ids=range(len(FILTERS)))
-@pytest.mark.parametrize("most", [20, 10_000])
-def test_it_finds_what_the_embedded_index_finds(server: Pinecone, where: Where | None, most: int) -> None:
-    store, rng = RamStore(), np.random.default_rng(5)
-    stored(
-        store,
-        *(
-            Record(
-                id=f"{n}", scope="a", text="", vector=rng.normal(size=WIDTH).astype(np.float32).tobytes(),
-                who=("ann", "bob", None)[n % 3], step=n if n % 2 else None, data={"n": n},
-                session=f"s{n % 9}",
-                place=(n % 10, n // 30), created=NOW, occurred=NOW + n,
-            )
-            for n in range(300)
-        ),
-    )  # fmt: skip
-    index = index_on(server, store, VectorSettings(small=0, ship_rows=1, background=False, whole=0))
-    index._database.most = most
-    plain = EmbeddedIndex(store, WIDTH)
-    query = rng.normal(size=WIDTH).astype(np.float32)
-    probe = Probe(scope=Scope("a"), now=NOW, where=where, vector=query, depth=8)
-    mine, truth = index.search(probe), plain.search(probe)
-    assert np.array_equal(mine.seq, truth.seq)
-    order = np.argsort(-truth.dense)[:8]
-    assert np.allclose(mine.dense[order], truth.dense[order], atol=5e-3)
-    assert (mine.searched, mine.kept, mine.notes) == (truth.searched, truth.kept, ())
-    assert abs(mine.spans["dense"].high - truth.spans["dense"].high) < 5e-3
-    plain.close()
 
 
 @pytest.mark.parametrize(
@@ -507,26 +404,6 @@ def test_a_collection_that_was_lost_is_noticed_and_filled_again() -> None:
     assert index.rebuild("a") == 8
     assert index.check("a") == []
     client.close()
-
-
-def test_the_trace_of_a_recall_tells_that_words_answered_alone(server: Pinecone) -> None:
-    from eidet.models.embed.hashing import Hashing
-
-    options = "small=0&whole=0&ship_rows=1&background=no&settle=0&deadline=0.3"
-    url = f"pinecone+{server.url}?key={server.key}&{options}"
-    memory = Memory(embedder=Hashing(WIDTH), settings=Settings(index=url))
-    memory.remember("Ann lives in Oslo")
-    assert memory.recall("Oslo", explain=True)[0].text == "Ann lives in Oslo"
-    assert sent(server) == 1
-    server.down = 503
-    hits = memory.recall("Oslo", explain=True)
-    assert hits[0].text == "Ann lives in Oslo"
-    assert hits.trace is not None
-    assert any("by words alone" in note for note in hits.trace.notes)
-    memory.remember("Bob lives in Rome")
-    assert memory.recall("Rome")[0].text == "Bob lives in Rome"
-    server.down = None
-    memory.close()
 
 
 @pytest.mark.parametrize(

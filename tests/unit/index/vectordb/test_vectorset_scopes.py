@@ -5,14 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
 from tests.faults.test_vectorset_lines import opened, set_of
 from tests.servers.redis8 import Redis8
 
 from eidet import Memory
 from eidet.copy import copy
-from eidet.core.settings import Settings
-from eidet.core.where import Where
 from eidet.models.embed.hashing import Hashing
 
 
@@ -87,21 +84,6 @@ def test_sets_whose_losses_nobody_remembers_are_filled_anew(redis8: Redis8, redi
         assert memory.admin.check() == []
 
 
-def test_all_units_of_a_long_text_go_with_it(redis8: Redis8, redis8_url: str) -> None:
-    long = " ".join(f"Sentence number {n} tells of the town{n} and of its river." for n in range(400))
-    with opened(redis8_url) as memory:
-        memory.remember(long)
-        memory.remember("a short note about zebras")
-        assert memory.recall("town123")[0].text.startswith("Sentence")
-        _, key = set_of(memory)
-        assert held(redis8, key) > 5
-        memory.forget(memory.recall("town123")[0].id)
-        assert memory.recall("zebras")[0].text == "a short note about zebras"
-        assert held(redis8, key) == 1
-        assert names(redis8_url) == [key]  # and the list of further units is empty
-        assert memory.admin.check() == []
-
-
 def test_the_set_of_a_scope_that_expires_goes_with_it(redis8: Redis8, redis8_url: str) -> None:
     with opened(redis8_url) as memory:
         memory.remember(
@@ -172,27 +154,3 @@ def test_another_embedder_begins_a_set_of_its_width(redis8: Redis8, redis8_url: 
         _, after = set_of(memory)
         assert (redis8.ask("VDIM", after), redis8.ask("EXISTS", before)) == (b":32", b":0")
         assert memory.admin.check() == []
-
-
-@pytest.mark.parametrize("how", [{"who": "ann"}, {"session": "s3"}, {"where": Where(importance_min=0.5)}])
-def test_filters_find_the_same_as_in_ram(redis8_url: str, how: dict[str, object]) -> None:
-    from eidet import Draft
-
-    drafts = [
-        Draft(
-            text=f"note number{n} about topic{n % 7}",
-            who="ann" if n % 3 else "bob",
-            session=f"s{n % 5}",
-            importance=(n % 4) / 4,
-        )
-        for n in range(60)
-    ]
-    with opened(redis8_url) as memory, opened(redis8_url, "embedded") as ram:
-        memory.remember(drafts)
-        found = [[hit.text for hit in one.recall("topic3", limit=10, **how)] for one in (memory, ram)]  # type: ignore[arg-type]
-        assert found[0] == found[1]
-        assert found[0]
-
-
-def test_settings_that_nobody_gave_are_the_automatic_ones() -> None:
-    assert Settings().index == "auto"

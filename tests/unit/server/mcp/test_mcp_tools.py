@@ -10,7 +10,7 @@ pytest.importorskip("mcp", reason="needs mcp: pip install 'eidet[mcp]'")
 
 from mcp import Client
 from mcp.types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
-from tests.unit.server.mcp.agents import ERAS, ask, call, caller, fail, run, text_of
+from tests.unit.server.mcp.agents import ERAS, ask, call, fail, run, text_of
 
 from eidet.server.access import Right
 
@@ -262,59 +262,6 @@ def test_what_was_forgotten_comes_back_only_on_request() -> None:
     run(talk)
 
 
-CALLS: dict[str, dict[str, Any]] = {
-    "remember": {"text": "x"},
-    "recall": {"query": "x"},
-    "context": {"query": "x"},
-    "revise": {"id": "x", "text": "y"},
-    "forget": {"ids": ["x"]},
-    "history": {"id": "x"},
-    "facts": {"about": "x"},
-    "create_entities": {"entities": []},
-    "create_relations": {"relations": []},
-    "add_observations": {"observations": []},
-    "delete_entities": {"entityNames": []},
-    "delete_observations": {"deletions": []},
-    "delete_relations": {"relations": []},
-    "read_graph": {},
-    "search_nodes": {"query": "x"},
-    "open_nodes": {"names": []},
-}
-
-
-RIGHTS = [*([one] for one in Right), *([other for other in Right if other is not one] for one in Right)]
-
-
-@pytest.mark.parametrize("rights", RIGHTS, ids="+".join)
-def test_a_tool_needs_its_right(rights: list[Right]) -> None:
-    """Without it a tool is neither listed nor run, whatever other rights there are."""
-
-    async def talk(agent: Client) -> None:
-        listed = {one.name for one in (await agent.list_tools()).tools}
-        assert listed == {name for name, (right, _, _) in EVERY.items() if right in rights}
-        for tool, (needed, _, _) in EVERY.items():
-            said = text_of(await call(agent, tool, **CALLS[tool]))
-            assert (f"the right '{needed.value}'" in said) == (needed not in rights), tool
-
-    run(talk, graph_tools=True, local=caller(*rights))
-
-
-@each_era
-def test_an_agent_is_confined_to_its_scopes(era: str) -> None:
-    async def talk(agent: Client) -> None:
-        stored = await ask(agent, "remember", text="Ann lives in Porto")
-        assert stored["stored"][0]["scope"] == "acme/ann"
-        await ask(agent, "remember", text="Ann works in Faro", scope="acme/ann/work")
-        for tool in TOOLS:
-            said = [
-                await fail(agent, tool, scope=place, **CALLS[tool]) for place in ("acme/ben", "nobody/here")
-            ]
-            assert said[0].replace("acme/ben", "X") == said[1].replace("nobody/here", "X")
-            assert "there is no scope" in said[0]
-
-    run(talk, era=era, local=caller(*Right, scopes=("acme/ann",)))
-
-
 @each_era
 def test_a_scope_can_be_read_as_resources_and_as_a_prompt(era: str) -> None:
     async def read(agent: Client, uri: str) -> str:
@@ -342,24 +289,6 @@ def test_a_scope_can_be_read_as_resources_and_as_a_prompt(era: str) -> None:
         assert "Ann lives in Porto" in content.text
 
     run(talk, era=era)
-
-
-def test_resources_and_the_prompt_keep_to_the_caller_s_scopes_and_rights() -> None:
-    async def refuse(agent: Client) -> None:
-        for uri in ("memory://profile/acme/ben", "memory://sessions/nobody/here", "memory://nothing"):
-            with pytest.raises(Exception, match=r"there is no scope|Unknown resource"):
-                await agent.read_resource(uri)
-        with pytest.raises(Exception, match="there is no scope"):
-            await agent.get_prompt("briefing", {"topic": "x", "scope": "acme/ben"})
-
-    async def refuse_all(agent: Client) -> None:
-        with pytest.raises(Exception, match="the right 'read'"):
-            await agent.read_resource("memory://profile")
-        with pytest.raises(Exception, match="the right 'read'"):
-            await agent.get_prompt("briefing", {"topic": "x"})
-
-    run(refuse, local=caller(*Right, scopes=("acme/ann",)))
-    run(refuse_all, local=caller(Right.WRITE))
 
 
 def test_scopes_that_the_caller_can_read_are_completed() -> None:

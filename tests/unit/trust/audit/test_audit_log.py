@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from eidet import BadInput, Misconfigured, Refused, Unavailable, acting
-from eidet.trust.audit import Audit, AuditHead, audit_of, key_in
+from eidet.trust.audit import Audit, AuditHead, audit_of
 from eidet.trust.audit.log import AuditLog
 from eidet.trust.audit.verify import entries, verify
 
@@ -78,14 +78,6 @@ def test_only_the_owner_may_read_it(path: Path) -> None:
     opened(path).close()
     modes = {stat.S_IMODE(file.stat().st_mode) for file in (path, path.with_name("audit.jsonl.head"))}
     assert modes == {0o600}
-
-
-def test_two_logs_on_one_file_take_turns(path: Path) -> None:
-    with opened(path) as one, opened(path) as other:
-        for n in range(20):
-            (one, other)[n % 2].note("put", ids=[str(n)])
-    assert verify(path).ok
-    assert [entry.ids for entry in entries(path)][1:] == [(str(n),) for n in range(20)]
 
 
 def test_many_threads_write_whole_lines(path: Path) -> None:
@@ -304,14 +296,6 @@ def test_a_key_is_not_shown(path: Path) -> None:
     assert KEY not in repr(Audit(path=path, key=KEY))
 
 
-def test_a_key_can_be_in_a_file(tmp_path: Path) -> None:
-    (tmp_path / "key").write_text(KEY + "\n")
-    (tmp_path / "key").chmod(0o600)
-    assert key_in(tmp_path / "key") == KEY.encode()
-    with pytest.raises(Misconfigured, match="cannot be read"):
-        key_in(tmp_path / "none")
-
-
 def test_a_head_kept_elsewhere_shows_that_everything_was_replaced(path: Path) -> None:
     with opened(path) as log:
         log.note("put")
@@ -359,12 +343,6 @@ def test_a_closed_log_opens_again_for_another_entry(path: Path) -> None:
     log.close()
     log.note("put")
     log.close()
-    assert verify(path).ok
-
-
-def test_sync_writes_the_same_log(path: Path) -> None:
-    with opened(path, sync=True) as log:
-        log.note("put")
     assert verify(path).ok
 
 

@@ -155,21 +155,6 @@ def test_a_head_cannot_be_made_anew_without_the_key(tmp_path: Path, mac: str) ->
     assert not verify(log.path, key=KEY).ok, "writing on does not hide it"
 
 
-@pytest.mark.parametrize(
-    ("change", "line", "said"),
-    [
-        ([0, 1, 3, 4, 5], 3, "entry 4 stands where 3 should: 3 is missing or out of order"),
-        ([0, 1, 4, 5], 3, "entry 5 stands where 3 should: 3 to 4 are missing or out of order"),
-        ([0, 1, 1, 2, 3, 4, 5], 3, "entry 2 stands where 3 should: it was inserted, doubled or out of order"),
-    ],
-)
-def test_it_is_said_what_is_missing_or_doubled(
-    log: Replaced, change: list[int], line: int, said: str
-) -> None:
-    log.path.write_bytes(b"".join(log.lines[place] for place in change))
-    assert [str(fault) for fault in verify(log.path, key=log.key).faults] == [f"line {line}: {said}"]
-
-
 def test_an_empty_log_has_lost_everything(tmp_path: Path) -> None:
     path, _ = written(tmp_path, None)
     path.write_bytes(b"")

@@ -11,7 +11,6 @@ from tests.unit.trust.erase.given import NOW, OTHER, SECRET, TALK, talk, texts
 from eidet import Kind, Memory, Refused, Where
 from eidet.core.settings import Upkeep
 from eidet.core.state import MergedPart, State
-from eidet.store.rules import Entombed
 from eidet.write.write_path import put_records
 
 
@@ -159,17 +158,6 @@ def test_a_consolidated_fact_stays_while_two_episodes_still_say_it(memory: Memor
     memory.forget(next(record.id for record in cello if "cello" in record.text))
     assert memory.find(kinds="fact") == []
     assert memory.trust.verify_forgotten(said)
-
-
-def test_an_episode_that_was_being_written_is_not_made_of_what_was_forgotten(memory: Memory) -> None:
-    ids = talk(memory, *TALK)
-    keeping = memory.upkeep.keeping
-    asked = keeping._episode("default", "s1", "a test", NOW)
-    worded = keeping._write_text(asked, settings=Upkeep(), llm=None).record
-    memory.forget(ids[1])
-    with pytest.raises(Entombed):
-        keeping._write([worded], now=NOW)
-    assert memory.find(kinds="episode") == []
 
 
 def test_upkeep_passes_over_what_was_forgotten_while_it_planned(memory: Memory) -> None:

@@ -12,7 +12,6 @@ from tests.unit.trust.erase.given import NOW, OTHER, SECRET, bytes_beside, on_fi
 from eidet import Memory, Refused, Settings, Unavailable, Where
 from eidet.core.settings import Upkeep
 from eidet.store import verbs
-from eidet.store.tombstones import fold_text
 
 # Caches, archives and files.
 
@@ -191,10 +190,3 @@ def test_another_process_sees_tombstones_at_once(tmp_path: Path) -> None:
             other.remember(SECRET)
         other.remember(SECRET, again=True)
         assert one.remember(SECRET).text == SECRET
-
-
-def test_folding_joins_what_is_the_same_and_nothing_else() -> None:
-    assert fold_text(" Foo\u200b  BAR.") == fold_text("foo bar")
-    assert fold_text("caf\u00e9") == fold_text("cafe\u0301")
-    assert fold_text("foo bar?") != fold_text("foo bar")
-    assert fold_text("") == fold_text("  ")

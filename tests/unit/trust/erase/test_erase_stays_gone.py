@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 from pathlib import Path
 
@@ -10,8 +9,7 @@ import pytest
 from tests.making import Clock
 from tests.unit.trust.erase.given import OTHER, SECRET, texts
 
-from eidet import AsyncMemory, Kind, Memory, Refused, Scope, Where
-from eidet.store.rules import Entombed
+from eidet import Kind, Memory, Refused, Scope, Where
 from eidet.trust.erase import Forgotten
 from eidet.views import Conversation
 
@@ -51,19 +49,6 @@ def test_a_list_is_stored_without_what_was_forgotten(
     assert memory.remember([SECRET], again=True).rejected == ()
 
 
-def test_a_list_of_nothing_else_is_no_error_and_stores_nothing(memory: Memory) -> None:
-    memory.forget(memory.remember(SECRET).id)
-    stored = memory.remember([SECRET, SECRET.upper()])
-    assert (list(stored), [one.index for one in stored.rejected]) == ([], [0, 1])
-    assert memory.count() == 0
-
-
-def test_one_thing_alone_is_refused(memory: Memory) -> None:
-    memory.forget(memory.remember(SECRET).id)
-    with pytest.raises(Entombed, match="record 0 of this call"):
-        memory.remember(SECRET)
-
-
 def test_conversations_go_on_without_what_was_forgotten(memory: Memory) -> None:
     memory.forget(memory.remember({"role": "user", "content": SECRET}).id)
     log = Conversation(memory, "monday")
@@ -95,18 +80,6 @@ def test_a_log_is_loaded_without_what_was_forgotten(memory: Memory) -> None:
     memory.forget(memory.remember({"role": "user", "content": SECRET}).id)
     assert log.load(kept) == 2
     assert [message.content for message in log.messages()] == ["The weather is fine today"]
-
-
-def test_the_same_holds_for_asyncio() -> None:
-    async def say() -> list[int]:
-        async with AsyncMemory(embedder="hashing:16") as memory:
-            await memory.forget((await memory.remember(SECRET)).id)
-            stored = await memory.remember([OTHER, SECRET])
-            with pytest.raises(Refused):
-                await memory.remember(SECRET)
-            return [one.index for one in stored.rejected]
-
-    assert asyncio.run(say()) == [1]
 
 
 def test_it_may_be_said_again_by_who_says_so(memory: Memory) -> None:

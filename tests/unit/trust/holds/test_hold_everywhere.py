@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from tests.unit.trust.holds.verbs import HELD, SCOPE, TEXT
 from typer.main import get_command
 
 import eidet
-from eidet import AsyncMemory, Memory, Refused
+from eidet import Memory, Refused
 from eidet.cli import app
 from eidet.core.record import Record
 from eidet.core.state import Protection
@@ -139,29 +138,6 @@ def test_what_says_the_same_and_what_follows_a_copy_pass() -> None:
 def memory() -> Iterator[Memory]:
     with closing(Memory(embedder="hashing:16")) as memory:
         yield memory
-
-
-ASYNC: dict[str, Callable[[AsyncMemory], Awaitable[object]]] = {
-    "remember": lambda m: m.remember("else", id=HELD, scope=SCOPE),
-    "revise": lambda m: m.revise(HELD, text="else", scope=SCOPE),
-    "forget": lambda m: m.forget(HELD, scope=SCOPE),
-    "pin": lambda m: m.upkeep.pin(HELD, scope=SCOPE),
-    "quarantine": lambda m: m.trust.quarantine(HELD, scope=SCOPE),
-}
-
-
-@pytest.mark.parametrize("verb", ASYNC)
-def test_async_verbs_are_refused_too(verb: str) -> None:
-    async def run() -> Record | None:
-        async with AsyncMemory(embedder="hashing:16") as memory:
-            await memory.remember(TEXT, id=HELD, scope=SCOPE)
-            before = await memory.upkeep.hold(HELD, scope=SCOPE)
-            with pytest.raises(Refused, match="legal hold"):
-                await ASYNC[verb](memory)
-            assert await memory.get(HELD, scope=SCOPE) == before
-            return before
-
-    assert asyncio.run(run()) is not None
 
 
 def _converse(memory: Memory) -> Conversation:

@@ -16,7 +16,7 @@ from tests.unit.server.access_rows import REST as ROWS
 from tests.unit.server.test_access_table import name_id
 from tests.unit.server.test_mem0_api import TABLE
 
-from eidet import Client, Memory, Refused
+from eidet import Memory
 from eidet.core.event import Event
 from eidet.core.record import Record
 
@@ -119,23 +119,6 @@ def test_no_route_of_mem0_changes_what_is_held(served: Served, request_: Request
     answer = served.send(request_)
     assert answer.status_code < 500, answer.text
     assert served.look_at(MEM0) == before
-
-
-CLIENT = {
-    "remember": lambda c: c.remember("else", id="home", scope=SCOPE),
-    "revise": lambda c: c.revise("home", text="else", scope=SCOPE),
-    "forget": lambda c: c.forget("home", scope=SCOPE),
-    "forget, everything": lambda c: c.forget(everything=True, scope=SCOPE),
-    "upkeep.pin": lambda c: c.upkeep.pin("home", scope=SCOPE),
-}
-
-
-@pytest.mark.parametrize("verb", CLIENT)
-def test_a_client_is_told_why(served: Served, verb: str) -> None:
-    before = served.look_at(SCOPE)
-    with Client(served.server.url) as client, pytest.raises(Refused, match="legal hold"):
-        CLIENT[verb](client)
-    assert served.look_at(SCOPE) == before
 
 
 def test_only_a_release_ends_it(served: Served) -> None:

@@ -156,19 +156,6 @@ def test_a_vault_that_was_locked_is_emptied_later(tmp_path: Path, monkeypatch: p
     memory.close()
 
 
-def test_a_record_that_comes_meanwhile_gets_its_value_back(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        one = memory.remember(f"write to {MAIL}")
-        calls: list[int] = []
-
-        def living() -> list[Any]:
-            calls.append(1)
-            return [] if len(calls) == 1 else [one]
-
-        assert memory.trust.guarding.pseudonyms.empty([one], living) == 0
-        assert memory.trust.reveal(one.text) == f"write to {MAIL}"
-
-
 def test_without_a_vault_a_receipt_tells_nothing_of_one(tmp_path: Path) -> None:
     with Memory(tmp_path / "memory.db", embedder="hashing:32", guard="redact") as memory:
         gone = memory.forget(memory.remember(f"write to {MAIL}").id)

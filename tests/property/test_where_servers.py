@@ -1,4 +1,4 @@
-"""A filter means in PostgreSQL what it means in Python."""
+"""A filter means in PostgreSQL and in Redis what it means in Python."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.making import examples
-from tests.strategies import SCALARS, records, wheres
+from tests.strategies import SCALARS, STEPS, TIMES, records, wheres
 
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Condition, Where
-from eidet.store import verbs
+from eidet.store import ORDERS, Store, verbs
 from eidet.store.ram import RamStore
+from eidet.store.redis import RedisStore
 from eidet.store.sql.postgres import PostgresStore
 from eidet.store.sql.postgres.text import escape, unescape_row
 
@@ -33,8 +34,21 @@ def store(postgres_url: str) -> Iterator[PostgresStore]:
     store.close()
 
 
-def both(store: PostgresStore, found: list[Record]) -> RamStore:
-    """The same records in PostgreSQL and in the reference."""
+@pytest.fixture
+def redis(redis_url: str) -> Iterator[RedisStore]:
+    store = RedisStore(redis_url)
+    yield store
+    store.close()
+
+
+@pytest.fixture(params=["store", "redis"], ids=["postgres", "redis"])
+def each(request: pytest.FixtureRequest) -> Store:
+    found: Store = request.getfixturevalue(request.param)
+    return found
+
+
+def both(store: Store, found: list[Record]) -> RamStore:
+    """The same records on a server and in the reference."""
     named = [record.but(id=f"r{number}", text=f"says {number}") for number, record in enumerate(found)]
     reference = RamStore()
     verbs.delete_unchanged(store, store.find(Where()), now=1.0, follows=True)
@@ -49,15 +63,13 @@ def told(found: list[Record]) -> list[str]:
 
 @few
 @given(st.lists(records(), min_size=1, max_size=12), st.lists(wheres(), min_size=6, max_size=6))
-def test_every_filter_finds_the_same_records(
-    store: PostgresStore, found: list[Record], asked: list[Where]
-) -> None:
-    reference = both(store, found)
-    for where in (*asked, *(~one for one in asked)):
-        assert told(store.find(where)) == told(reference.find(where)), where
-        assert verbs.count(store, where) == verbs.count(reference, where)
-        assert verbs.count_kinds(store, where) == verbs.count_kinds(reference, where)
-        assert len(store.match(where)) == verbs.count(reference, where)
+def test_every_filter_finds_the_same_records(each: Store, found: list[Record], asked: list[Where]) -> None:
+    reference = both(each, found)
+    for where in (*asked, *(~one for one in asked), asked[0] & asked[1], asked[2] | asked[3]):
+        assert told(each.find(where)) == told(reference.find(where)), where
+        assert verbs.count(each, where) == verbs.count(reference, where)
+        assert verbs.count_kinds(each, where) == verbs.count_kinds(reference, where)
+        assert len(each.match(where)) == verbs.count(reference, where)
 
 
 def test_every_scalar_compares_as_in_python(store: PostgresStore) -> None:
@@ -105,3 +117,26 @@ def test_any_text_comes_back(text: str) -> None:
     assert unescape_row(escape([text])) == (text,)
     assert "\0" not in escape([text])[0]
     assert "\\u0000" not in escape([text])[0]
+
+
+ENDS = (*TIMES, -1, 2**53, 2**53 + 1, 2**54, float("inf"), float("-inf"))
+ranges = st.dictionaries(
+    st.sampled_from(("step_from", "step_to", "importance_min", "importance_max")), st.sampled_from(ENDS)
+) | st.dictionaries(
+    st.sampled_from(("since", "until", "created_since", "created_until", "alive_at")), st.sampled_from(TIMES)
+)
+
+
+@few
+@given(st.lists(records(), min_size=1, max_size=12), st.lists(ranges, min_size=4, max_size=4), st.data())
+def test_ranges_and_orders_are_exact(
+    redis: RedisStore, found: list[Record], asked: list[dict[str, float]], data: st.DataObject
+) -> None:
+    steps = st.none() | st.sampled_from((*STEPS, 2**53, 2**53 + 1, -(2**53) - 1))
+    reference = both(redis, [record.but(step=data.draw(steps)) for record in found])
+    wheres = [Where(**parts) for parts in asked]  # type: ignore[arg-type]
+    for where in (*wheres, wheres[0] & wheres[1]):
+        for order in (*ORDERS, *(f"-{name}" for name in ORDERS)):
+            mine, theirs = (one.find(where, order=order, limit=4, offset=1) for one in (redis, reference))
+            assert [r.id for r in mine] == [r.id for r in theirs], (where, order)
+        assert len(redis.match(where)) == verbs.count(reference, where)
