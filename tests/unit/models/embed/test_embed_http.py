@@ -27,7 +27,7 @@ from tests.timing import raised_within, within
 
 from eidet.core.errors import BadInput, Misconfigured, Unavailable
 from eidet.models.embed import embed_checked, embedder_of
-from eidet.models.embed.http import HttpEmbedder
+from eidet.models.http import HttpEmbedder
 from eidet.net import http as wire
 
 KEY = "sk-secret-123"

@@ -10,9 +10,9 @@ import pytest
 from tests.servers.scripted import Behaviour, Handler, ScriptedServer, hung_up, status
 
 from eidet.core.errors import BadInput, Misconfigured
+from eidet.models.contract import RerankerContract
+from eidet.models.http import HttpReranker
 from eidet.models.rerank import Reranker, reranker_of, score_checked
-from eidet.models.rerank.contract import RerankerContract
-from eidet.models.rerank.http import HttpReranker
 from eidet.net import http as wire
 
 KEY = "sk-secret-123"
