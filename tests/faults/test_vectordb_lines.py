@@ -68,21 +68,15 @@ FAULTS: dict[str, Callable[[Proxy], None]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_recall_answers_by_words_in_time_and_says_so(line: tuple[Proxy, Memory], fault: str) -> None:
+def test_a_recall_answers_by_words_in_time_and_what_waits_is_sent_later(
+    line: tuple[Proxy, Memory], fault: str
+) -> None:
     proxy, memory = line
     FAULTS[fault](proxy)
     hits = within(3 * DEADLINE + 1.0, lambda: memory.recall("topic7", explain=True))
     assert hits[0].text.endswith("topic7")
     assert hits.trace is not None
     assert any("by words alone" in note for note in hits.trace.notes)
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_what_was_written_meanwhile_is_sent_when_the_line_is_back(
-    line: tuple[Proxy, Memory], fault: str
-) -> None:
-    proxy, memory = line
-    FAULTS[fault](proxy)
     memory.remember("a late note about zebras")
     assert memory.recall("zebras")[0].text == "a late note about zebras"
     proxy.heal()

@@ -496,9 +496,3 @@ def test_a_memory_is_opened_from_a_config_or_where_mem0_keeps_its_own(
         assert memory.memory.scopes() == {"acme/mem0/user/ann": 1}
     with pytest.raises(BadInput, match="OPENAI_API_KEY"):
         Memory.from_config({"embedder": {"provider": "openai", "config": {"model": "x", "api_key": "k"}}})
-
-
-def test_a_memory_that_was_given_open_stays_open(eidet: EidetMemory) -> None:
-    with Memory(eidet) as memory:
-        memory.add("I love pizza", user_id="ann")
-    assert eidet.count(scope="mem0/**") == 1

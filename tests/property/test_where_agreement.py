@@ -266,20 +266,6 @@ def test_a_document_that_cannot_be_read_matches_neither_a_test_nor_its_opposite(
     assert by_sql(connection, ~broken) == []
 
 
-def test_the_store_is_asked_only_when_columns_left_something_to_ask_about() -> None:
-    shard = Shard("a", numbered([Record(id="x", scope="a", text="", session="now")]))
-    asked: list[Where] = []
-
-    def resolve(where: Where) -> NDArray[np.int64]:
-        asked.append(where)
-        return np.array([1], np.int64)
-
-    assert not mask(Where(ids=("x",), session="then"), shard, resolve).any()
-    assert not asked
-    assert mask(Where(ids=("x",), session="now"), shard, resolve).all()
-    assert asked == [Where(scope=Scope("a"), ids=("x",))]
-
-
 def test_what_the_store_finds_and_the_columns_do_not_hold_yet_is_passed_over() -> None:
     shard = Shard("a", numbered([Record(id=id, scope="a", text="") for id in ("x", "y", "z")]))
     kept = mask(Where(ids=("any",)), shard, lambda _: np.array([0, 1, 5, 99], np.int64))

@@ -1,11 +1,11 @@
 """The command line: words of a shell become the verbs of `Memory`, and what they answer becomes text.
 
-    memory_options.py    which memory is meant, and opening it; configuration.py: eidet.toml
+    memory_options.py    which memory is meant, and opening it; eidet.toml
     write_commands.py    remember, mark
-    read_commands.py     recall, context, find, show, scopes, stats; facts.py: facts
+    read_commands.py     recall, context, find, show, scopes; facts.py: facts
     erase.py             forget, verify-forgotten
     exchange_commands.py export, load, import; copy.py: copy
-    upkeep_commands.py   maintain, review, rebuild, doctor; doctor.py: what the doctor looks at
+    upkeep_commands.py   maintain, review, rebuild, doctor, stats; doctor.py: what the doctor looks at
     audit.py, key_commands.py    audit, keys
     demo.py, init_command.py, serve_command.py, mcp_command.py, evaluate.py    the commands of these names
     show.py              answers for people, answers as JSON
@@ -55,7 +55,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     },
     "Look after": {
         "scopes": "read_commands",
-        "stats": "read_commands",
+        "stats": "upkeep_commands",
         "facts": "facts",
         "mark": "write_commands",
         "review": "upkeep_commands",
@@ -69,7 +69,8 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
 }
 MODULES: Final = {name: module for commands in COMMANDS.values() for name, module in commands.items()}
 
-# Modules whose commands ask a question and end: starting threads for NumPy would take longer than they save.
+# Modules whose commands ask a question and end: threads of NumPy and the tokenizer would cost more than they
+# save.
 ASKING_ONCE: Final = (("read_commands",), ("facts",))
 
 HEAD: Final = "A memory for AI agents, offline and at once. Usage: eidet COMMAND [OPTIONS]"
@@ -146,26 +147,24 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except EidetError as error:
-            fail(error, exit_code(error))
+            _fail(error, _exit_code(error))
         except BrokenPipeError:
             raise  # typer ends quietly: whoever was reading has seen enough
         except OSError as error:
-            fail(Unavailable(_describe_fault(error)), EXIT_CODES[Unavailable])
+            _fail(Unavailable(_describe_fault(error)), EXIT_CODES[Unavailable])
 
 
-def exit_code(error: EidetError) -> int:
+def _exit_code(error: EidetError) -> int:
     return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 2)
 
 
 def _describe_fault(error: OSError) -> str:
     """The system's error message, without its number."""
     message = error.strerror or str(error)
-    if error.filename is None:
-        return message
-    return f"{error.filename}: {message}"
+    return message if error.filename is None else f"{error.filename}: {message}"
 
 
-def fail(error: Exception, code: int) -> NoReturn:
+def _fail(error: Exception, code: int) -> NoReturn:
     if os.environ.get("EIDET_TRACEBACK") == "1":
         raise error
     typer.echo(f"error: {plain(say_plainly(str(error)))}", err=True)
@@ -178,7 +177,7 @@ def _tell_version(asked: bool) -> None:
         raise typer.Exit
 
 
-def eidet(
+def _eidet(
     _: Annotated[
         bool,
         typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit."),
@@ -196,9 +195,9 @@ def make_app(modules: Iterable[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    made.callback()(eidet)
+    made.callback()(_eidet)
     for module in modules:
-        import_module(f".{module}", __name__).add_to(made)
+        made.add_typer(import_module(f".{module}", __name__).commands)
     return made
 
 
@@ -215,15 +214,14 @@ def read_words(given: Sequence[str], environment: Mapping[str, str]) -> list[str
         return list(given)
     typed = environment.get("_TYPER_COMPLETE_ARGS") or environment.get("COMP_WORDS") or ""
     words = typed.split()[1:]
-    if len(words) < 2 and not typed.endswith(" "):
-        return []
-    return words
+    return [] if len(words) < 2 and not typed.endswith(" ") else words
 
 
 def main() -> None:
     modules = modules_for(read_words(sys.argv[1:], os.environ))
     if modules in ASKING_ONCE:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     make_app(modules)(prog_name="eidet")
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
 from ..core.errors import BadInput
 from ..core.validate import moment
 from .memory_options import read_settings_here
-from .show import MINUTE, console, emit, local_time, style_text, table
+from .show import FOLD, MINUTE, console, emit, local_time, style_text, tell_table
 
 if TYPE_CHECKING:
     from ..trust.audit import AuditEntry, AuditHead
@@ -24,59 +25,52 @@ LISTING: Final = "Entries to list"
 
 Log = Annotated[
     Path | None,
-    typer.Argument(
-        metavar="[PATH]", help="The audit log; default: as eidet.toml says.", envvar="EIDET_AUDIT"
-    ),
+    Argument(metavar="[PATH]", help="The audit log; default: as eidet.toml says.", envvar="EIDET_AUDIT"),
 ]
 Key = Annotated[
-    str | None,
-    typer.Option(envvar="EIDET_AUDIT_KEY", help="The key it was written with.", show_envvar=True),
+    str | None, Option(envvar="EIDET_AUDIT_KEY", help="The key it was written with.", show_envvar=True)
 ]
 KeyFile = Annotated[
-    Path | None, typer.Option(envvar="EIDET_AUDIT_KEY_FILE", metavar="FILE", help="A file with that key.")
+    Path | None, Option(envvar="EIDET_AUDIT_KEY_FILE", metavar="FILE", help="A file with that key.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(audit)
+commands: Final = typer.Typer()
 
 
-def audit(
+@commands.command("audit")
+def _audit(
     path: Log = None,
     key: Key = None,
     key_file: KeyFile = None,
     kept: Annotated[
         str | None,
-        typer.Option(
-            "--head", metavar="HEAD", help="The head that was printed earlier, or a file that holds it."
-        ),
+        Option("--head", metavar="HEAD", help="The head that was printed earlier, or a file that holds it."),
     ] = None,
     at: Annotated[
-        str | None, typer.Option("--at", "-m", metavar="PATH", help="The memory: it knows which log it has.")
+        str | None, Option("--at", "-m", metavar="PATH", help="The memory: it knows which log it has.")
     ] = None,
     before: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="The log that was moved away when this one began.")
+        Path | None, Option(metavar="PATH", help="The log that was moved away when this one began.")
     ] = None,
     attached: Annotated[
         int | None,
-        typer.Option(metavar="CHANGES", help="How many changes the memory had when the log was added to it."),
+        Option(metavar="CHANGES", help="How many changes the memory had when the log was added to it."),
     ] = None,
     last: Annotated[
-        int | None, typer.Option(min=1, help="List this many of the newest.", rich_help_panel=LISTING)
+        int | None, Option(min=1, help="List this many of the newest.", rich_help_panel=LISTING)
     ] = None,
     scope: Annotated[
-        str | None, typer.Option("--scope", "-s", help="Of one scope, or acme/**.", rich_help_panel=LISTING)
+        str | None, Option("--scope", "-s", help="Of one scope, or acme/**.", rich_help_panel=LISTING)
     ] = None,
-    by: Annotated[str | None, typer.Option(help="Who did it, or for whom.", rich_help_panel=LISTING)] = None,
+    by: Annotated[str | None, Option(help="Who did it, or for whom.", rich_help_panel=LISTING)] = None,
     verb: Annotated[
-        list[str] | None, typer.Option(help="Such as put or drop; repeatable.", rich_help_panel=LISTING)
+        list[str] | None, Option(help="Such as put or drop; repeatable.", rich_help_panel=LISTING)
     ] = None,
-    since: Annotated[str | None, typer.Option(help="ISO 8601.", rich_help_panel=LISTING)] = None,
-    until: Annotated[str | None, typer.Option(help="ISO 8601.", rich_help_panel=LISTING)] = None,
-    id: Annotated[
-        str | None, typer.Option(help="What happened to one record.", rich_help_panel=LISTING)
-    ] = None,
+    since: Annotated[str | None, Option(help="ISO 8601.", rich_help_panel=LISTING)] = None,
+    until: Annotated[str | None, Option(help="ISO 8601.", rich_help_panel=LISTING)] = None,
+    id: Annotated[str | None, Option(help="What happened to one record.", rich_help_panel=LISTING)] = None,
     json: AsJson = False,
 ) -> None:
     """Check the audit log, and list entries of it.
@@ -106,9 +100,7 @@ def _verify(log: Path, at: str | None, *, head: str | None, **how: Any) -> Verif
     from ..trust.audit.verify import verify
 
     with ExitStack() as stack:
-        store = None
-        if at is not None:
-            store = stack.enter_context(closing(open_store(at, read_settings_here())))
+        store = None if at is None else stack.enter_context(closing(open_store(at, read_settings_here())))
         return verify(log, head=None if head is None else _head(head), store=store, **how)
 
 
@@ -137,10 +129,20 @@ def _list_entries(log: Path, asked: dict[str, Any], last: int | None) -> list[Au
 
 def _tell_entries(listed: list[AuditEntry]) -> None:
     if listed:
-        console().print(_table(listed))
+        columns = (
+            *("n", ("when", {"min_width": MINUTE}), "verb", ("scope", FOLD), ("what", {"ratio": 3})),
+            *("by", "from", ("why", {"ratio": 2})),
+        )
+        tell_table(columns, map(_describe_entry, listed))
         console().print()
     else:
         console(stderr=True).print("nothing found")
+
+
+def _describe_entry(entry: AuditEntry) -> list[str]:
+    when = local_time(_at(entry)) or entry.at
+    cells = (entry.n, when, entry.verb, entry.scope, _what(entry), entry.by, entry.source, entry.why)
+    return ["" if cell is None else str(cell) for cell in cells]
 
 
 def _choose_entries(entries: Iterable[AuditEntry], **asked: Any) -> Iterator[AuditEntry]:
@@ -189,22 +191,6 @@ def _within(pattern: str, scope: str | None) -> bool:
     return isinstance(scope, str) and holds_scope(pattern, scope.removesuffix("/**"))
 
 
-def _table(found: Iterable[AuditEntry]) -> Any:
-    made = table("n")
-    made.add_column("when", min_width=MINUTE)
-    made.add_column("verb")
-    made.add_column("scope", overflow="fold")
-    made.add_column("what", ratio=3)
-    made.add_column("by")
-    made.add_column("from")
-    made.add_column("why", ratio=2)
-    for entry in found:
-        when = local_time(_at(entry)) or entry.at
-        cells = (when, entry.verb, entry.scope or "", _what(entry), entry.by, entry.source, entry.why)
-        made.add_row(str(entry.n), *(style_text(str(cell or "")) for cell in cells))
-    return made
-
-
 def _what(entry: AuditEntry) -> str:
     ids = ", ".join(map(str, entry.ids[:SHOWN_IDS])) + (" …" if len(entry.ids) > SHOWN_IDS else "")
     parts = [f"{name} {_short(value)}" for name, value in entry.details.items() if name != "log"]
@@ -238,9 +224,7 @@ def _key(key: str | None, file: Path | None) -> str | bytes | None:
     if key is not None and file is None:
         return key
     chosen = file or read_settings_here().audit_key_file
-    if chosen is None:
-        return None
-    return key_in(chosen)
+    return None if chosen is None else key_in(chosen)
 
 
 def _head(text: str) -> AuditHead:

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
 from ..core.errors import BadInput, Unavailable
 from ..core.scope import Scope
 from .key_commands import _resolve_key as named_key
-from .show import console, emit, progress_bar, style_text, table
+from .show import FOLD, console, emit, progress_bar, style_text, tell_table
 
 if TYPE_CHECKING:
     from ..copy import Copied
@@ -27,38 +28,38 @@ INTERRUPTED: Final = 130
 LINE_SECONDS: Final = 10.0  # between two lines of progress
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(copy)
+commands: Final = typer.Typer()
 
 
-def copy(
-    source: Annotated[str, typer.Argument(metavar="FROM", help="A file or a URL.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="A file or a URL; created if needed.")],
-    scope: Annotated[str | None, typer.Option("--scope", "-s", help="Only this scope; default: all.")] = None,
-    below: Annotated[bool, typer.Option("--below", help="Also every scope below the one named.")] = False,
+@commands.command("copy")
+def _copy(
+    source: Annotated[str, Argument(metavar="FROM", help="A file or a URL.")],
+    target: Annotated[str, Argument(metavar="TO", help="A file or a URL; created if needed.")],
+    scope: Annotated[str | None, Option("--scope", "-s", help="Only this scope; default: all.")] = None,
+    below: Annotated[bool, Option("--below", help="Also every scope below the one named.")] = False,
     embedder: Annotated[
-        str | None, typer.Option(help="For a new target, such as hashing:256; re-embeds all vectors.")
+        str | None, Option(help="For a new target, such as hashing:256; re-embeds all vectors.")
     ] = None,
-    language: Annotated[str | None, typer.Option(help="For a new target, such as de.")] = None,
+    language: Annotated[str | None, Option(help="For a new target, such as de.")] = None,
     from_key: Annotated[
-        str | None, typer.Option(metavar="KEY", help="If FROM is sealed: file:PATH or env:NAME.")
+        str | None, Option(metavar="KEY", help="If FROM is sealed: file:PATH or env:NAME.")
     ] = None,
     to_key: Annotated[
-        str | None, typer.Option(metavar="KEY", help="If TO is, or should be, sealed: file:PATH or env:NAME.")
+        str | None, Option(metavar="KEY", help="If TO is, or should be, sealed: file:PATH or env:NAME.")
     ] = None,
-    history: Annotated[bool, typer.Option(help="Also copy earlier versions.")] = True,
+    history: Annotated[bool, Option(help="Also copy earlier versions.")] = True,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Also replace what was changed in the target itself.")
+        bool, Option("--overwrite", help="Also replace what was changed in the target itself.")
     ] = False,
-    verify: Annotated[bool, typer.Option(help="Compare both ends afterwards.")] = True,
+    verify: Annotated[bool, Option(help="Compare both ends afterwards.")] = True,
     config: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             envvar="EIDET_CONFIG",
             help="A TOML file with settings; default: eidet.toml here, if there is one.",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Copy memories to another place, and compare both.
 
@@ -127,9 +128,7 @@ def _embedder_for(target: str, file: Path | None) -> str | None:
     from ..core.settings import read_choices
 
     choices = read_choices(file)
-    if choices.get("memory") != target:
-        return None
-    return choices.get("embedder")
+    return None if choices.get("memory") != target else choices.get("embedder")
 
 
 class ProgressLines:
@@ -148,16 +147,15 @@ class ProgressLines:
 def _tell(copied: Copied) -> None:
     out, err = console(), console(stderr=True)
     if copied.scopes:
-        made = table()
-        made.add_column("scope", overflow="fold")
-        for name in ("source", "target", "digest", "left out", "only in target", "result"):
-            made.add_column(name)
-        for one in copied.scopes:
-            made.add_row(
-                style_text(one.scope), f"{one.source:,}", f"{one.target:,}", _tell_digests(one),
+        columns = ("source", "target", "digest", "left out", "only in target", "result")
+        rows = (
+            (
+                one.scope, f"{one.source:,}", f"{one.target:,}", _tell_digests(one),
                 f"{one.left_out or ''}", f"{one.more or ''}", style_text(_judge(one)),
-            )  # fmt: skip
-        out.print(made)
+            )
+            for one in copied.scopes
+        )  # fmt: skip
+        tell_table((("scope", FOLD), *columns), rows)
     out.print(style_text(_sentence(copied)))
     for scope, id, why in copied.differences[:SHOWN]:
         err.print(style_text(("differs ", "bold red"), f"{scope}/{id} {why}"), soft_wrap=True)
@@ -174,9 +172,7 @@ def _tell_digests(one: Compared) -> str:
     if not one.source and not one.target:
         return "-"  # nothing to compare
     source, target = one.source_digest[:DIGEST], one.target_digest[:DIGEST]
-    if one.source_digest == one.target_digest:
-        return source
-    return f"{source} ≠ {target}"
+    return source if one.source_digest == one.target_digest else f"{source} ≠ {target}"
 
 
 def _judge(one: Compared) -> tuple[str, str]:
@@ -200,8 +196,5 @@ def _sentence(copied: Copied) -> str:
         "changed in the target, unchanged": copied.conflicts,
     }
     counted = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    if copied.embedded:
-        vectors = f"vectors re-embedded by {copied.embedder}"
-    else:
-        vectors = "vectors copied"
+    vectors = f"vectors re-embedded by {copied.embedder}" if copied.embedded else "vectors copied"
     return f"copied: {counted or 'nothing new'}; {vectors}"

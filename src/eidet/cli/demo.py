@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Option
 
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput, MissingExtra
@@ -24,7 +25,9 @@ from .example_memory import build_example, load_story
 from .show import console, context_json, emit, grid, hits_json, style_text, tell_heading
 
 if TYPE_CHECKING:
-    from ..core.hit import Hits
+    from rich.text import Text
+
+    from ..core.hit import Hit, Hits
 
 BUDGET: Final = 150
 STORY: Final = load_story("demo")  # three conversations of an invented person who plans a spring
@@ -43,18 +46,18 @@ class _Remembered:
     millis: float
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(demo)
+commands: Final = typer.Typer()
 
 
-def demo(
-    at: Annotated[Path | None, typer.Option("--at", "-m", help="Keep the memory in this new file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+@commands.command("demo")
+def _demo(
+    at: Annotated[Path | None, Option("--at", "-m", help="Keep the memory in this new file.")] = None,
+    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Serve a larger example with its dashboard; Ctrl-C stops it.")
+        bool, Option("--serve", help="Serve a larger example with its dashboard; Ctrl-C stops it.")
     ] = False,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="With --serve: where to listen.")] = 8765,
-    ask: Annotated[bool, typer.Option("--ask", hidden=True)] = False,
+    port: Annotated[int, Option(min=0, max=65_535, help="With --serve: where to listen.")] = 8765,
+    ask: Annotated[bool, Option("--ask", hidden=True)] = False,
 ) -> None:
     """See it work: one process remembers, another answers.
 
@@ -64,13 +67,13 @@ def demo(
         _serve_example(at, port)
         return
     if ask and at is not None:
-        answer(at, json=json)
+        _answer(at, json=json)
     elif at is not None:
         _check_new(at)
-        run(at, json=json)
+        _run(at, json=json)
     else:
         with tempfile.TemporaryDirectory(prefix="eidet-demo-") as folder:
-            run(Path(folder, "demo.db"), json=json)
+            _run(Path(folder, "demo.db"), json=json)
     if not json and not ask:
         _tell_next(at)
 
@@ -108,10 +111,10 @@ def _check_new(file: Path) -> None:
         raise BadInput(f"{file} exists already: the demo creates a new file, so name another")
 
 
-def run(file: Path, *, json: bool) -> None:
-    first = remember(file)
+def _run(file: Path, *, json: bool) -> None:
+    first = _remember(file)
     if not json:
-        tell_remembered(first)
+        _tell_remembered(first)
     other = [sys.executable, "-m", "eidet.cli", "demo", "--ask", "--at", str(file)]
     if json:
         output = subprocess.run([*other, "--json"], check=True, stdout=subprocess.PIPE).stdout  # noqa: S603
@@ -120,7 +123,7 @@ def run(file: Path, *, json: bool) -> None:
         subprocess.run(other, check=True)  # noqa: S603
 
 
-def remember(file: Path) -> _Remembered:
+def _remember(file: Path) -> _Remembered:
     from ..memory import Memory
 
     start = time.perf_counter()
@@ -152,7 +155,7 @@ def _make_messages(session: str) -> list[Message]:
     ]
 
 
-def answer(file: Path, *, json: bool) -> None:
+def _answer(file: Path, *, json: bool) -> None:
     """Answers in the second process, which has only the file."""
     from ..memory import Memory
 
@@ -168,33 +171,30 @@ def answer(file: Path, *, json: bool) -> None:
         _tell_answer(question, hits)
     tell_heading(f"A block for a prompt: {packed.tokens} of at most {packed.budget} tokens")
     console().print(style_text((f"\n{STORY['prompt']}", "bold cyan")))
-    block = grid("dim", "")
-    for line in packed.text.splitlines():
-        date, _, text = line.partition(" ")
-        block.add_row(style_text(date), style_text(text))
-    console().print(block)
+    lines = (line.partition(" ") for line in packed.text.splitlines())
+    console().print(grid(("dim", ""), ((date, text) for date, _, text in lines)))
 
 
-def tell_remembered(first: _Remembered) -> None:
+def _tell_remembered(first: _Remembered) -> None:
     tell_heading(f"Process {first.process} remembers, and exits")
     out = console()
     kept = f"{len(SESSIONS)} conversations and {len(STORY['facts'])} facts: {first.records} records"
     out.print(f"\n{kept} in {first.millis:.0f} ms. Two of them:")
-    some = grid("dim", "")
-    for turn in _make_messages("walk")[4:7:2]:
-        some.add_row(f"{turn.timestamp:%Y-%m-%d}", style_text((f"{turn.name}: ", "bold"), turn.content or ""))
-    out.print(some)
+    turns = _make_messages("walk")[4:7:2]
+    said = (style_text((f"{turn.name}: ", "bold"), turn.content or "") for turn in turns)
+    out.print(grid(("dim", ""), zip((f"{turn.timestamp:%Y-%m-%d}" for turn in turns), said, strict=True)))
     out.print(f"The file: {first.file}", soft_wrap=True)
 
 
 def _tell_answer(question: str, hits: Hits) -> None:
     console().print(style_text((f"\n{question}", "bold cyan")))
-    rows = grid("", "dim", "")
-    for hit in hits:
-        who = (f"{hit.record.who}: ", "bold") if hit.record.who else ""
-        why = (f"\n{hit.why()}", "green")
-        rows.add_row(f"{hit.score:.2f}", f"{hit.record.when:%Y-%m-%d}", style_text(who, hit.text, why))
-    console().print(rows)
+    rows = ((f"{hit.score:.2f}", f"{hit.record.when:%Y-%m-%d}", _show_hit(hit)) for hit in hits)
+    console().print(grid(("", "dim", ""), rows))
+
+
+def _show_hit(hit: Hit) -> Text:
+    who = (f"{hit.record.who}: ", "bold") if hit.record.who else ""
+    return style_text(who, hit.text, (f"\n{hit.why()}", "green"))
 
 
 def _tell_next(file: Path | None) -> None:

@@ -33,7 +33,7 @@ from .memory_options import USUAL, Which
 from .show import console, grid, size_text, style_text
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.text import Text
 
 RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
 LITTLE_SPACE: Final = 100_000_000  # bytes
@@ -329,26 +329,23 @@ ALWAYS: Final = frozenset(  # what everybody wants to know
 
 def show_report(findings: Sequence[CheckResult], *, verbose: bool) -> None:
     """One row for what everybody wants to know, one line for all that is fine, and a row for each problem."""
-    rows, fine = grid("", "bold", ""), [finding for finding in findings if finding.level == "ok"]
-    for finding in fine:
-        if verbose or finding.check in ALWAYS:
-            _add_row(rows, finding)
+    fine = [finding for finding in findings if finding.level == "ok"]
+    rows = [_describe(finding) for finding in fine if verbose or finding.check in ALWAYS]
     others = dict.fromkeys(finding.check for finding in fine if finding.check not in ALWAYS)
     if others and not verbose:
-        rows.add_row(style_text(("ok", STYLES["ok"])), "others", ", ".join(others))
+        rows.append((style_text(("ok", STYLES["ok"])), "others", ", ".join(others)))
     problems = [finding for finding in findings if finding.level != "ok"]
     if problems:
-        rows.add_row()
-    for finding in problems:
-        _add_row(rows, finding)
-    console().print(rows)
+        rows.append(("", "", ""))
+    rows += map(_describe, problems)
+    console().print(grid(("", "bold", ""), rows))
     console().print(style_text(f"\n{_sum_up(problems)}"))
 
 
-def _add_row(rows: Table, finding: CheckResult) -> None:
+def _describe(finding: CheckResult) -> tuple[str | Text, ...]:
     label = style_text((finding.concern or finding.level, STYLES[finding.level]))
     todo = [(f"\n→ {finding.todo}", "bold")] if finding.todo else []
-    rows.add_row(label, finding.check, style_text(finding.message, *todo))
+    return label, finding.check, style_text(finding.message, *todo)
 
 
 def _sum_up(problems: Sequence[CheckResult]) -> str:

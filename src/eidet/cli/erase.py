@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
 from ..core.errors import BadInput, Refused
 from ..core.record import Trust
@@ -15,7 +16,7 @@ from ..core.validate import Json
 from ..core.where import Where
 from .memory_options import Below, Which, command
 from .parse import json_of
-from .show import ID_WIDTH, break_before_id, console, emit, emit_or_tell, show_record, style_text, table
+from .show import ID_WIDTH, REST, RIGHT, WIDE, console, emit, emit_or_tell, show_record, tell_table
 
 if TYPE_CHECKING:
     from ..memory import Memory
@@ -25,42 +26,33 @@ if TYPE_CHECKING:
 SHOWN: Final = 50  # records of a dry run that are shown one by one
 
 
-def add_to(app: typer.Typer) -> None:
-    for run in (forget, verify_forgotten):
-        command(app)(run)
+commands: Final = typer.Typer()
 
 
-def forget(
+@command(commands)
+def _forget(
     on: Which,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID…", help="What to forget.")] = None,
-    where_kind: Annotated[list[str] | None, typer.Option(help="All of this kind; repeatable.")] = None,
-    where_session: Annotated[str | None, typer.Option(help="All of this session.")] = None,
-    where_agent: Annotated[str | None, typer.Option(help="All of this agent.")] = None,
-    where_before: Annotated[
-        str | None, typer.Option(metavar="DATE", help="All that happened up to then.")
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--everything", help="All of the scope that --scope names.")
-    ] = False,
+    ids: Annotated[list[str] | None, Argument(metavar="ID…", help="What to forget.")] = None,
+    where_kind: Annotated[list[str] | None, Option(help="All of this kind; repeatable.")] = None,
+    where_session: Annotated[str | None, Option(help="All of this session.")] = None,
+    where_agent: Annotated[str | None, Option(help="All of this agent.")] = None,
+    where_before: Annotated[str | None, Option(metavar="DATE", help="All that happened up to then.")] = None,
+    everything: Annotated[bool, Option("--everything", help="All of the scope that --scope names.")] = False,
     below: Below = False,
     for_good: Annotated[
         bool | None,
-        typer.Option("--for-good/--not-for-good", help="Whether to reject it if it comes back; usually yes."),
+        Option("--for-good/--not-for-good", help="Whether to reject it if it comes back; usually yes."),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be deleted, and why.")
-    ] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would be deleted, and why.")] = False,
     receipt: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the signed receipt to this file.")
+        Path | None, Option(metavar="FILE", help="Write the signed receipt to this file.")
     ] = None,
-    by: Annotated[str | None, typer.Option(help="Who does it, for the history and the receipt.")] = None,
-    why: Annotated[str | None, typer.Option(help="Why, for the receipt.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    by: Annotated[str | None, Option(help="Who does it, for the history and the receipt.")] = None,
+    why: Annotated[str | None, Option(help="Why, for the receipt.")] = None,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     value: Annotated[
         str | None,
-        typer.Option(
-            help="Instead: a value (or its pseudonym) in the vault, which nobody can turn back then."
-        ),
+        Option(help="Instead: a value (or its pseudonym) in the vault, which nobody can turn back then."),
     ] = None,
 ) -> None:
     """Forget by id, by filter or a whole scope.
@@ -124,9 +116,7 @@ def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope:
     """A number for people; what is in quarantine is forgotten too."""
     named = Where(ids=tuple(ids)) if ids else where or Where()
     found = memory.count(named & Where(trust=tuple(Trust)), scope=scope)
-    if found == 1:
-        return "1 record"
-    return f"{found:,} records"
+    return "1 record" if found == 1 else f"{found:,} records"
 
 
 def _tell_forgotten(forgotten: Forgotten, asked: int, json: bool) -> None:
@@ -158,12 +148,8 @@ def _tell_preview(found: Preview, json: bool) -> None:
         ids = {name: [record.id for record in group] for name, group in groups.items()}
         emit(ids | {"forget": found.count})
         return
-    made = table("what")
-    made.add_column("which", ratio=1, overflow="fold")
-    for name, group in groups.items():
-        for record in group[:SHOWN]:
-            made.add_row(_TOLD[name], show_record(record))
-    console().print(made)
+    rows = ((_TOLD[name], show_record(record)) for name, group in groups.items() for record in group[:SHOWN])
+    tell_table(("what", ("which", REST)), rows)
     typer.echo(str(found))
 
 
@@ -175,13 +161,14 @@ _TOLD: Final = {
 }
 
 
-def verify_forgotten(
+@command(commands)
+def _verify_forgotten(
     on: Which,
     what: Annotated[
-        str | None, typer.Argument(metavar="WHAT", help="The text or the id of what was forgotten.")
+        str | None, Argument(metavar="WHAT", help="The text or the id of what was forgotten.")
     ] = None,
-    receipt: Annotated[Path | None, typer.Option(metavar="FILE", help="A receipt instead.")] = None,
-    data: Annotated[str | None, typer.Option(metavar="JSON", help="Structured content instead.")] = None,
+    receipt: Annotated[Path | None, Option(metavar="FILE", help="A receipt instead.")] = None,
+    data: Annotated[str | None, Option(metavar="JSON", help="Structured content instead.")] = None,
     below: Below = False,
 ) -> None:
     """Search every place where something forgotten could still be.
@@ -207,29 +194,30 @@ def _tell_absence(absence: Absence, json: bool) -> None:
     if json:
         emit({"absent": bool(absence), "places": [place._asdict() for place in absence.places]})
         return
-    made = table("place")
-    made.add_column("looked at", justify="right")
-    made.add_column("found", justify="right")
-    made.add_column("which", ratio=1, overflow="fold", min_width=ID_WIDTH)
-    for place in absence.places:
-        names = ", ".join(map(break_before_id, place.told))
-        if place.note:
-            names = f"{names} ({place.note})"
-        made.add_row(place.name, f"{place.looked_at:,}", _tell_found(place), style_text(names))
-    console().print(made)
+    which = ("which", REST | {"min_width": ID_WIDTH})
+    tell_table(("place", ("looked at", RIGHT), ("found", RIGHT), which), map(_describe_place, absence.places))
     typer.echo(_sum_up(absence))
 
 
-def _tell_found(place: Place) -> str:
-    if not place.searched:
-        return "not searched"
-    return f"{place.found:,}" if place.found else "-"
+def _describe_place(place: Place) -> tuple[str, ...]:
+    names = ", ".join(map(_break_before_id, place.told))
+    found = f"{place.found:,}" if place.found else "-"
+    return (
+        place.name,
+        f"{place.looked_at:,}",
+        found if place.searched else "not searched",
+        f"{names} ({place.note})" if place.note else names,
+    )
+
+
+def _break_before_id(named: str) -> str:
+    """`acme/ann/0651…` with its id on a line of its own where a terminal is narrow."""
+    scope, slash, id = named.rpartition("/")
+    return named if not slash or console().width >= WIDE else f"{scope}/\n{id}"
 
 
 def _sum_up(absence: Absence) -> str:
     if absence:
         return "not found anywhere"
     places = sum(place.found > 0 for place in absence.places)
-    if places == 1:
-        return "found in 1 place"
-    return f"found in {places} places"
+    return "found in 1 place" if places == 1 else f"found in {places} places"

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 from ..core.errors import BadInput
 from ..core.private_files import write_private
 from ..core.validate import dump_json
 from .memory_options import read_choices_here
-from .show import console, plain, progress_bar, style_text, table
+from .show import RIGHT, Column, console, plain, progress_bar, style_text, tell_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from rich.text import Text
 
     from ..eval import Case, Comparison, Difference, Figure, QuestionAnswer, Report, Run, Variant
@@ -32,62 +32,52 @@ SAID: Final = 100  # characters of a record that are shown
 Texts = dict[tuple[str, str | None], str]
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command("eval")(evaluate)
+commands: Final = typer.Typer()
 
 
-def evaluate(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="LoCoMo, LongMemEval or JSON lines.")],
+@commands.command("eval")
+def _evaluate(
+    file: Annotated[Path, Argument(metavar="FILE", help="LoCoMo, LongMemEval or JSON lines.")],
     embedder: Annotated[
         str | None,
-        typer.Option(
-            envvar="EIDET_EMBEDDER",
-            help="Such as hashing:256; default: as eidet.toml says, or wordllama.",
+        Option(
+            envvar="EIDET_EMBEDDER", help="Such as hashing:256; default: as eidet.toml says, or wordllama."
         ),
     ] = None,
-    recipe: Annotated[str, typer.Option(help="How signals are weighed.")] = "auto",
-    place: Annotated[str, typer.Option(help="An empty memory: a new file or a URL.")] = ":memory:",
-    language: Annotated[str | None, typer.Option(help="Language of the texts, such as de.")] = None,
+    recipe: Annotated[str, Option(help="How signals are weighed.")] = "auto",
+    place: Annotated[str, Option(help="An empty memory: a new file or a URL.")] = ":memory:",
+    language: Annotated[str | None, Option(help="Language of the texts, such as de.")] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="PART=VALUE,…", help="Also run with these parts changed, and compare; repeatable."
-        ),
+        Option(metavar="PART=VALUE,…", help="Also run with these parts changed, and compare; repeatable."),
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(help="locomo, longmemeval or jsonl, if it cannot be detected.", rich_help_panel=DATA),
+        Option(help="locomo, longmemeval or jsonl, if it cannot be detected.", rich_help_panel=DATA),
     ] = None,
     roles: Annotated[
-        str, typer.Option(help="LongMemEval: whose turns, user or user,assistant.", rich_help_panel=DATA)
+        str, Option(help="LongMemEval: whose turns, user or user,assistant.", rich_help_panel=DATA)
     ] = "user",
     sessions: Annotated[
-        int,
-        typer.Option(help="LongMemEval: sessions per haystack built from evidence.", rich_help_panel=DATA),
+        int, Option(help="LongMemEval: sessions per haystack built from evidence.", rich_help_panel=DATA)
     ] = 50,
     limit_questions: Annotated[
-        int | None, typer.Option(help="Ask only this many, drawn at random.", rich_help_panel=DATA)
+        int | None, Option(help="Ask only this many, drawn at random.", rich_help_panel=DATA)
     ] = None,
-    depth: Annotated[int, typer.Option(help="How many hits to request.", rich_help_panel=DATA)] = 20,
-    budget: Annotated[
-        int, typer.Option(help="Tokens per context; 0 skips contexts.", rich_help_panel=DATA)
-    ] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed for all random draws.", rich_help_panel=DATA)] = 0,
+    depth: Annotated[int, Option(help="How many hits to request.", rich_help_panel=DATA)] = 20,
+    budget: Annotated[int, Option(help="Tokens per context; 0 skips contexts.", rich_help_panel=DATA)] = 1000,
+    seed: Annotated[int, Option(help="Seed for all random draws.", rich_help_panel=DATA)] = 0,
     json: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Write JSON to this file; - is standard output.", rich_help_panel=OUTPUT
-        ),
+        Option(metavar="FILE", help="Write JSON to this file; - is standard output.", rich_help_panel=OUTPUT),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw the figures: a .png, .svg or .pdf.", rich_help_panel=OUTPUT),
+        Option(metavar="FILE", help="Draw the figures: a .png, .svg or .pdf.", rich_help_panel=OUTPUT),
     ] = None,
     least: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FIGURE=VALUE", help="Exit with code 1 below this: R@10=0.8.", rich_help_panel=OUTPUT
-        ),
+        Option(metavar="FIGURE=VALUE", help="Exit with code 1 below this: R@10=0.8.", rich_help_panel=OUTPUT),
     ] = None,
 ) -> None:
     """Measure how well questions find what answers them.
@@ -114,7 +104,7 @@ def evaluate(
         )
     if json != "-":
         _tell_report(report)
-    write(report, json, plot)
+    _write(report, json, plot)
     missed = list(measuring.find_missed(report.base, gates))
     for miss in missed:
         typer.echo(f"below: {plain(str(miss))}", err=True)
@@ -136,7 +126,7 @@ def _check_writable(path: Path | None) -> None:
         raise BadInput(f"{path} cannot be written: its folder does not exist, or it is a folder itself")
 
 
-def write(report: Report, json: str | None, plot: Path | None) -> None:
+def _write(report: Report, json: str | None, plot: Path | None) -> None:
     from ..eval import draw
 
     if json == "-":
@@ -152,43 +142,43 @@ def _tell_report(report: Report) -> None:
     out = console()
     for run in report.runs:
         out.print(style_text((run.name, "bold")))
-        out.print(_figures_table(run, report))
+        _tell_figures(run, report)
         for line in _tell_rest(run, report):
             out.print(line)
         out.print()
     for comparison in report.comparisons:
         out.print(style_text((comparison.name, "bold"), " against ", (comparison.base, "bold")))
-        out.print(_differences_table(comparison, report))
+        _tell_differences(comparison, report)
         out.print()
     for line in _tell_worst(report):
         out.print(line, soft_wrap=True)
     out.print(_data_line(report.cases, report), style="dim")
 
 
-def _figures_table(run: Run, report: Report) -> Table:
-    made, main = table(""), f"R@{report.k}"
-    names = _names_to_show(report)
-    for name in ("n", *names):
-        made.add_column(name, justify="right")
-        if name == main:
-            made.add_column(f"95 % of {main}", justify="right", style="dim", no_wrap=True)
-    for label, figures in (("overall", run.overall), *run.categories.items()):
-        count = figures[main].questions
-        cells: list[str] = []
-        for name in names:
-            cells.extend(_cells_of(figures[name], spread=name == main))
-        made.add_row(plain(label), f"{count:,}", *cells, style="bold" if label == "overall" else "")
-    return made
+def _tell_figures(run: Run, report: Report) -> None:
+    main, names = f"R@{report.k}", _names_to_show(report)
+    columns: list[Column] = ["", *((name, RIGHT) for name in ("n", *names))]
+    columns.insert(
+        columns.index((main, RIGHT)) + 1, (f"95 % of {main}", RIGHT | {"style": "dim", "no_wrap": True})
+    )
+    rows = [(label, _cells_of(figures, names, main)) for label, figures in run.categories.items()]
+    overall = [style_text((cell, "bold")) for cell in ("overall", *_cells_of(run.overall, names, main))]
+    tell_table(columns, (overall, *((label, *cells) for label, cells in rows)))
+
+
+def _cells_of(figures: Mapping[str, Figure], names: Sequence[str], main: str) -> list[str]:
+    """The number of questions and the figures; the main one with its interval."""
+    cells = [f"{figures[main].questions:,}"]
+    for name in names:
+        figure = figures[name]
+        interval = [f"{figure.low:.2f}–{figure.high:.2f}"] if name == main else []
+        cells += [f"{figure.value:.3f}", *interval]
+    return cells
 
 
 def _names_to_show(report: Report) -> list[str]:
     by_rank = [f"R@{k}" for k in (1, 5) if k in report.ks and k != report.k]
     return [*by_rank, f"R@{report.k}", f"nDCG@{report.k}", "MRR"]
-
-
-def _cells_of(figure: Figure, *, spread: bool) -> list[str]:
-    interval = [f"{figure.low:.2f}–{figure.high:.2f}"] if spread else []
-    return [f"{figure.value:.3f}", *interval]
 
 
 def _tell_rest(run: Run, report: Report) -> Iterator[Text]:
@@ -214,23 +204,22 @@ def _names_of_trust(run: Run) -> list[str]:
     return [name for name in enough if name in run.overall]
 
 
-def _differences_table(comparison: Comparison, report: Report) -> Table:
-    made = table("")
-    for name in ("difference", "95 % interval", "won", "lost"):
-        made.add_column(name, justify="right")
+def _tell_differences(comparison: Comparison, report: Report) -> None:
     metric = f"R@{report.k}"
-    names = [*_names_to_show(report), f"all@{report.k}"]
-    rows = {name: comparison.overall[name] for name in names}
-    rows |= {f"{metric}, {name}": figures[metric] for name, figures in comparison.categories.items()}
-    for label, row in rows.items():
-        made.add_row(
-            plain(label),
+    figures = {name: comparison.overall[name] for name in (*_names_to_show(report), f"all@{report.k}")}
+    figures |= {f"{metric}, {name}": found[metric] for name, found in comparison.categories.items()}
+    rows = (
+        (
+            label,
             style_text((f"{row.value:+.3f}", _style_of(row))),
             f"{row.low:+.3f} to {row.high:+.3f}",
             f"{row.won:,}",
             f"{row.lost:,}",
         )
-    return made
+        for label, row in figures.items()
+    )
+    headings = ("difference", "95 % interval", "won", "lost")
+    tell_table(("", *((heading, RIGHT) for heading in headings)), rows)
 
 
 def _style_of(row: Difference) -> str:

@@ -172,9 +172,7 @@ def _recalls(questions: Sequence[str], start: float) -> Iterator[tuple[float, _W
     for day in range(3, DAYS):
         for _ in range(dice.choice((0, 0, 1, 2, 3)) + (9 if day > DAYS - 42 else 0)):
             query = dice.choice(questions)
-            useful = None
-            if dice.random() < 0.25:
-                useful = "wifi" not in query and dice.random() < 0.9
+            useful = "wifi" not in query and dice.random() < 0.9 if dice.random() < 0.25 else None
             yield start + (day + dice.uniform(0.35, 0.8)) * DAY, _RecallWork(query, useful)
 
 

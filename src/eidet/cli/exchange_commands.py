@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from .copy import ProgressLines, resumable
 from .memory_options import Below, Which, command
-from .show import console, emit, emit_or_tell, local_time, progress_bar, style_text, table
+from .show import RIGHT, console, emit, emit_or_tell, local_time, progress_bar, style_text, tell_table
 
 if TYPE_CHECKING:
     from ..exchange import Exported, Imported, Importer
@@ -22,47 +23,45 @@ if TYPE_CHECKING:
 LOSSLESS: Final = "eidet"
 SHOWN: Final = 10  # scopes, and things that were left out
 
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help="A file, a folder, or the URL of a server.")]
+Source = Annotated[str, Argument(metavar="SOURCE", help="A file, a folder, or the URL of a server.")]
 
 
-def add_to(app: typer.Typer) -> None:
-    command(app, name="import")(import_)
-    for run in (export, load):
-        command(app)(run)
+commands: Final = typer.Typer()
 
 
-def import_(
+@command(commands)
+def _import(
     on: Which,
     format: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="FORMAT",
             help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, pam, jsonl, csv or parquet.",
         ),
     ],
     source: Source,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only check the source and report; write nothing.")
+        bool, Option("--dry-run", help="Only check the source and report; write nothing.")
     ] = False,
     column: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD=COLUMN", help="For tables: text=note takes the text from column note."),
+        Option(metavar="FIELD=COLUMN", help="For tables: text=note takes the text from column note."),
     ] = None,
-    delimiter: Annotated[str, typer.Option(help="For CSV.")] = ",",
+    delimiter: Annotated[str, Option(help="For CSV.")] = ",",
     history: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For mem0: its history.db, for earlier texts.")
+        Path | None, Option(metavar="FILE", help="For mem0: its history.db, for earlier texts.")
     ] = None,
     trust: Annotated[
-        str | None, typer.Option(help="Where the texts come from: trusted, user, tool, web, unknown.")
+        str | None, Option(help="Where the texts come from: trusted, user, tool, web, unknown.")
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--everything", help="Also what is superseded, hidden or on another branch.")
+        bool, Option("--everything", help="Also what is superseded, hidden or on another branch.")
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Also replace what differs in the memory.")
+        bool, Option("--overwrite", help="Also replace what differs in the memory.")
     ] = False,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out what cannot be stored, and report it.")
+        bool, Option("--skip-bad", help="Leave out what cannot be stored, and report it.")
     ] = False,
 ) -> None:
     """Bring memories of another program.
@@ -122,13 +121,10 @@ def _tell_import(done: Imported) -> None:
 
 
 def _tell_scopes(scopes: Mapping[str, int]) -> None:
-    made = table("scope")
-    made.add_column("memories", justify="right")
-    for scope, count in list(scopes.items())[:SHOWN]:
-        made.add_row(style_text(scope), f"{count:,}")
+    rows = [(scope, f"{count:,}") for scope, count in list(scopes.items())[:SHOWN]]
     if len(scopes) > SHOWN:
-        made.add_row(f"and {len(scopes) - SHOWN:,} more", "")
-    console().print(made)
+        rows.append((f"and {len(scopes) - SHOWN:,} more", ""))
+    tell_table(("scope", ("memories", RIGHT)), rows)
 
 
 def _tell_counts(what: str, counts: Mapping[str, int]) -> None:
@@ -151,21 +147,19 @@ def _phrase_import(done: Imported) -> str:
     return f"{verb}: {', '.join(parts) or 'nothing'}"
 
 
-def export(
+@command(commands)
+def _export(
     on: Which,
-    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    file: Annotated[Path, Argument(metavar="FILE")],
     format: Annotated[
-        str,
-        typer.Option(
-            "--format", "-f", help="eidet (lossless, for `eidet load`), jsonl, parquet, pam or mcp."
-        ),
+        str, Option("--format", "-f", help="eidet (lossless, for `eidet load`), jsonl, parquet, pam or mcp.")
     ] = LOSSLESS,
     below: Below = False,
-    every: Annotated[bool, typer.Option("--all", help="Every scope; this is the default.")] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
-    vectors: Annotated[bool, typer.Option("--vectors", help="For parquet: the vectors too.")] = False,
+    every: Annotated[bool, Option("--all", help="Every scope; this is the default.")] = False,
+    plain: Annotated[bool, Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
+    vectors: Annotated[bool, Option("--vectors", help="For parquet: the vectors too.")] = False,
     salvage: Annotated[
-        bool, typer.Option("--salvage", help="Save what can be read of a damaged file, and name what cannot.")
+        bool, Option("--salvage", help="Save what can be read of a damaged file, and name what cannot.")
     ] = False,
 ) -> None:
     """Write all memories, or those of a scope, to a file.
@@ -237,26 +231,23 @@ def _export_as(
         return export_memories(memory, format, file, scope=scope, plain=plain, vectors=vectors, progress=tell)
 
 
-def load(
+@command(commands)
+def _load(
     on: Which,
     source: Annotated[
-        str,
-        typer.Argument(metavar="SOURCE", help="An export; or an archive, a folder or s3://bucket/prefix."),
+        str, Argument(metavar="SOURCE", help="An export; or an archive, a folder or s3://bucket/prefix.")
     ],
     below: Below = False,
     unverified: Annotated[
         bool,
-        typer.Option(
-            "--unverified", help="Load a plain or former export into a sealed memory: nobody signed it."
-        ),
+        Option("--unverified", help="Load a plain or former export into a sealed memory: nobody signed it."),
     ] = False,
-    ids: Annotated[list[str] | None, typer.Option("--id", help="Archive: only this id; repeatable.")] = None,
-    since: Annotated[str | None, typer.Option(help="Archive: only what was created then or later.")] = None,
-    until: Annotated[str | None, typer.Option(help="Archive: only what was created then or earlier.")] = None,
-    listing: Annotated[bool, typer.Option("--list", help="Archive: only list its content.")] = False,
+    ids: Annotated[list[str] | None, Option("--id", help="Archive: only this id; repeatable.")] = None,
+    since: Annotated[str | None, Option(help="Archive: only what was created then or later.")] = None,
+    until: Annotated[str | None, Option(help="Archive: only what was created then or earlier.")] = None,
+    listing: Annotated[bool, Option("--list", help="Archive: only list its content.")] = False,
     claim: Annotated[
-        bool,
-        typer.Option("--claim", help="Archive: only make it this memory's own, after its file was moved."),
+        bool, Option("--claim", help="Archive: only make it this memory's own, after its file was moved.")
     ] = False,
 ) -> None:
     """Read an export, or memories back from an archive.
@@ -304,10 +295,11 @@ def _tell_pieces(on: Which, folder: str) -> None:
     if on.json:
         emit(pieces)
         return
-    made = table("piece", "archived", "records", "scopes", "created")
-    for piece in pieces:
-        first, last = (local_time(at) for at in piece.get("created") or (None, None))
-        scopes = ", ".join(f"{scope} {count:,}" for scope, count in (piece.get("scopes") or {}).items())
-        row = (piece["name"], local_time(piece.get("archived")), f"{piece['count']:,}", scopes)
-        made.add_row(*map(style_text, row), f"{first} to {last}")
-    console().print(made)
+    tell_table(("piece", "archived", "records", "scopes", "created"), map(_describe_piece, pieces))
+
+
+def _describe_piece(piece: Mapping[str, Any]) -> tuple[str, ...]:
+    first, last = (local_time(at) for at in piece.get("created") or (None, None))
+    scopes = ", ".join(f"{scope} {count:,}" for scope, count in (piece.get("scopes") or {}).items())
+    archived = local_time(piece.get("archived"))
+    return piece["name"], archived, f"{piece['count']:,}", scopes, f"{first} to {last}"

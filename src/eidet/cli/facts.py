@@ -3,41 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 from ..core.errors import BadInput
 from ..core.verb_table import AS_OF, KNOWN_AT
 from .memory_options import Below, Which, command, option, tell_elsewhere
-from .show import console, emit, emit_each, local_time, plain, table
+from .show import FOLD, console, emit, emit_each, local_time, plain, tell_table
 
 if TYPE_CHECKING:
-    from ..graph.fact import Contradiction, Fact
+    from ..graph.fact import Contradiction, Fact, Quotation
     from ..memory import Memory
 
 
-def add_to(app: typer.Typer) -> None:
-    command(app)(facts)
+WHOLE: Final = {"no_wrap": True}  # so that it can be copied
+commands: Final = typer.Typer()
 
 
-def facts(
+@command(commands)
+def _facts(
     on: Which,
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="Who or what: Ann, me, Acme; without one, list all."),
+        str | None, Argument(metavar="[NAME]", help="Who or what: Ann, me, Acme; without one, list all.")
     ] = None,
     as_of: Annotated[str | None, option(AS_OF)] = None,
     known_at: Annotated[str | None, option(KNOWN_AT)] = None,
-    ever: Annotated[bool, typer.Option("--ever", help="All that ever held, the earliest first.")] = False,
-    relation: Annotated[
-        str | None, typer.Option(help="With --ever: only this relation, such as lives_in.")
-    ] = None,
+    ever: Annotated[bool, Option("--ever", help="All that ever held, the earliest first.")] = False,
+    relation: Annotated[str | None, Option(help="With --ever: only this relation, such as lives_in.")] = None,
     why: Annotated[
-        str | None, typer.Option(metavar="ID", help="The sentences behind a fact; --ever names the ids.")
+        str | None, Option(metavar="ID", help="The sentences behind a fact; --ever names the ids.")
     ] = None,
     contradictions: Annotated[
-        bool, typer.Option("--contradictions", help="Facts that cannot hold together, where nothing decides.")
+        bool, Option("--contradictions", help="Facts that cannot hold together, where nothing decides.")
     ] = False,
     below: Below = False,
 ) -> None:
@@ -74,7 +73,8 @@ def _tell_facts(on: Which, found: list[Fact]) -> None:
     if on.json:
         emit_each(fact.to_dict() for fact in found)
     elif found:
-        _show(found)
+        rows = ((*_cells(one)[:1], local_time(one.valid_to)[:10], *_cells(one)[1:]) for one in found)
+        tell_table(("from", "to", ("fact", FOLD), ("sure", WHOLE), ("id", WHOLE)), rows)
     else:
         console(stderr=True).print("nothing found; `eidet facts` lists who and what is known")
 
@@ -86,11 +86,11 @@ def _tell_entities(on: Which, memory: Memory, below: bool) -> None:
     if on.json:
         emit_each(entity.to_dict() for entity in found)
         return
-    made = table("name", "kind", "also", "statements")
-    for entity in found:
-        others = ", ".join(alias for alias in entity.aliases if alias != entity.name)
-        made.add_row(plain(entity.name), entity.kind, plain(others), f"{entity.facts:,}")
-    console().print(made)
+    rows = (
+        (one.name, one.kind, ", ".join(alias for alias in one.aliases if alias != one.name), f"{one.facts:,}")
+        for one in found
+    )
+    tell_table(("name", "kind", "also", "statements"), rows)
 
 
 def _tell_reason(on: Which, memory: Memory, id: str) -> None:
@@ -106,31 +106,15 @@ def _tell_contradictions(on: Which, found: Iterable[Contradiction]) -> None:
     if on.json:
         emit_each(one.to_dict() for one in found)
         return
+    columns = ("from", ("fact", FOLD), ("said by", FOLD), ("sure", WHOLE), ("id", WHOLE))
     for one in found:
-        _show_sides(one)
+        tell_table(columns, (_describe_side(fact, quotations) for fact, quotations in one.sides))
 
 
-def _show_sides(one: Contradiction) -> None:
-    made = table("from")
-    made.add_column("fact", overflow="fold")
-    made.add_column("said by", overflow="fold")
-    made.add_column("sure", no_wrap=True)
-    made.add_column("id", no_wrap=True)
-    for fact, quotations in one.sides:
-        begun, origins = (
-            local_time(fact.valid_from)[:10],
-            "\n".join(plain(quoted.origin) for quoted in quotations),
-        )
-        made.add_row(begun, plain(fact.text), origins, f"{fact.confidence:.2f}", plain(fact.id))
-    console().print(made)
+def _describe_side(fact: Fact, quotations: Iterable[Quotation]) -> tuple[str, ...]:
+    begun, text, *rest = _cells(fact)
+    return begun, text, "\n".join(quoted.origin for quoted in quotations), *rest
 
 
-def _show(facts: Iterable[Fact]) -> None:
-    made = table("from", "to")
-    made.add_column("fact", overflow="fold")
-    made.add_column("sure", no_wrap=True)
-    made.add_column("id", no_wrap=True)  # whole, so that it can be copied
-    for fact in facts:
-        begun, over = local_time(fact.valid_from)[:10], local_time(fact.valid_to)[:10]
-        made.add_row(begun, over, plain(fact.text), f"{fact.confidence:.2f}", plain(fact.id))
-    console().print(made)
+def _cells(fact: Fact) -> tuple[str, str, str, str]:
+    return local_time(fact.valid_from)[:10], fact.text, f"{fact.confidence:.2f}", fact.id

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from typer import Option
 
 from ..core.errors import BadInput, EidetError
 from ..core.private_files import write_private
@@ -20,7 +21,7 @@ from .show import console, grid, plain, style_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class _Choices:
     """The answers to `eidet init`."""
 
     memory: str
@@ -29,7 +30,7 @@ class Choices:
     embedder: str | None = None
 
 
-USUAL: Final = Choices(memory="eidet.db", language="en", guard="off")
+USUAL: Final = _Choices(memory="eidet.db", language="en", guard="off")
 ADVICE: Final = "answer the questions in a terminal, or let --yes take the defaults"
 EXTRAS: Final = {  # by the scheme of a URL: the package that its store needs, and the extra that installs it
     "postgresql": ("psycopg", "postgres"),
@@ -42,25 +43,23 @@ LANGUAGE: Final = "en, de, fr, es, it … (none: any mixture)"
 PERSONAL: Final = "off: stored as it is; redact: [EMAIL] instead of an address; refuse"
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command()(init)
+commands: Final = typer.Typer()
 
 
-def init(
+@commands.command("init")
+def _init(
     at: Annotated[
         str | None,
-        typer.Option(
-            "--at", "-m", envvar="EIDET_MEMORY", metavar="PATH", help="The memory: a file or a URL."
-        ),
+        Option("--at", "-m", envvar="EIDET_MEMORY", metavar="PATH", help="The memory: a file or a URL."),
     ] = None,
-    language: Annotated[str | None, typer.Option(help="Language of the texts, such as de.")] = None,
+    language: Annotated[str | None, Option(help="Language of the texts, such as de.")] = None,
     guard: Annotated[
-        str | None, typer.Option(help="Personal data in texts: off, redact, mask, label or refuse.")
+        str | None, Option(help="Personal data in texts: off, redact, mask, label or refuse.")
     ] = None,
-    embedder: Annotated[str | None, typer.Option(envvar="EIDET_EMBEDDER", help="Such as minilm.")] = None,
-    file: Annotated[Path, typer.Option(help="The file to write.")] = FILE,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; defaults for the rest.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
+    embedder: Annotated[str | None, Option(envvar="EIDET_EMBEDDER", help="Such as minilm.")] = None,
+    file: Annotated[Path, Option(help="The file to write.")] = FILE,
+    yes: Annotated[bool, Option("--yes", "-y", help="Ask nothing; defaults for the rest.")] = False,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace a file that exists.")] = False,
 ) -> None:
     """Set up a folder: three questions, and an eidet.toml.
 
@@ -68,9 +67,9 @@ def init(
     existing file is never replaced unasked.
     """
     _check_target(file, yes=yes, overwrite=overwrite)
-    choices = Choices(
-        memory=answer(at, USUAL.memory, "1/3  Where should memories live?", WHERE, _check_memory, yes=yes),
-        language=answer(
+    choices = _Choices(
+        memory=_answer(at, USUAL.memory, "1/3  Where should memories live?", WHERE, _check_memory, yes=yes),
+        language=_answer(
             language,
             USUAL.language,
             "2/3  Which language are your texts in?",
@@ -78,7 +77,7 @@ def init(
             _check_language,
             yes=yes,
         ),
-        guard=answer(
+        guard=_answer(
             guard, USUAL.guard, "3/3  What about personal data in them?", PERSONAL, _check_guard, yes=yes
         ),
         embedder=embedder,
@@ -86,8 +85,8 @@ def init(
     if not yes:
         typer.echo(err=True)
     if embedder is not None:
-        check_embedder(embedder)
-    write_private(file, make_text(choices))
+        _check_embedder(embedder)
+    write_private(file, _make_text(choices))
     _tell_next(file, choices)
 
 
@@ -102,7 +101,7 @@ def _check_target(file: Path, *, yes: bool, overwrite: bool) -> None:
         raise typer.Exit(1)
 
 
-def answer(
+def _answer(
     given: str | None, usual: str, question: str, hint: str, check: Callable[[str], None], *, yes: bool
 ) -> str:
     """Takes the option, or asks until the answer is valid; with `yes`, takes the default."""
@@ -115,7 +114,7 @@ def answer(
     err.print(style_text((f"\n{question}", "bold")))
     err.print(style_text((f"     {hint}", "dim")))
     while True:
-        typed = prompt(usual)
+        typed = _prompt(usual)
         try:
             check(typed)
         except EidetError as error:
@@ -124,12 +123,12 @@ def answer(
             return typed
 
 
-def prompt(usual: str) -> str:
+def _prompt(usual: str) -> str:
     try:
         given: str = typer.prompt("    ", default=usual, err=True)
     except typer.Abort as error:
         typer.echo(err=True)  # the prompt has left the cursor on its line
-        raise no_answer(error) from error
+        raise _no_answer(error) from error
     return given.strip()
 
 
@@ -137,14 +136,12 @@ def _ask_whether(question: str) -> bool:
     try:
         return typer.confirm(question, default=False, err=True)
     except typer.Abort as error:
-        raise no_answer(error) from error
+        raise _no_answer(error) from error
 
 
-def no_answer(error: typer.Abort) -> Exception:
+def _no_answer(error: typer.Abort) -> Exception:
     """Ctrl-C aborts, as everywhere; the end of a pipe is explained."""
-    if sys.stdin.isatty():
-        return error
-    return BadInput(f"no answer on stdin: {ADVICE}")
+    return error if sys.stdin.isatty() else BadInput(f"no answer on stdin: {ADVICE}")
 
 
 def _check_memory(place: str) -> None:
@@ -166,7 +163,7 @@ def _check_guard(guard: str) -> None:
     Guard.of(Settings(guard=guard))
 
 
-def check_embedder(embedder: str) -> None:
+def _check_embedder(embedder: str) -> None:
     from ..models.embed import embedder_of
 
     embedder_of(embedder)
@@ -178,12 +175,10 @@ def _find_missing_extra(place: str) -> str | None:
     if "://" not in place or scheme not in EXTRAS:
         return None
     package, extra = EXTRAS[scheme]
-    if importlib.util.find_spec(package) is not None:
-        return None
-    return extra
+    return None if importlib.util.find_spec(package) is not None else extra
 
 
-def _tell_next(file: Path, choices: Choices) -> None:
+def _tell_next(file: Path, choices: _Choices) -> None:
     from .serve_command import hide_login
 
     out = console()
@@ -191,19 +186,20 @@ def _tell_next(file: Path, choices: Choices) -> None:
         f"wrote {plain(str(file))}; the memory is {plain(hide_login(choices.memory))}\n", soft_wrap=True
     )
     extra = _find_missing_extra(choices.memory)
-    steps = grid("", "dim")
+    steps = [
+        ('eidet remember "Ann lives in Lisbon"', "writes the first memory"),
+        ('eidet recall "Where does Ann live?"', "finds it, and says why"),
+        ("eidet doctor", "checks the setup and says what to mend"),
+    ]
     if extra is not None:
-        steps.add_row(f"pip install 'eidet[{extra}]'", "the driver of this store is not installed yet")
-    steps.add_row('eidet remember "Ann lives in Lisbon"', "writes the first memory")
-    steps.add_row('eidet recall "Where does Ann live?"', "finds it, and says why")
-    steps.add_row("eidet doctor", "checks the setup and says what to mend")
-    out.print(steps)
+        steps.insert(0, (f"pip install 'eidet[{extra}]'", "the driver of this store is not installed yet"))
+    out.print(grid(("", "dim"), steps))
     if file != FILE:
         out.print(style_text((f"\nCommands read it with --config {file} or EIDET_CONFIG={file}.", "dim")))
     _hint_variables(choices)
 
 
-def _hint_variables(choices: Choices) -> None:
+def _hint_variables(choices: _Choices) -> None:
     """A variable of the environment wins over the file: say so where it says something else."""
     variable = os.environ.get("EIDET_MEMORY")
     if variable and variable != choices.memory:
@@ -248,31 +244,29 @@ _REST: Final = """\
 """
 
 
-def make_text(choices: Choices) -> str:
+def _make_text(choices: _Choices) -> str:
     """The whole file."""
     lines = [
         "# Where memories live: a file, or a URL such as postgresql://user@host/name or redis://host.",
-        f"memory = {quote(choices.memory)}",
+        f"memory = {_quote(choices.memory)}",
         "",
         "# The language of the texts, for the forms of words: en, de, fr, es … or none.",
-        f"language = {quote(choices.language)}",
+        f"language = {_quote(choices.language)}",
         "",
         "# What turns texts into vectors; `eidet rebuild --reembed` changes it later.",
         _describe_embedder(choices.embedder),
         "",
         "# Personal data and secrets in texts: off (stored as they are), redact, mask, label or refuse.",
-        f"guard = {quote(choices.guard)}",
+        f"guard = {_quote(choices.guard)}",
         "",
     ]
     return _HEAD + "\n".join(lines) + "\n" + _REST
 
 
 def _describe_embedder(name: str | None) -> str:
-    if name is None:
-        return '# embedder = "wordllama"'
-    return f"embedder = {quote(name)}"
+    return '# embedder = "wordllama"' if name is None else f"embedder = {_quote(name)}"
 
 
-def quote(text: str) -> str:
+def _quote(text: str) -> str:
     """A text as TOML writes it; JSON's form is one of them."""
     return dumps(text, ensure_ascii=False)

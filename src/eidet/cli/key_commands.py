@@ -6,9 +6,10 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 from ..core.errors import BadInput, Misconfigured, Refused
 from .memory_options import Which, command
@@ -20,23 +21,20 @@ if TYPE_CHECKING:
     from ..trust.seal.service import Key
 
 
-Scope = Annotated[str, typer.Argument(metavar="SCOPE")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Scope = Annotated[str, Argument(metavar="SCOPE")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
-def add_to(app: typer.Typer) -> None:
-    keys = typer.Typer(no_args_is_help=True, help="Keys of a sealed memory, and of callers of `eidet serve`.")
-    keys.command()(new)
-    command(keys)(rotate)
-    for run in (check, shred):
-        command(keys, scoped=False)(run)
-    keys.command()(api)
-    app.add_typer(keys, name="keys")
+commands: Final = typer.Typer()
+_keys: Final = typer.Typer(
+    no_args_is_help=True, help="Keys of a sealed memory, and of callers of `eidet serve`."
+)
 
 
-def new(
+@_keys.command("new")
+def _new(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Where to write it; default: the screen.")
+        Path | None, Argument(metavar="[FILE]", help="Where to write it; default: the screen.")
     ] = None,
 ) -> None:
     """Create a master key. Keep it apart from the memory, and a copy of it somewhere safe."""
@@ -56,11 +54,11 @@ def new(
     typer.echo(f"wrote a master key to {file}", err=True)
 
 
-def rotate(
+@command(_keys)
+def _rotate(
     on: Which,
     to: Annotated[
-        str | None,
-        typer.Option("--to", metavar="KEY", help="A new master key: file:PATH or env:NAME."),
+        str | None, Option("--to", metavar="KEY", help="A new master key: file:PATH or env:NAME.")
     ] = None,
 ) -> None:
     """Give every scope (or the one that --scope names) a new key.
@@ -77,7 +75,8 @@ def rotate(
         emit_or_tell(on.json, {"resealed": count}, f"re-encrypted {count:,} records")
 
 
-def check(on: Which) -> None:
+@command(_keys, scoped=False)
+def _check(on: Which) -> None:
     """List every scope's keys and whether they can be opened.
 
     Exits with code 1 if one cannot be used as it is.
@@ -103,12 +102,11 @@ def check(on: Which) -> None:
 
 def _needs_care(one: Checked) -> bool:
     """A key that cannot be used as it is, or records that have outlived theirs."""
-    if one.state == "shredded":
-        return one.records > 0
-    return one.state != "ok"
+    return one.records > 0 if one.state == "shredded" else one.state != "ok"
 
 
-def shred(on: Which, which: Scope, yes: Yes = False) -> None:
+@command(_keys, scoped=False)
+def _shred(on: Which, which: Scope, yes: Yes = False) -> None:
     """Destroy a scope's key: nobody can ever read its content again. The rows stay until forgotten."""
     if not yes:
         if not sys.stdin.isatty():
@@ -118,6 +116,10 @@ def shred(on: Which, which: Scope, yes: Yes = False) -> None:
         lost = memory.keys.shred(which)
     line = f"destroyed the key of {which}: {lost:,} records can never be read again"
     emit_or_tell(on.json, {"shredded": lost}, line)
+
+
+_keys.command("api")(api)
+commands.add_typer(_keys, name="keys")
 
 
 def _resolve_key(key: str | None) -> Key | None:

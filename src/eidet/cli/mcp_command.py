@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
 
 import typer
+from typer import Option
 
 from ..core.errors import MissingExtra
 from ..core.scope import ALL, Scope
@@ -24,23 +25,22 @@ from .memory_options import Which, command
 if TYPE_CHECKING:
     from ..server.access import Caller
 
-Rights = Annotated[str, typer.Option(metavar="LIST", help="What the agent may do: of read, write, forget.")]
+Rights = Annotated[str, Option(metavar="LIST", help="What the agent may do: of read, write, forget.")]
 GraphTools = Annotated[
-    bool,
-    typer.Option("--graph-tools", help="Also the nine tools of the reference knowledge-graph server."),
+    bool, Option("--graph-tools", help="Also the nine tools of the reference knowledge-graph server.")
 ]
 PrintConfig = Annotated[
-    bool, typer.Option("--print-config", help="Print what to paste into an agent's configuration, and exit.")
+    bool, Option("--print-config", help="Print what to paste into an agent's configuration, and exit.")
 ]
 SECRET: Final = "EIDET_MEMORY"  # noqa: S105  # the variable that holds a URL with a password
 SECRETS: Final = {SECRET: "the URL of the memory with its password", API_KEY: "the key of the server"}
 
 
-def add_to(app: typer.Typer) -> None:
-    command(app)(mcp)
+commands: Final = typer.Typer()
 
 
-def mcp(
+@command(commands)
+def _mcp(
     on: Which,
     rights: Rights = "read,write,forget",
     graph_tools: GraphTools = False,
@@ -52,7 +52,7 @@ def mcp(
     and sees no other.
     """
     if print_config:
-        show_config(on, rights, graph_tools)
+        _show_config(on, rights, graph_tools)
         return
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("eidet mcp", extra="mcp")
@@ -80,9 +80,9 @@ def _make_caller(scope: str | None, rights: str) -> Caller:
     return Caller(name=None, scopes=scopes, rights=parse_rights(given, "--rights"), limits=LOCAL.limits)
 
 
-def show_config(on: Which, rights: str, graph_tools: bool) -> None:
+def _show_config(on: Which, rights: str, graph_tools: bool) -> None:
     """The same server in the two forms that agents take: JSON, and a command line."""
-    server = describe_server(on, rights, graph_tools)
+    server = _describe_server(on, rights, graph_tools)
     typer.echo(json.dumps({"mcpServers": {"eidet": server}}, indent=2))
     line = shlex.join([server["command"], *server["args"]])
     typer.echo(
@@ -94,7 +94,7 @@ def show_config(on: Which, rights: str, graph_tools: bool) -> None:
         typer.echo(f"Set {name} to {SECRETS[name]}, which is not shown.", err=True)
 
 
-def describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]:
+def _describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]:
     """The entry of a configuration file. A URL with a password goes into the environment."""
     command, *args = _find_command()
     args.append("mcp")
@@ -122,6 +122,4 @@ def _find_command() -> list[str]:
     if beside.exists():
         return [str(beside)]
     found = shutil.which("eidet")
-    if found is not None:
-        return [found]
-    return [sys.executable, "-m", "eidet.cli"]
+    return [found] if found is not None else [sys.executable, "-m", "eidet.cli"]

@@ -113,23 +113,17 @@ class Which:
     def reach(self, below: bool) -> Scope:
         """The scope that --scope and --below name, perhaps with all below it."""
         scope = Scope.of(self.one_scope)
-        if below:
-            return Scope.under(scope.path)
-        return scope
+        return Scope.under(scope.path) if below else scope
 
     def reach_or_all(self, below: bool) -> Scope | None:
         """The same, or None for every scope if none is named."""
-        if self.scope in (None, ALL) and not below:
-            return None
-        return self.reach(below)
+        return None if self.scope in (None, ALL) and not below else self.reach(below)
 
     def settings(self) -> Settings:
         from ..core.settings import read_settings
 
         found = read_settings(os.environ, self.config)
-        if self.key_file is None:
-            return found
-        return replace(found, key=f"file:{self.key_file}")
+        return found if self.key_file is None else replace(found, key=f"file:{self.key_file}")
 
     def _own_settings(self) -> Settings | None:
         """The settings; None for a memory on a server, which has its own."""
@@ -176,9 +170,7 @@ class Which:
         from ..store.sql.inspect_file import file_of
 
         file = file_of(self.at)
-        if file is None or file.exists():
-            return None
-        return file
+        return None if file is None or file.exists() else file
 
     def check_exists(self) -> None:
         file = self.missing_file()
@@ -258,7 +250,7 @@ Filters = Annotated[
 
 
 def command(
-    app: typer.Typer, *, name: str | None = None, scoped: bool = True
+    app: typer.Typer, *, scoped: bool = True
 ) -> Callable[[Callable[Concatenate[Which, P], None]], Callable[Concatenate[Which, P], None]]:
     """Makes a function a command: its first argument is filled from the options of `Which`.
 
@@ -266,7 +258,7 @@ def command(
     """
 
     def add(run: Callable[Concatenate[Which, P], None]) -> Callable[Concatenate[Which, P], None]:
-        app.command(name)(_with_options(run, scoped))
+        app.command(run.__name__.strip("_").replace("_", "-"))(_with_options(run, scoped))
         return run
 
     return add
@@ -320,9 +312,7 @@ ROOT: Final = 0
 
 def _find_configuration() -> Path | None:
     """The file in the working folder, if there is one."""
-    if FILE.is_file():
-        return FILE
-    return None
+    return FILE if FILE.is_file() else None
 
 
 def _read_configuration(file: Path, *, unasked: bool) -> dict[str, str]:
@@ -345,9 +335,7 @@ def choose_file(named: Path | None) -> Path | None:
 def read_choices_here() -> dict[str, str]:
     """Reads `memory` and `embedder` from the file here, for commands that open no memory of the user's."""
     file = choose_file(None)
-    if file is None:
-        return {}
-    return read_choices(file)
+    return {} if file is None else read_choices(file)
 
 
 def read_settings_here() -> Settings:

@@ -104,9 +104,7 @@ def _number_lines(file: str) -> Iterator[tuple[int, str]]:
 
 def _content(file: str) -> str:
     try:
-        if file == "-":
-            return sys.stdin.read()
-        return Path(file).read_text(encoding="utf-8-sig")
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"{file} is not UTF-8 text: {error}") from None
     except OSError as error:

@@ -1,34 +1,67 @@
-"""`eidet recall`, `context`, `find`, `show`, `scopes` and `stats`."""
+"""`eidet recall`, `context`, `find`, `show` and `scopes`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
+from ..core.event import Event
+from ..core.hit import Hits, Trace
+from ..core.record import Record, iso_time
+from ..core.record_table import FIELDS, RecordField
+from ..core.session_summary import SessionSummary
+from ..core.state import State, dump_state
+from ..core.validate import dump_json
 from ..core.verb_table import CONTEXT, FIND, RECALL
-from . import show as shown
 from .memory_options import Below, Filters, Given, Options, Vectors, Which, command, option, tell_elsewhere
-from .show import context_json, emit, emit_each, event_json, hits_json
+from .show import (
+    FOLD,
+    ID_WIDTH,
+    LISTED,
+    MINUTE,
+    REST,
+    RIGHT,
+    SHOWN,
+    Column,
+    console,
+    context_json,
+    emit,
+    emit_each,
+    grid,
+    hits_json,
+    local_time,
+    plain,
+    reason_columns,
+    shorten,
+    show_record,
+    style_text,
+    tell_table,
+    with_reasons,
+)
+
+if TYPE_CHECKING:
+    from ..recall.pack import Context
+
 
 Times = Annotated[Given, Options(CONTEXT, "now", "as_of", "known_at")]
-Recipe = Annotated[
-    str, typer.Option(help="How to rank: auto, dialogue, facts, documents, exact, or a plugin's.")
-]
+Recipe = Annotated[str, Option(help="How to rank: auto, dialogue, facts, documents, exact, or a plugin's.")]
 Rerank = Annotated[
-    str | None, typer.Option(metavar="NAME", help="A reranker for the best fifty, such as http:MODEL@URL.")
+    str | None, Option(metavar="NAME", help="A reranker for the best fifty, such as http:MODEL@URL.")
 ]
-Id = Annotated[str, typer.Argument(metavar="ID")]
+Id = Annotated[str, Argument(metavar="ID")]
 
 
-def add_to(app: typer.Typer) -> None:
-    for run in (recall, context, find, show, scopes, stats):
-        command(app)(run)
+commands: Final = typer.Typer()
 
 
-def recall(
+@command(commands)
+def _recall(
     on: Which,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What you want to know.")],
+    query: Annotated[str, Argument(metavar="QUERY", help="What you want to know.")],
     filters: Filters,
     limit: Annotated[int, option(RECALL["limit"], "--limit", "-n")] = 10,
     below: Below = False,
@@ -53,19 +86,20 @@ def recall(
     if on.json:
         emit(hits_json(query, hits, vectors=vectors))
     else:
-        shown.tell_hits(hits)
+        _tell_hits(hits)
 
 
-def context(
+@command(commands)
+def _context(
     on: Which,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about.")],
+    query: Annotated[str, Argument(metavar="QUERY", help="What the prompt is about.")],
     times: Times,
     budget: Annotated[int, option(CONTEXT["budget"], "--budget", "-b")] = 1000,
     limit: Annotated[int, option(CONTEXT["limit"], "--limit", "-n")] = 50,
     neighbours: Annotated[int, option(CONTEXT["neighbours"])] = 1,
     headings: Annotated[bool, option(CONTEXT["headings"])] = True,
     counter: Annotated[
-        str, typer.Option(help="What counts tokens: estimate, words, llama, splintr:NAME, file:PATH.")
+        str, Option(help="What counts tokens: estimate, words, llama, splintr:NAME, file:PATH.")
     ] = "estimate",
     recipe: Recipe = "auto",
     below: Below = False,
@@ -88,10 +122,11 @@ def context(
     if on.json:
         emit(context_json(packed))
     else:
-        shown.tell_context(packed)
+        _tell_context(packed)
 
 
-def find(
+@command(commands)
+def _find(
     on: Which,
     filters: Filters,
     order: Annotated[str, option(FIND["order"])] = "-occurred",
@@ -111,24 +146,23 @@ def find(
     if on.json:
         emit_each(record.to_dict(vectors=vectors) for record in records)
     else:
-        shown.tell_records(records, scopes=on.reach(below).below)
+        _tell_records(records, scopes=on.reach(below).below)
     if records.more:
-        shown.console(stderr=True).print(
-            f"there are more: --limit and --offset show them ({limit} were asked for)"
-        )
+        console(stderr=True).print(f"there are more: --limit and --offset show them ({limit} were asked for)")
 
 
-def show(
+@command(commands)
+def _show(
     on: Which,
     id: Id,
     with_history: Annotated[
-        bool, typer.Option("--history", help="Also its history, even if it was forgotten.")
+        bool, Option("--history", help="Also its history, even if it was forgotten.")
     ] = False,
     detail: Annotated[
-        bool, typer.Option("--detail", help="In full, as it was before its tier reduced it.")
+        bool, Option("--detail", help="In full, as it was before its tier reduced it.")
     ] = False,
     reveal: Annotated[
-        bool, typer.Option("--reveal", help="Turn its pseudonyms back (settings vault and guard_key).")
+        bool, Option("--reveal", help="Turn its pseudonyms back (settings vault and guard_key).")
     ] = False,
     vectors: Vectors = False,
 ) -> None:
@@ -148,25 +182,31 @@ def show(
         if record is None and not events:
             tell_elsewhere(on, memory)
     if record is None and not events:
-        typer.echo(shown.plain(f"there is no record {id!r} in scope {on.one_scope}"), err=True)
+        typer.echo(plain(f"there is no record {id!r} in scope {on.one_scope}"), err=True)
         raise typer.Exit(1)
     if on.json:
         answer: dict[str, Any] = {} if record is None else record.to_dict(vectors=vectors)
-        emit(answer | {"history": list(map(event_json, events))} if with_history else answer)
+        if with_history:
+            answer["history"] = [asdict(event) | {"at": iso_time(event.at)} for event in events]
+        emit(answer)
         return
     if record is not None:
-        shown.tell_record(record, len(record.text) if detail else shown.SHOWN)
+        most = len(record.text) if detail else SHOWN
+        rows = ((name, shorten(value, most)) for name, value in _describe_fields(record))
+        console().print(grid(("bold", ""), rows))
     if with_history:
         typer.echo()
-        shown.tell_events(events)
+        columns = ("when", "what", "version", "by", ("before", {"ratio": 1}))
+        tell_table(columns, map(_describe_event, events))
 
 
-def scopes(
+@command(commands)
+def _scopes(
     on: Which,
     sessions: Annotated[
-        bool, typer.Option("--sessions", help="The sessions of the scope instead, the latest first.")
+        bool, Option("--sessions", help="The sessions of the scope instead, the latest first.")
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many sessions at most.")] = 20,
+    limit: Annotated[int, Option("--limit", "-n", help="How many sessions at most.")] = 20,
     below: Below = False,
 ) -> None:
     """List the scopes that hold records, or the sessions of one.
@@ -174,47 +214,112 @@ def scopes(
     With --scope, that one and those below it. With --sessions and --json one a line.
     """
     if sessions:
-        _tell_sessions(on, limit, below)
+        with on.open_memory() as memory:
+            found = memory.admin.sessions(on.reach(below), limit=limit)
+            if not found:
+                tell_elsewhere(on, memory)
+        if on.json:
+            emit_each(one.to_dict() for one in found)
+        else:
+            _tell_sessions(found, scopes=on.reach(below).below)
         return
     with on.open_memory() as memory:
         counts = memory.scopes(on.scope)
     if on.json:
         emit(counts)
     else:
-        shown.tell_scopes(counts)
+        tell_table(("scope", ("records", RIGHT)), ((scope, f"{count:,}") for scope, count in counts.items()))
 
 
-def _tell_sessions(on: Which, limit: int, below: bool) -> None:
-    with on.open_memory() as memory:
-        found = memory.admin.sessions(on.reach(below), limit=limit)
-        if not found:
-            tell_elsewhere(on, memory)
-    if on.json:
-        emit_each(one.to_dict() for one in found)
+def _tell_hits(hits: Hits) -> None:
+    if hits:
+        tell_table(
+            ["score", ("when", {"width": MINUTE}), *reason_columns()],
+            (
+                (
+                    style_text((f"{hit.score:.2f}", "bold")),
+                    local_time(hit.record.occurred),
+                    *with_reasons(hit.record, hit.why().replace(" + ", "\n")),
+                )
+                for hit in hits
+            ),
+        )
     else:
-        shown.tell_sessions(found, scopes=on.reach(below).below)
+        console(stderr=True).print("nothing found")
+    if hits.trace is not None:
+        console().print()
+        console().print(grid(("bold", ""), _describe_trace(hits.trace)))
 
 
-def stats(
-    on: Which,
-    below: Below = False,
-    metrics: Annotated[
-        bool, typer.Option("--metrics", help="Numbers for monitoring, in the text format of Prometheus.")
-    ] = False,
-) -> None:
-    """Show counts, sizes and recall quality, of a scope or all."""
-    scope = on.reach_or_all(below)
-    with on.open_memory() as memory:
-        if metrics:
-            answer = memory.admin.metrics(scope)
-        else:
-            answer = memory.admin.stats(scope)
-    if metrics and not on.json:
-        from ..quality.metrics import exposition
+def _describe_trace(trace: Trace) -> Iterator[tuple[str, str]]:
+    yield "terms", ", ".join(trace.terms) or "none"
+    yield "scopes", ", ".join(trace.scopes)
+    yield "searched", f"{trace.searched:,} records, {trace.filtered:,} of them filtered out"
+    for arm, found in trace.arms.items():
+        best = f", the best {found[0][1]:.2f}" if found else ""
+        yield f"by {arm}", f"{len(found):,} found{best}, weight {trace.weights.get(arm, 0.0):.2f}"
+    spent = ", ".join(f"{stage} {millis:.2f}" for stage, millis in trace.millis.items())
+    yield "time", f"{sum(trace.millis.values()):.2f} ms ({spent})"
+    yield from (("note", note) for note in trace.notes)
 
-        typer.echo(exposition(answer, None if scope is None else str(scope)), nl=False)
+
+def _tell_context(context: Context) -> None:
+    console().print(plain(context.text), soft_wrap=True)
+    used = f"{context.tokens:,} of {context.budget:,} tokens, {len(context.hits):,} memories"
+    console(stderr=True).print(f"({used}; {len(context.left_out):,} left out)", style="dim")
+
+
+def _tell_records(records: Sequence[Record], *, scopes: bool) -> None:
+    """Prints a row for each; `scopes` says that they may be of several scopes."""
+    if not records:
+        console(stderr=True).print("nothing found")
         return
-    if on.json:
-        emit(answer)
-    else:
-        shown.tell_stats(answer)
+    scope: list[Column] = [("scope", FOLD | {"max_width": 24})] if scopes else []
+    tell_table(
+        [("when", {"width": MINUTE}), "kind", *scope, ("what", REST | {"min_width": ID_WIDTH})],
+        (
+            (local_time(one.occurred), str(one.kind), *([one.scope] if scopes else []), show_record(one))
+            for one in records
+        ),
+    )
+
+
+def _describe_fields(record: Record) -> Iterator[tuple[str, str]]:
+    for one in FIELDS:
+        if one.shown:
+            yield one.name.replace("_", " "), _show_value(one, getattr(record, one.name))
+    yield "digest", record.digest
+    yield "vector", "none" if record.vector is None else f"{len(record.vector) // 4} numbers"
+
+
+def _show_value(field: RecordField, value: Any) -> str:
+    """A value of a record for people; what is absent or empty is a dash."""
+    if isinstance(value, State):
+        return dump_state(value) or "-"
+    if value is None or value in ({}, ()):
+        return "-"
+    if field.is_time:
+        return local_time(value)
+    if isinstance(value, tuple):
+        return ", ".join(str(one) for one in value)
+    return dump_json(value) if field.in_json else str(value)
+
+
+def _describe_event(event: Event) -> tuple[str, ...]:
+    before = "" if event.before is None else shorten(dump_json(event.before), LISTED)
+    return local_time(event.at), event.what, str(event.version), event.by or "", before
+
+
+def _tell_sessions(found: Sequence[SessionSummary], *, scopes: bool) -> None:
+    """Prints a line for each; `scopes` says that they may be of several scopes."""
+    if not found:
+        console(stderr=True).print("no sessions")
+        return
+    scope: list[Column] = [("scope", FOLD)] if scopes else []
+    tell_table(
+        [("session", FOLD), *scope, ("records", RIGHT), ("last", {"width": MINUTE}), ("begins with", REST)],
+        (
+            (one.session, *([one.scope] if scopes else []), f"{one.count:,}", local_time(one.last), one.title)
+            for one in found
+        ),
+    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 from ..core.environment import change_settings
 from ..core.errors import BadInput, MissingExtra
@@ -17,63 +18,62 @@ if TYPE_CHECKING:
     from ..server.server_settings import ServerSettings
 
 KeysFile = Annotated[
-    Path, typer.Option("--keys", envvar="EIDET_KEYS", metavar="FILE", help="The keys file, in TOML.")
+    Path, Option("--keys", envvar="EIDET_KEYS", metavar="FILE", help="The keys file, in TOML.")
 ]
 KEYS_FILE = Path("eidet-keys.toml")
 
 
-def add_to(app: typer.Typer) -> None:
-    command(app, scoped=False)(serve)
+commands: Final = typer.Typer()
 
 
-def serve(
+@command(commands, scoped=False)
+def _serve(
     on: Which,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; others than loopback need --keys.")
+        str, Option(help="Address to listen on; others than loopback need --keys.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535)] = 8765,
+    port: Annotated[int, Option(min=0, max=65_535)] = 8765,
     keys: Annotated[
         Path | None,
-        typer.Option(envvar="EIDET_KEYS", metavar="FILE", help="Callers and their keys: `eidet keys api`."),
+        Option(envvar="EIDET_KEYS", metavar="FILE", help="Callers and their keys: `eidet keys api`."),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes; each opens the memory.")] = 1,
-    tls_cert: Annotated[Path | None, typer.Option(metavar="PEM", help="Certificate chain.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(metavar="PEM", help="Its private key.")] = None,
+    workers: Annotated[int, Option(min=1, help="Processes; each opens the memory.")] = 1,
+    tls_cert: Annotated[Path | None, Option(metavar="PEM", help="Certificate chain.")] = None,
+    tls_key: Annotated[Path | None, Option(metavar="PEM", help="Its private key.")] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A name clients call it by. Repeatable.")
+        list[str] | None, Option(metavar="NAME", help="A name clients call it by. Repeatable.")
     ] = None,
     cors_origin: Annotated[
-        list[str] | None, typer.Option(metavar="ORIGIN", help="A web page that may call it. Repeatable.")
+        list[str] | None, Option(metavar="ORIGIN", help="A web page that may call it. Repeatable.")
     ] = None,
     proxy: Annotated[
         list[str] | None,
-        typer.Option(metavar="ADDRESS", help="A proxy whose X-Forwarded headers count. Repeatable."),
+        Option(metavar="ADDRESS", help="A proxy whose X-Forwarded headers count. Repeatable."),
     ] = None,
-    upload_mb: Annotated[int, typer.Option(min=1, help="The largest export to load.")] = 1000,
+    upload_mb: Annotated[int, Option(min=1, help="The largest export to load.")] = 1000,
     public_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="How clients reach it, if a proxy stands before it.")
+        str | None, Option(metavar="URL", help="How clients reach it, if a proxy stands before it.")
     ] = None,
-    log_json: Annotated[bool, typer.Option("--log-json", help="Log lines of JSON.")] = False,
+    log_json: Annotated[bool, Option("--log-json", help="Log lines of JSON.")] = False,
     log_content: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--log-content",
             envvar="OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
             help="Logs and spans may hold queries and texts.",
         ),
     ] = False,
     slow_recall: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Log recalls that take longer; 0 logs none.")
+        float, Option(min=0, metavar="SECONDS", help="Log recalls that take longer; 0 logs none.")
     ] = 1.0,
     mcp_idle: Annotated[
-        float, typer.Option(min=1, metavar="SECONDS", help="A session of MCP that is idle so long ends.")
+        float, Option(min=1, metavar="SECONDS", help="A session of MCP that is idle so long ends.")
     ] = 1800.0,
     mcp_sessions: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Sessions of MCP that a worker keeps at most.")
+        int, Option(min=1, metavar="N", help="Sessions of MCP that a worker keeps at most.")
     ] = 1000,
     graph_tools: Annotated[
-        bool,
-        typer.Option("--graph-tools", help="MCP: also the tools of the reference knowledge-graph server."),
+        bool, Option("--graph-tools", help="MCP: also the tools of the reference knowledge-graph server.")
     ] = False,
 ) -> None:
     """Serve it over HTTP: dashboard, REST, MCP and metrics.
@@ -139,28 +139,23 @@ def hide_login(place: str) -> str:
     """An address without user and password."""
     from ..net.url import split_url
 
-    if "://" not in place:
-        return place
-    return str(split_url(place))
+    return place if "://" not in place else str(split_url(place))
 
 
 def api(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="The caller; without one, list all.")
-    ] = None,
+    name: Annotated[str | None, Argument(metavar="[NAME]", help="The caller; without one, list all.")] = None,
     scopes: Annotated[
         list[str] | None,
-        typer.Option("--scopes", metavar="SCOPE", help="A scope and all below; ** is all. Repeatable."),
+        Option("--scopes", metavar="SCOPE", help="A scope and all below; ** is all. Repeatable."),
     ] = None,
     rights: Annotated[
-        list[str] | None,
-        typer.Option("--rights", metavar="RIGHT", help="Of read, write, forget, admin, agents."),
+        list[str] | None, Option("--rights", metavar="RIGHT", help="Of read, write, forget, admin, agents.")
     ] = None,
     revoke: Annotated[
-        bool, typer.Option("--revoke", help="Take the key away; a running server refuses it at once.")
+        bool, Option("--revoke", help="Take the key away; a running server refuses it at once.")
     ] = False,
     keys: KeysFile = KEYS_FILE,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make, take away or list the keys of callers of `eidet serve`.
 
@@ -176,11 +171,11 @@ def api(
     elif not scopes or not rights:
         raise BadInput("say where the caller may do what: --scopes acme --rights read,write")
     else:
-        typer.echo(add_key(keys, name, split_words(scopes), split_words(rights)))
+        typer.echo(add_key(keys, name, _split_words(scopes), _split_words(rights)))
         typer.echo(f"added {name} to {keys}; the key is shown only this once", err=True)
 
 
-def split_words(said: list[str]) -> list[str]:
+def _split_words(said: list[str]) -> list[str]:
     """Values may be repeated, or stand with commas between them."""
     return [word.strip() for one in said for word in one.split(",") if word.strip()]
 

@@ -1,67 +1,67 @@
-"""`eidet maintain`, `review`, `rebuild` and `doctor`."""
+"""`eidet maintain`, `review`, `rebuild`, `doctor` and `stats`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Option
 
 from ..core.errors import BadInput
 from ..core.record import Record
 from .memory_options import Below, Which, command
 from .show import (
+    FOLD,
     ID_WIDTH,
-    add_reasons,
+    REST,
+    RIGHT,
     console,
     emit,
     emit_each,
     emit_or_tell,
+    grid,
     local_time,
     progress_bar,
+    reason_columns,
+    size_text,
     style_text,
-    table,
+    tell_table,
     with_reasons,
 )
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from ..upkeep import Maintained
     from ..upkeep.retain import Standing
 
 SHOWN: Final = 50
+BAR: Final = 24  # the longest bar, in characters
 
 
-def add_to(app: typer.Typer) -> None:
-    for run in (maintain, review, rebuild, doctor):
-        command(app)(run)
+commands: Final = typer.Typer()
 
 
-def maintain(
+@command(commands)
+def _maintain(
     on: Which,
     below: Below = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be done, and why.")
-    ] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would be done, and why.")] = False,
     policies: Annotated[
-        bool,
-        typer.Option("--policies", help="Only list the retention policies, and how many records are due."),
+        bool, Option("--policies", help="Only list the retention policies, and how many records are due.")
     ] = False,
-    only: Annotated[
-        list[str] | None, typer.Option(help="One of the steps, such as move; repeatable.")
-    ] = None,
+    only: Annotated[list[str] | None, Option(help="One of the steps, such as move; repeatable.")] = None,
     forget_below: Annotated[
-        float | None, typer.Option(help="Forget what is weaker than this, from 0 to 1.")
+        float | None, Option(help="Forget what is weaker than this, from 0 to 1.")
     ] = None,
     archive: Annotated[
         str | None,
-        typer.Option(
-            metavar="FOLDER", help="Where forgotten memories are archived: a folder, or s3://bucket."
-        ),
+        Option(metavar="FOLDER", help="Where forgotten memories are archived: a folder, or s3://bucket."),
     ] = None,
     llm: Annotated[
-        str | None,
-        typer.Option(help="Model that words summaries, such as ollama:qwen3; default: rules."),
+        str | None, Option(help="Model that words summaries, such as ollama:qwen3; default: rules.")
     ] = None,
 ) -> None:
     """Keep memories in order: expire, retain, forget, merge, move.
@@ -87,14 +87,12 @@ def maintain(
 def _tell_maintained(done: Maintained) -> None:
     out = console()
     if done.changes and (done.dry_run or len(done.changes) <= SHOWN):
-        made = table("what")
-        made.add_column("which", overflow="fold", min_width=ID_WIDTH)
-        made.add_column("why", ratio=1, overflow="fold")
-        for change in done.changes:
-            made.add_row(
-                change.what, style_text(f"{change.id}\n", (change.scope, "dim")), style_text(change.because)
-            )
-        out.print(made)
+        columns = ("what", ("which", FOLD | {"min_width": ID_WIDTH}), ("why", REST))
+        rows = (
+            (change.what, style_text(f"{change.id}\n", (change.scope, "dim")), change.because)
+            for change in done.changes
+        )
+        tell_table(columns, rows)
     out.print(style_text(str(done)))
     for failure in done.failed:
         console(stderr=True).print(style_text(f"failed: {failure}"))
@@ -108,21 +106,19 @@ def _tell_policies(on: Which, below: bool) -> None:
     elif not found:
         console(stderr=True).print("there are no policies; write them as [[eidet.retention]] in --config")
     else:
-        console().print(_policies(found))
+        rows = ((str(one.policy), *_count_records(one)) for one in found)
+        tell_table(("policy", "covers", "due", "due but held", "kept"), rows)
 
 
-def _policies(found: Iterable[Standing]) -> Any:
-    made = table("policy", "covers", "due", "due but held", "kept")
-    for standing in found:
-        counts = (standing.covered, standing.due, standing.held, standing.kept)
-        made.add_row(style_text(str(standing.policy)), *(f"{count:,}" for count in counts))
-    return made
+def _count_records(one: Standing) -> Iterator[str]:
+    return (f"{count:,}" for count in (one.covered, one.due, one.held, one.kept))
 
 
-def review(
+@command(commands)
+def _review(
     on: Which,
     below: Below = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 50,
+    limit: Annotated[int, Option("--limit", "-n", help="How many at most.")] = 50,
 ) -> None:
     """List what is quarantined or labelled as poison, newest first.
 
@@ -141,16 +137,15 @@ def review(
 def _tell_found(found: Sequence[Record]) -> None:
     from ..trust.privacy.service import score_of
 
-    made = table("score")
-    made.add_column("trust, when", width=11)
-    add_reasons(made)
-    for record in found:
-        made.add_row(
+    rows: Iterator[tuple[str | Text, ...]] = (
+        (
             f"{score_of(record):.2f}",
             f"{record.trust}\n{local_time(record.occurred)}",
             *with_reasons(record, "\n".join(_reasons(record))),
         )
-    console().print(made)
+        for record in found
+    )
+    tell_table(("score", ("trust, when", {"width": 11}), *reason_columns()), rows)
 
 
 def _reasons(record: Record) -> list[str]:
@@ -159,10 +154,11 @@ def _reasons(record: Record) -> list[str]:
     return why if mark is None or mark.because is None else [*why, mark.because]
 
 
-def rebuild(
+@command(commands)
+def _rebuild(
     on: Which,
     reembed: Annotated[
-        bool, typer.Option("--reembed", help="Switch to the embedder that --embedder names; resumes.")
+        bool, Option("--reembed", help="Switch to the embedder that --embedder names; resumes.")
     ] = False,
 ) -> None:
     """Rebuild the index, or switch to another embedder or language.
@@ -185,13 +181,14 @@ def rebuild(
     emit_or_tell(on.json, {"embedded": count, "embedder": name}, f"embedded {count:,} records with {name}")
 
 
-def doctor(
+@command(commands)
+def _doctor(
     on: Which,
     thorough: Annotated[
-        bool, typer.Option("--thorough", help="Also compare the file's own indexes with its tables.")
+        bool, Option("--thorough", help="Also compare the file's own indexes with its tables.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="A line for each check, also for those that are fine.")
+        bool, Option("--verbose", "-v", help="A line for each check, also for those that are fine.")
     ] = False,
 ) -> None:
     """Say what is slow, unsafe or broken, and how to mend it.
@@ -206,3 +203,85 @@ def doctor(
     else:
         show_report(findings, verbose=verbose)
     raise typer.Exit(int(any(finding.level == "fault" for finding in findings)))
+
+
+@command(commands)
+def _stats(
+    on: Which,
+    below: Below = False,
+    metrics: Annotated[
+        bool, Option("--metrics", help="Numbers for monitoring, in the text format of Prometheus.")
+    ] = False,
+) -> None:
+    """Show counts, sizes and recall quality, of a scope or all."""
+    scope = on.reach_or_all(below)
+    with on.open_memory() as memory:
+        answer = memory.admin.metrics(scope) if metrics else memory.admin.stats(scope)
+    if metrics and not on.json:
+        from ..quality.metrics import exposition
+
+        typer.echo(exposition(answer, None if scope is None else str(scope)), nl=False)
+        return
+    if on.json:
+        emit(answer)
+    else:
+        _tell_stats(answer)
+
+
+def _tell_stats(stats: Mapping[str, Any]) -> None:
+    aside = f" ({stats['quarantined']:,} in quarantine)" if stats.get("quarantined") else ""
+    rows = (
+        ("records", f"{stats['records']:,}{aside}"),
+        ("scopes", f"{stats['scopes']:,}"),
+        ("size", size_text(stats["store_bytes"])),
+        ("embedder", stats["embedder"]),
+        ("language", stats["language"]),
+        *_describe_stores(stats.get("stores", {})),
+    )
+    console().print(grid(("bold", ""), rows))
+    if stats["retrieval"]["recalls"]:
+        _tell_retrieval(stats["retrieval"])
+    for name, counts in (("kind", stats["kinds"]), ("tier", stats["tiers"])):
+        if counts:
+            _tell_shares(name, counts)
+
+
+def _describe_stores(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The state of the server, or of each store and its outbox."""
+    if "state" in stores:
+        yield "server", stores["state"]
+        return
+    for name in ("short", "long"):
+        if name in stores:
+            why = f": {stores[name]['error']}" if stores[name]["error"] else ""
+            yield f"{name} store", stores[name]["state"] + why
+    if waiting := stores.get("outbox", {}).get("waiting"):
+        yield "outbox", f"{waiting:,} waiting"
+
+
+def _tell_retrieval(told: Mapping[str, Any]) -> None:
+    rows = [("recalls", f"{told['recalls']:,}", "")]
+    for name in ("hit_ratio", "success_rate", "answer_accuracy", "hit_relevance"):
+        rows.append((name.replace("_", " "), *_describe_share(told[name])))
+    rows += [(f"time {name}", f"{told[f'seconds_{name}'] * 1000:.2f} ms", "") for name in ("p50", "p95")]
+    if told["context_use"] is not None:
+        rows.append(("context budget used", f"{told['context_use']:.1%}", f"{told['contexts']:,} contexts"))
+    rows.append(("drift", told["drift"]["verdict"], ""))
+    console().print()
+    tell_table([f"the last {told['window_days']} days", ("", RIGHT), ("", {"style": "dim"})], rows)
+
+
+def _describe_share(rate: Mapping[str, float] | None) -> tuple[str, str]:
+    if rate is None:
+        return "-", "nobody has judged yet"
+    return f"{rate['value']:.1%}", f"{rate['low']:.1%} to {rate['high']:.1%}, of {rate['of']:,}"
+
+
+def _tell_shares(name: str, counts: Mapping[str, int]) -> None:
+    most = max(counts.values())
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    console().print()
+    tell_table(
+        [name, ("records", RIGHT), ("", {"style": "cyan"})],
+        ((label, f"{count:,}", "█" * max(1, round(BAR * count / most))) for label, count in ordered),
+    )

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
 from ..core.errors import BadInput
 from ..core.verb_table import DETAILS, NEW_MEMORY
@@ -30,25 +31,22 @@ Details = Annotated[
 ]
 
 
-def add_to(app: typer.Typer) -> None:
-    for run in (remember, mark):
-        command(app)(run)
+commands: Final = typer.Typer()
 
 
-def remember(
+@command(commands)
+def _remember(
     on: Which,
     details: Details,
     texts: Annotated[
-        list[str] | None, typer.Argument(metavar="TEXT…", help="What to remember; each text is one memory.")
+        list[str] | None, Argument(metavar="TEXT…", help="What to remember; each text is one memory.")
     ] = None,
-    file: Annotated[str | None, typer.Option(help="One memory per line; - is standard input.")] = None,
+    file: Annotated[str | None, Option(help="One memory per line; - is standard input.")] = None,
     messages: Annotated[
-        str | None, typer.Option(help="JSON lines of {role, content, …}; - is standard input.")
+        str | None, Option(help="JSON lines of {role, content, …}; - is standard input.")
     ] = None,
     pinned: Annotated[bool, option(DETAILS["pinned"], "--pinned")] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Store it even if it was forgotten for good.")
-    ] = False,
+    again: Annotated[bool, Option("--again", help="Store it even if it was forgotten for good.")] = False,
 ) -> None:
     """Remember texts, the lines of a file, or messages.
 
@@ -97,30 +95,29 @@ def _tell_stored(stored: list[Record], json: bool) -> None:
         typer.echo("\n".join(record.id for record in stored))
 
 
-def mark(
+@command(commands)
+def _mark(
     on: Which,
-    id: Annotated[str, typer.Argument(metavar="ID")],
+    id: Annotated[str, Argument(metavar="ID")],
     pin: Annotated[
-        bool | None,
-        typer.Option("--pin/--unpin", help="Protect it from upkeep and expiry; let it age again."),
+        bool | None, Option("--pin/--unpin", help="Protect it from upkeep and expiry; let it age again.")
     ] = None,
     hold: Annotated[
         bool | None,
-        typer.Option("--hold/--release", help="A legal hold: nobody can change or delete it; end the hold."),
+        Option("--hold/--release", help="A legal hold: nobody can change or delete it; end the hold."),
     ] = None,
     quarantine: Annotated[
         bool | None,
-        typer.Option("--quarantine/--approve", help="Leave it out of every answer; end that, and its label."),
+        Option("--quarantine/--approve", help="Leave it out of every answer; end that, and its label."),
     ] = None,
     restore: Annotated[
-        bool, typer.Option("--restore", help="Bring it back to the middle tier with all its detail.")
+        bool, Option("--restore", help="Bring it back to the middle tier with all its detail.")
     ] = False,
-    because: Annotated[str | None, typer.Option(help="With --quarantine: why, for the reviewer.")] = None,
+    because: Annotated[str | None, Option(help="With --quarantine: why, for the reviewer.")] = None,
     trust: Annotated[
-        str | None,
-        typer.Option(help="With --approve: trusted, user, tool, web or unknown; default: as before."),
+        str | None, Option(help="With --approve: trusted, user, tool, web or unknown; default: as before.")
     ] = None,
-    by: Annotated[str | None, typer.Option(help="Who does it, for the history.")] = None,
+    by: Annotated[str | None, Option(help="Who does it, for the history.")] = None,
 ) -> None:
     """Pin, hold, quarantine, approve or restore one record.
 

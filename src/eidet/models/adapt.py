@@ -18,7 +18,7 @@ import numpy as np
 from ..core.errors import Misconfigured
 from ..core.plugins import translate_errors
 from ..core.validate import dump_json
-from ..net.event_loop import BackgroundLoop
+from ..net.hop import BackgroundLoop
 from ..net.http import TooSlow
 from ..net.retry import Retrier, RetryPolicy
 from .embed import Vectors

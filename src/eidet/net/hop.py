@@ -1,9 +1,10 @@
-"""One hop into a thread for each call that may wait, so that an event loop goes on meanwhile."""
+"""Between event loops and threads: calls that may wait hop into a thread; coroutines run on a loop beside."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -38,7 +39,7 @@ class Threads(Generic[C]):
 
     def hop_always(self) -> None:
         """Makes every call in a thread from now on: for loops whose other tasks may not wait at all."""
-        self._waits = _wait_always
+        self._waits = lambda _opened: True
 
     def core(self) -> C:
         """Returns the open object; opens it in this thread if nobody has yet."""
@@ -57,9 +58,7 @@ class Threads(Generic[C]):
 
     async def run(self, call: Callable[[], T]) -> T:
         """Makes a call: in a thread, unless nothing in it waits. Context variables travel along."""
-        if self._closed or not self._waits(await self.open()):
-            return call()
-        return await self._hop(call)
+        return call() if self._closed or not self._waits(await self.open()) else await self._hop(call)
 
     async def _hop(self, call: Callable[[], T]) -> T:
         context = contextvars.copy_context()
@@ -79,7 +78,7 @@ class Threads(Generic[C]):
         **kwargs: P.kwargs,
     ) -> U:
         """Runs a verb and then `finish` on its answer in the same thread, with one hop."""
-        return cast("U", await verb(_Finishing(self, finish), *args, **kwargs))
+        return cast("U", await verb(Hopping(self, self.core, finish), *args, **kwargs))
 
     async def close(self, close: Callable[[C], None]) -> None:
         """Closes what is open, and ends the threads."""
@@ -90,32 +89,22 @@ class Threads(Generic[C]):
         self._pool.shutdown()
 
 
-def _wait_always(_opened: object) -> bool:
-    return True
-
-
 class Hopping(Generic[V]):
-    """Something whose methods run in threads. `core` gives the object that has them."""
+    """Something whose methods run in threads. `core` gives the object that has them.
 
-    def __init__(self, threads: Threads[Any], core: Callable[[], V]) -> None:
+    `finish` is one more step in the thread that made an answer.
+    """
+
+    def __init__(
+        self, threads: Threads[Any], core: Callable[[], V], finish: Callable[[Any], Any] | None = None
+    ) -> None:
         self.threads = threads
-        self._core = core
-
-    async def _run(self, method: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        return await self.threads.run(lambda: method(self._core(), *args, **kwargs))
-
-
-class _Finishing(Hopping[V]):
-    """The same methods, with one more step in the thread that made the answer."""
-
-    def __init__(self, threads: Threads[V], finish: Callable[[Any], Any]) -> None:
-        super().__init__(threads, threads.core)
-        self._finish = finish
+        self._core, self._finish = core, finish
 
     async def _run(self, method: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         def call() -> T:
-            made: T = self._finish(method(self._core(), *args, **kwargs))
-            return made
+            answer = method(self._core(), *args, **kwargs)
+            return answer if self._finish is None else cast("T", self._finish(answer))
 
         return await self.threads.run(call)
 
@@ -150,3 +139,43 @@ def taking(
 ) -> Callable[[Callable[..., T]], Callable[Concatenate[Any, P], T]]:
     """Gives a function the parameters of a constructor."""
     return lambda function: update_wrapper(function, init)
+
+
+class BackgroundLoop:
+    """One event loop in a daemon thread, started when first needed, and anew after a fork."""
+
+    _lock: threading.Lock
+    _loop: asyncio.AbstractEventLoop | None
+    _thread: threading.Thread | None
+
+    def __init__(self, name: str, *, inside: str) -> None:
+        """`inside` is the message for code that runs on this loop and waits for it: it would hang."""
+        self._name = name
+        self._inside = inside
+        self._reset()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._reset)
+
+    def wait_for(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+        """The result of the coroutine. After `timeout` seconds it is cancelled and TimeoutError raised."""
+        loop = self._start()
+        if threading.current_thread() is self._thread:
+            coroutine.close()
+            raise Misconfigured(self._inside)
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        try:
+            return future.result(timeout)
+        finally:
+            future.cancel()
+
+    def _start(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
+                self._thread.start()
+            return self._loop
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+        self._loop = self._thread = None

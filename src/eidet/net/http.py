@@ -90,20 +90,13 @@ class HttpClient:
             max_attempts=self.tries,
         )
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        seconds: float,
-        *,
-        body: Any = None,
-        query: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """Makes one attempt within `seconds`. Returns the JSON of the answer, None for an empty one.
+    def request(self, method: str, path: str, seconds: float, **given: Any) -> Any:
+        """Makes one attempt within `seconds`, with a `body` and a `query` if they are given.
 
+        Returns the JSON of the answer, None for an empty one.
         A page instead of JSON is `Unavailable` here: a proxy that answers for a server that is away.
         """
-        content, kind = self._send(method, path, seconds, body=body, query=query)
+        content, kind = self._send(method, path, seconds, **given)
         return self._parse(content, kind, Unavailable) if content.strip() else None
 
     def _send(
@@ -120,10 +113,7 @@ class HttpClient:
         asked: dict[str, Any] = {"params": query, "timeout": seconds}
         if body is not None:
             asked["content"] = json.dumps(body).encode()
-        with (
-            translate_errors(self.endpoint),
-            client.stream(method, self.endpoint + path, **asked) as reply,
-        ):
+        with translate_errors(self.endpoint), client.stream(method, self.endpoint + path, **asked) as reply:
             content = _read_body(reply, ends)
         if not reply.is_success:
             raise self._refusal(reply, content, f"{method} {path} with " if path else "")
@@ -204,8 +194,7 @@ def check_header(value: str, what: str) -> None:
 
 def join_endpoint(url: str, path: str, whose: str) -> str:
     """The address of `path` under `url`; `Misconfigured` if `url` is no plain http(s) address."""
-    wrong = _find_fault(url)
-    if wrong:
+    if wrong := _find_fault(url):
         raise Misconfigured(f"the url of {whose} {wrong}")
     base = url.rstrip("/")
     return base if base.endswith(path) else base + path
@@ -244,14 +233,11 @@ def parse_retry_after(value: str | None) -> float | None:
     """Seconds to wait, from a Retry-After header in either of its two forms."""
     try:
         seconds = float(value or "nan")
+        return seconds if math.isfinite(seconds) and seconds >= 0 else None
     except ValueError:
-        return _seconds_until(value or "")
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
-
-
-def _seconds_until(date: str) -> float | None:
+        pass
     try:
-        return max(parsedate_to_datetime(date).timestamp() - time.time(), 0.0)
+        return max(parsedate_to_datetime(value or "").timestamp() - time.time(), 0.0)
     except (ValueError, OverflowError):
         return None
 
@@ -262,8 +248,7 @@ def _find_error_text(text: str) -> str:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return text.strip()
-    if isinstance(found, dict):
-        found = found.get("error") or found.get("message") or found
-    if isinstance(found, dict):
-        found = found.get("message") or found
+    for name in ("error", "message"):
+        if isinstance(found, dict):
+            found = found.get(name) or found
     return str(found)

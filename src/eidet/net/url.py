@@ -70,9 +70,7 @@ class Options:
             number = float(text)
         except ValueError:
             number = math.nan
-        if above is None and 0 <= number <= LARGEST_NUMBER:
-            return number
-        if above is not None and above < number <= LARGEST_NUMBER:
+        if (number >= 0 if above is None else number > above) and number <= LARGEST_NUMBER:
             return number
         least = "from 0 up" if above is None else f"above {above:g}"
         raise self.error(f"{self.prefix}{name} must be a number {least}, not {text!r}")
@@ -86,23 +84,17 @@ class Options:
         return choices[text]
 
     def read_flag(self, name: str, default: bool = False) -> bool:
-        if name not in self.values:
-            return default
-        return self.values[name].lower() in _YES
+        return default if name not in self.values else self.values[name].lower() in _YES
 
     def read_secret(self, name: str, environment: Mapping[str, str], whose: str) -> str | None:
-        if name not in self.values:
-            return None
-        return read_secret(self.values[name], environment, whose)
+        return None if name not in self.values else read_secret(self.values[name], environment, whose)
 
     def error(self, message: str) -> Misconfigured:
         return Misconfigured(f"{message}: {self.hint}" if self.hint else message)
 
 
 def _range(least: int, most: int) -> str:
-    if most == LARGEST_NUMBER:
-        return f"from {least} up"
-    return f"from {least} to {most}"
+    return f"from {least} up" if most == LARGEST_NUMBER else f"from {least} to {most}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

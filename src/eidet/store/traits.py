@@ -17,13 +17,13 @@ class StoreTraits:
     """Where a store is and how it is kept. The defaults are those of a store in RAM."""
 
     path: Path | None = None  # if it is one file of this machine
-    files: tuple[Path, ...] = ()  # all files it lives in: several, if it is made of several stores
     address: Any = None  # of its server, for an index on the same one
     sealed: bool = False  # whether what it holds must not lie about in the open
     missing: tuple[str, ...] = ()  # which of the stores inside are down, in words
     archive: str | None = None  # where upkeep puts what it forgets, as its setting of that name
-    # What a server has to be asked for: where the store is, which is elsewhere for a copy that was
-    # restored, and the setting `index` that names an index of the server's own.
+    # What a store has to be asked for, and cannot tell while it is down: all files it lives in; where it
+    # is, which is elsewhere for a copy that was restored; the setting `index` that names an index of its own.
+    files: Callable[[], tuple[Path, ...]] = tuple
     home: Callable[[], str | None] = _nothing
     own_index: Callable[[], str | None] = _nothing
 
@@ -60,7 +60,7 @@ def path_of(store: object) -> Path | None:
 
 def paths_of(store: object) -> tuple[Path, ...]:
     """The files that a store lives in: several, if it is made of several stores."""
-    return traits_of(store).files
+    return traits_of(store).files()
 
 
 def home_of(store: object) -> str:
@@ -70,7 +70,7 @@ def home_of(store: object) -> str:
     lies, and so is a file that was moved or restored.
     """
     traits = traits_of(store)
-    return traits.home() or "\n".join(f"{path.resolve()} {path.stat().st_ino}" for path in traits.files)
+    return traits.home() or "\n".join(f"{path.resolve()} {path.stat().st_ino}" for path in traits.files())
 
 
 def missing_of(store: object) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.cli.init_command import Choices, make_text
 from eidet.core.errors import Misconfigured
 from eidet.core.settings import Settings, read_choices, read_settings
 
@@ -23,6 +22,13 @@ def folder(eidet: Shell, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 BARE = {"EIDET_MEMORY": "", "EIDET_EMBEDDER": ""}
+
+
+@pytest.fixture
+def written(eidet: Shell, folder: Path) -> str:
+    """What `eidet init` writes when nobody chooses anything."""
+    eidet("init", "--yes", **BARE)
+    return (folder / "eidet.toml").read_text()
 
 
 def test_yes_asks_nothing_and_the_defaults_are_those_of_the_settings(eidet: Shell, folder: Path) -> None:
@@ -112,9 +118,8 @@ def test_a_wrong_answer_writes_nothing(eidet: Shell, folder: Path, words: tuple[
     assert list(folder.iterdir()) == []
 
 
-def test_every_setting_that_is_commented_out_is_the_default() -> None:
-    text = make_text(Choices(memory="eidet.db", language="en", guard="off"))
-    active = re.sub(r"^# (?=[a-z_]+ = )", "", text, flags=re.MULTILINE)
+def test_every_setting_that_is_commented_out_is_the_default(written: str) -> None:
+    active = re.sub(r"^# (?=[a-z_]+ = )", "", written, flags=re.MULTILINE)
     given = tomllib.loads(active)["eidet"]
     upkeep = given.pop("upkeep")
     usual = Settings()
@@ -125,10 +130,9 @@ def test_every_setting_that_is_commented_out_is_the_default() -> None:
         assert value == getattr(usual.upkeep, name), name
 
 
-def test_the_policy_in_the_comments_can_be_switched_on(tmp_path: Path) -> None:
-    text = make_text(Choices(memory="eidet.db", language="en", guard="off"))
+def test_the_policy_in_the_comments_can_be_switched_on(tmp_path: Path, written: str) -> None:
     file = tmp_path / "eidet.toml"
-    file.write_text(re.sub(r"^#(?=[\[a-z])", "", text, flags=re.MULTILINE))
+    file.write_text(re.sub(r"^#(?=[\[a-z])", "", written, flags=re.MULTILINE))
     (policy,) = read_settings({}, file).retention
     assert (policy.then, policy.days) == ("delete", 365)
 
@@ -136,10 +140,9 @@ def test_the_policy_in_the_comments_can_be_switched_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "place", ['a"b.db', "a\\b.db", "ä 日本.db", "postgresql://ann:p%40ss@db/x?sslmode=require"]
 )
-def test_every_place_comes_back_as_it_was(tmp_path: Path, place: str) -> None:
-    file = tmp_path / "eidet.toml"
-    file.write_text(make_text(Choices(memory=place, language="en", guard="off")))
-    assert read_choices(file)["memory"] == place
+def test_every_place_comes_back_as_it_was(eidet: Shell, folder: Path, place: str) -> None:
+    assert eidet("init", "--yes", "--at", place, **BARE).code == 0
+    assert read_choices(folder / "eidet.toml")["memory"] == place
 
 
 @pytest.mark.parametrize("line", ["memory = 3", 'memory = ""', "embedder = ['a']"])

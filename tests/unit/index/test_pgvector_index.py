@@ -68,11 +68,6 @@ def tables(store: PostgresStore) -> list[str]:
     return [name for (name,) in store.ask(lambda c: c.execute(sql).fetchall())]
 
 
-def signed(word: str) -> int:
-    """The id of a word as the server's integers have it."""
-    return int(np.uint32(term_id(word)).view(np.int32))
-
-
 def test_the_server_finds_what_the_ram_finds(store: PostgresStore) -> None:
     """In a scope where most is neither near nor worded alike, so that only candidates come back."""
     records = filled(store, 2_500)
@@ -192,34 +187,6 @@ def test_a_copy_is_made_in_the_background_and_nobody_waits(store: PostgresStore)
     assert index.search(probe("common")).searched == 300
     assert index.stats()["server_records"] == 300
     assert index.stats()["loaded_scopes"] == 0
-    index.close()
-
-
-def test_small_scopes_stay_in_ram(store: PostgresStore) -> None:
-    filled(store, 30)
-    index = PgvectorIndex(store, WIDTH, settings=PgvectorSettings(from_records=31, background=False))
-    assert index.search(probe("common")).searched == 30
-    assert (tables(store), index.stats()["loaded_scopes"]) == ([], 1)
-    index.close()
-
-
-def test_nothing_of_what_is_forgotten_is_left_in_the_tables(store: PostgresStore) -> None:
-    filled(store, 60)
-    (secret,) = verbs.put(store, [make_record("secret", words="swordfish common", axis=3)], now=NOW)
-    index = PgvectorIndex(store, WIDTH, settings=replace(AT_ONCE, tail=10**6))
-    assert index.search(probe("swordfish")).spans["words"].high > 0
-    (table,) = tables(store)
-    verbs.delete_where(store, Where(ids=("secret",)), now=NOW)
-    assert index.check("a") == []
-    units = store.ask(
-        lambda c: c.execute(f"SELECT count(*) FROM {table} WHERE seq = {secret.seq}").fetchone()
-    )
-    words = store.ask(
-        lambda c: c.execute(
-            f"SELECT count(*) FROM {table.replace('units', 'words')} WHERE word = {signed('swordfish')}"
-        ).fetchone()
-    )
-    assert (units, words) == ((0,), (0,))
     index.close()
 
 

@@ -69,14 +69,6 @@ def test_an_export_is_loaded_without_loss(memory: Memory, tmp_path: Path, clock:
     assert [file.name for file in tmp_path.glob("export*")] == ["export.jsonl"]
 
 
-def test_an_export_keeps_to_its_scope(memory: Memory, tmp_path: Path) -> None:
-    for scope in ("default", "a", "a/b"):
-        memory.remember("note", scope=scope)
-    path = tmp_path / "export.jsonl"
-    assert [memory.export(path, scope=s) for s in ("a", Scope.under("a"), "none", None)] == [1, 2, 0, 3]
-    assert memory.export(path) == 3
-
-
 def test_an_export_of_another_embedder_or_language_is_derived_anew(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "export.jsonl"
     with Memory(embedder="hashing:32", clock=clock) as memory:

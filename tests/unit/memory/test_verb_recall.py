@@ -160,19 +160,6 @@ def test_find_orders_and_pages(diary: Memory) -> None:
     assert texts(diary.find(order="-uses", limit=1)) == ["plan b"]
 
 
-def test_a_prefix_is_asked_for_explicitly(memory: Memory) -> None:
-    for scope in ("acme", "acme/ann", "acme/ann/work", "acme2"):
-        memory.remember(f"note of {scope}", scope=scope)
-    assert texts(memory.recall("note", scope="acme")) == ["note of acme"]
-    assert texts(memory.recall("note")) == []
-    below = {"note of acme", "note of acme/ann", "note of acme/ann/work"}
-    assert set(texts(memory.recall("note", scope=Scope.under("acme")))) == below
-    assert set(texts(memory.recall(scope=Scope.under("acme")))) == below
-    assert set(texts(memory.find(scope=Scope.under("acme")))) == below
-    assert memory.scopes("acme") == {"acme": 1, "acme/ann": 1, "acme/ann/work": 1}
-    assert list(memory.scopes()) == ["acme", "acme/ann", "acme/ann/work", "acme2"]
-
-
 def test_explain_tells_how_the_answer_came_about(diary: Memory) -> None:
     hits = diary.recall("plan a", who="Ann", least=0, explain=True)
     trace = hits.trace

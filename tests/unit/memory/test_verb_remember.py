@@ -18,7 +18,6 @@ from eidet import (
     Kind,
     Memory,
     Message,
-    NotFound,
     Settings,
     Tier,
 )
@@ -187,21 +186,6 @@ def test_a_vector_of_ones_own_is_used(memory: Memory) -> None:
     assert found[0].text == "zebra"
     assert found[0].record.vector == east.tobytes()
     assert set(texts(memory.recall(vector=north.tolist(), limit=2))) == {"giraffe", "lion"}
-
-
-def test_what_expired_is_nowhere(memory: Memory, clock: Clock) -> None:
-    record = memory.remember("brief", expires=timedelta(seconds=10))
-    memory.remember("until noon", expires=clock.now + 20)
-    clock.pass_(9)
-    assert memory.get(record.id) is not None
-    clock.pass_(1)
-    assert memory.get(record.id) is None
-    assert texts(memory.recall("brief noon")) == ["until noon"]
-    assert texts(memory.find()) == texts(memory.recall()) == ["until noon"]
-    assert "brief" not in memory.context("brief").text
-    with pytest.raises(NotFound):
-        memory.revise(record.id, text="again")
-    assert memory.remember("brief").id != record.id
 
 
 def test_the_default_embedder_finds_meaning(tmp_path: Path) -> None:

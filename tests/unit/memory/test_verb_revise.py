@@ -16,7 +16,6 @@ from eidet import (
     Memory,
     NotFound,
     Recipe,
-    Scope,
 )
 from eidet.models.embed.hashing import Hashing
 
@@ -31,14 +30,6 @@ def test_get_answers_one_with_one_and_many_with_many(memory: Memory) -> None:
     assert memory.get([]) == []
     assert memory.get("no") is None
     assert memory.get(one.id, scope="other") is None
-
-
-@pytest.mark.parametrize("verb", ["get", "history", "revise"])
-def test_a_prefix_is_no_place_for_one_record(memory: Memory, verb: str) -> None:
-    with pytest.raises(BadInput, match=r"needs one scope, not a/\*\*"):
-        getattr(memory, verb)("x", scope=Scope.under("a"))
-    with pytest.raises(BadInput, match="needs one scope"):
-        memory.remember("x", scope=Scope.under("a"))
 
 
 # revise

@@ -67,9 +67,7 @@ WORLDS: dict[str, Callable[[Any], Any]] = {
     "recall by sessions": lambda m: [hit.record.session for hit in m.recall("Porto", unit="session")],
     "signals": lambda m: [signal.name for signal in m.recall("Ann")[0].signals],
     "trace": lambda m: m.recall("Ann", explain=True).trace.searched,
-    "context": lambda m: m.context("where does Ann live?", budget=200).text,
     "context records": lambda m: len(m.context("Porto", budget=300).records),
-    "get": lambda m: m.get("home").text,
     "get none": lambda m: m.get("nothing"),
     "get many": lambda m: [one and one.id for one in m.get(["tea", "nothing", "home"])],
     "find": lambda m: [one.text for one in m.find(order="importance", limit=2)],
@@ -79,12 +77,8 @@ WORLDS: dict[str, Callable[[Any], Any]] = {
     ),
     "find not": lambda m: m.count(~Where(kinds="message")),
     "find dict": lambda m: [one.id for one in m.find({"data.health": {"$gt": 0.5}})],
-    "find offset": lambda m: len(m.find(offset=2)),
-    "count": lambda m: m.count(kinds=["message", "fact"], trust="user"),
     "count since": lambda m: m.count(until=NOON),
-    "history": lambda m: [event.what for event in m.history("home")],
     "history of nothing": lambda m: m.history("nothing"),
-    "scopes": lambda m: m.scopes(),
     "scopes under": lambda m: m.scopes("acme"),
     "below": lambda m: [hit.id for hit in m.recall("secret", scope="acme/**")],
     "fields": lambda m: [
@@ -103,8 +97,6 @@ WORLDS: dict[str, Callable[[Any], Any]] = {
         )
         for r in m.find(order="created", limit=50)
     ],
-    "stats": lambda m: m.admin.stats()["kinds"],
-    "health": lambda m: m.admin.health()["state"],
     "sessions": lambda m: [(one.session, one.scope, one.count, one.title) for one in m.admin.sessions()],
     "sessions below": lambda m: [one.scope for one in m.admin.sessions("acme/**", limit=1)],
 }

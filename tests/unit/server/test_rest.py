@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 import shlex
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +16,6 @@ import httpx
 import pytest
 from tests.servers.served import Running, serve_in_thread
 
-from eidet import AsyncMemory
 from eidet.store import SETTINGS
 
 ONE = {"memories": [{"text": "Ann lives in Lisbon", "id": "home"}]}
@@ -347,17 +344,6 @@ def test_a_scope_comes_as_a_parameter_or_a_header(http: httpx.Client) -> None:
     assert http.post("/v1/count", json={}, headers={"Eidet-Scope": "acme/**"}).json()["count"] == 1
     assert http.post("/v1/count", json={}).json()["count"] == 0
     http.post("/v1/forget", json={"everything": True, "for_good": False}, params={"scope": "acme/ann"})
-
-
-def test_a_memory_in_ram_does_not_run_in_the_loop() -> None:
-    async def use() -> None:
-        memory = AsyncMemory(embedder="hashing:16")
-        memory.threads.hop_always()
-        ran = await memory.threads.run(threading.current_thread)
-        assert ran is not threading.current_thread()
-        await memory.close()
-
-    asyncio.run(use())
 
 
 def test_a_field_that_is_not_there_is_named_with_a_hint(http: httpx.Client) -> None:

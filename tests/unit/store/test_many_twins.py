@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 import pytest
+from tests.making import make_store
 
 from eidet import Memory
 from eidet.core.record import Record
 from eidet.store import Store, Transaction
 from eidet.store.contract import NOW, fact
-from eidet.store.ram import RamStore
 from eidet.store.record_keys import list_repeated
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.sql.transaction import SqlTransaction
-from eidet.store.tiered import TieredStore
 
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 TEXT = "The gate code is 7731"
@@ -34,23 +33,6 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     store = make_store(request.param, tmp_path, request)
     with closing(Memory(store, embedder="hashing:16", clock=lambda: NOW, **how)) as opened:
         yield opened
-
-
-def make_store(backend: str, folder: Path, request: pytest.FixtureRequest) -> Store:
-    match backend:
-        case "postgres":
-            from eidet.store.sql.postgres import PostgresStore
-
-            return PostgresStore(request.getfixturevalue("postgres_emptied"))
-        case "redis":
-            from eidet.store.redis import RedisStore
-
-            return RedisStore(request.getfixturevalue("redis_url"))
-        case "tiered":
-            return TieredStore(RamStore(), SqliteStore(folder / "long.db"))
-        case "ram":
-            return RamStore()
-    return SqliteStore(folder / "memory.db")
 
 
 # Each makes a record of its own out of the same text; a number makes another one.

@@ -1,4 +1,4 @@
-"""A file of any schema that was ever released opens with this version, and keeps what it holds."""
+"""A new file has the tables of the schema, and a migration keeps what a file holds or changes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from eidet.store.sql.migrate import SCRIPTS, migrate, revision_of
 from eidet.store.sql.rows import NULLABLE, TABLES
 from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
 
-DUMPS = sorted((Path(__file__).parent / "schemas").glob("*.sql"))
 SCRIPT_NAMES = sorted(file.name.partition("_")[0] for file in (SCRIPTS / "versions").glob("*.py"))
 MORE = '''
 """Only for a test."""
@@ -86,10 +85,6 @@ def test_the_code_asks_for_the_newest_migration() -> None:
     assert len(set(SCRIPT_NAMES)) == len(SCRIPT_NAMES)
 
 
-def test_there_is_a_file_of_every_schema() -> None:
-    assert [dump.stem for dump in DUMPS] == SCRIPT_NAMES
-
-
 def test_migrated_tables_are_those_of_the_schema(raw: sqlite3.Connection) -> None:
     assert shape(raw) == wanted_shape()
     assert revision_of(raw) == migrations.REVISION
@@ -133,31 +128,6 @@ def test_the_types_of_columns_are_those_of_a_new_database(postgres_url: str) -> 
         for table, name, type_name in connection.execute(asked):
             found.setdefault(table, {})[name] = type_name
     assert {table: found[table] for table in TABLES} == TABLES
-
-
-@pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: dump.stem)
-def test_a_file_of_an_old_schema_opens_and_keeps_everything(dump: Path, tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(dump.read_text())
-    with Memory(path, embedder="hashing:16", clock=lambda: 1_700_000_100.0) as memory:
-        ann = memory.get("ann")
-        assert ann is not None
-        assert (ann.text, ann.version, ann.agent, ann.importance) == ("Ann lives in Faro", 2, "planner", 0.75)
-        assert (ann.place, ann.meta, ann.uses, ann.created) == ((1.5, 2.5), {"tag": "é"}, 1, 1_700_000_000.0)
-        told = [(event.what, event.by, event.before) for event in memory.history("ann")]
-        assert told == [("created", "planner", None), ("revised", "Bob", {"text": "Ann lives in Lisbon"})]
-        assert [event.what for event in memory.history("bob")] == ["created", "forgotten"]
-        assert memory.scopes() == {"default": 3, "game/one": 1}
-        state = memory.get("state", scope="game/one")
-        assert state is not None
-        assert (state.data, state.step) == ({"health": 0.5, "bag": ["axe"]}, 7)
-        assert memory.recall("where does Ann live?", limit=1)[0].id == "ann"
-        assert memory.parts.index.check("default") == []
-        memory.remember("Cid lives in Braga")
-    with closing(sqlite3.connect(path)) as connection:
-        assert shape(connection) == wanted_shape()
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
 def scripts_with(tmp_path: Path, end: str = "") -> Path:

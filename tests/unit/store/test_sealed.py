@@ -161,15 +161,6 @@ def test_a_writer_that_knows_only_the_old_key_is_not_lost() -> None:
     assert one.read("a", ["z"])[0] == stored.but(vector=b"other", terms=b"terms")
 
 
-def test_a_writer_bound_to_an_epoch_is_told_that_it_has_passed() -> None:
-    store = sealed(fact("x"))
-    epoch = store.head().epoch
-    rotate(store, "a", clock)
-    with pytest.raises(Conflict):
-        verbs.put(store, [fact("y")], now=NOW, epoch=epoch)
-    verbs.put(store, [fact("y")], now=NOW, epoch=store.head().epoch)
-
-
 def test_a_change_that_was_interrupted_is_brought_to_its_end() -> None:
     store = sealed(*(fact(f"{n}") for n in range(5)))
     store.ring.add("a")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -53,16 +52,6 @@ def test_the_archive_of_an_address_is_that_of_upkeep(url: str, tmp_path: Path) -
 def test_an_address_that_is_none_is_told_with_an_example(address: str) -> None:
     with pytest.raises(Misconfigured, match=r"tiered://\?short="):
         Memory(address)
-
-
-def test_a_store_that_cannot_leap_is_refused() -> None:
-    class Plain:
-        identity, writable = "x", True
-
-        def close(self) -> None: ...
-
-    with pytest.raises(Misconfigured, match="leap"):
-        TieredStore(Plain(), RamStore())  # type: ignore[arg-type]
 
 
 def test_one_store_under_two_names_is_refused(tmp_path: Path) -> None:
@@ -122,24 +111,6 @@ def test_upkeep_moves_memories_between_the_stores(tmp_path: Path) -> None:
     assert [event.what for event in memory.history("x")] == ["created", "revised", "moved", "moved"]
 
 
-def test_what_is_forgotten_for_good_leaves_both_stores(tmp_path: Path) -> None:
-    short, long = RamStore(), RamStore()
-    memory = Memory(TieredStore(short, long), embedder="hashing:64", clock=lambda: NOW)
-    memory.remember("the code is 4711", id="x")
-    memory.remember("the code is 4711", id="y", tier="long", keep_duplicates=True)
-    memory.forget("x")
-    assert memory.get("x") is None
-    for store in (short, long):
-        assert not [r for r in store.find(ALL) if r.id == "x"]
-    with pytest.raises(Exception, match="forgotten for good"):
-        memory.remember("the code is 4711", tier="long")
-    with pytest.raises(Exception, match="forgotten for good"):
-        memory.remember("the code is 4711")
-    memory.remember("the code is 4711", again=True, tier="long")
-    memory.forget(everything=True, scope="default")
-    assert memory.count() == 0
-
-
 def test_tombstones_count_even_if_the_short_store_lost_its_own(tmp_path: Path) -> None:
     long = SqliteStore(tmp_path / "l.db")
     memory = Memory(TieredStore(RamStore(), long), embedder="hashing:64", clock=lambda: NOW)
@@ -154,45 +125,6 @@ def test_tombstones_count_even_if_the_short_store_lost_its_own(tmp_path: Path) -
         memory.remember("the code is 4711")
 
 
-def test_the_same_is_not_kept_in_both_tiers() -> None:
-    store = TieredStore(RamStore(), RamStore())
-    verbs.put(store, [fact("x", text="same", tier=Tier.LONG)], now=NOW)
-    (twin,) = verbs.put(store, [fact("y", text="same")], now=NOW)
-    assert (twin.id, twin.uses, verbs.count(store, ALL)) == ("x", 1, 1)
-
-
-def test_a_memory_is_embedded_anew_in_both_stores() -> None:
-    short, long = RamStore(), RamStore()
-    memory = Memory(TieredStore(short, long), embedder="hashing:64")
-    for n in range(6):
-        memory.remember(f"fact {n} about rivers", tier="long" if n % 2 else "short")
-    memory.admin.reembed("hashing:32")
-    assert {len(record.vector or b"") for record in (*short.find(ALL), *long.find(ALL))} == {128}
-    assert len(memory.recall("rivers", limit=10)) == 6
-
-
-class TestWithValkey:
-    @pytest.fixture
-    def made(self, redis_url: str, tmp_path: Path) -> Iterator[Any]:
-        address = f"tiered://?short={quote(redis_url, safe='')}&long={tmp_path / 'l.db'}"
-        with Memory(address, embedder="hashing:64") as memory:
-            yield memory
-
-    def test_short_memories_live_in_the_server_and_long_ones_in_the_file(self, made: Any) -> None:
-        made.remember("Ann is in the kitchen", id="now")
-        made.remember("Ann was born in Porto", id="then", tier="long")
-        made.remember("Ann has a dog", id="dog")
-        assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
-        record = made.get("now")
-        (moved,) = verbs.rewrite_form(made.parts.store, [(record, record.but(tier=Tier.LONG))], now=NOW)
-        assert moved is not None
-        assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
-        assert made.get("now").seq == moved.seq
-        assert verbs.count(made.parts.store._members.short.store, ALL) == 1
-        made.forget("dog")
-        assert {hit.id for hit in made.recall("Ann")} == {"now", "then"}
-
-
 def test_a_server_that_is_killed_under_load_loses_no_word_that_waited(tmp_path: Path) -> None:
     server = Valkey(tmp_path / "valkey", "--appendonly", "yes", "--appendfsync", "always").start()
     address = quote(f"{server.url}?deadline=1", safe="")
@@ -201,8 +133,8 @@ def test_a_server_that_is_killed_under_load_loses_no_word_that_waited(tmp_path: 
             memory.remember(f"before {n}", id=f"before {n}")
         server.kill()
         for n in range(5):
-            memory.remember(f"while {n}", id=f"while {n}")
-        assert {hit.id for hit in memory.recall("while", limit=20)} >= {f"while {n}" for n in range(5)}
+            memory.remember(f"outage {n}", id=f"outage {n}")
+        assert {hit.id for hit in memory.recall("outage", limit=20)} >= {f"outage {n}" for n in range(5)}
         assert memory.admin.stats()["stores"]["short"]["state"] == "down"
         server.start()
         store: Any = memory.parts.store
@@ -212,5 +144,5 @@ def test_a_server_that_is_killed_under_load_loses_no_word_that_waited(tmp_path: 
             store.mend()
         assert store.health()["outbox"]["waiting"] == 0
         assert memory.count() == 10
-        assert len(memory.recall("before while", limit=20)) == 10
+        assert len(memory.recall("before outage", limit=20, least=0)) == 10
     server.stop()

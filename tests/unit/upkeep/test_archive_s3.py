@@ -11,7 +11,7 @@ import pytest
 from tests.servers.s3 import S3
 
 from eidet import Memory, Settings
-from eidet.core.errors import Corrupt, Misconfigured, NotFound
+from eidet.core.errors import Corrupt, Misconfigured
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.settings import Upkeep
@@ -182,12 +182,6 @@ def test_more_pieces_than_a_page_of_the_server(s3: S3, bucket: str, archive: S3A
     assert len(pages) == 4
 
 
-def test_a_path_is_a_folder_and_an_address_a_bucket(tmp_path: Path, s3_url: str) -> None:
-    assert isinstance(archive_of(tmp_path), FolderArchive)
-    assert isinstance(archive_of("s3-archive"), FolderArchive)
-    assert isinstance(archive_of(s3_url), S3Archive)
-
-
 def test_a_memory_archives_restores_and_forgets_in_a_bucket(s3: S3, bucket: str, tmp_path: Path) -> None:
     url, days = s3.url(bucket), 86_400.0
     now = [NOW]
@@ -256,8 +250,3 @@ def test_an_archive_is_noted_once(tmp_path: Path, s3_url: str) -> None:
         note_archive(store, S3Archive(s3_url))
         note_archive(store, FolderArchive(tmp_path))
     assert json.loads(verbs.get_setting(store, "archives") or "") == [s3_url, str(tmp_path)]
-
-
-def test_a_name_that_is_none_is_not_found(archive: S3Archive) -> None:
-    with pytest.raises(NotFound):
-        archive.manifest("archive-12/../../x")

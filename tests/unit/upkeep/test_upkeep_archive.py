@@ -11,19 +11,7 @@ from eidet.core.record import Record
 from eidet.upkeep.archive import FolderArchive, archive_of
 
 NOW = 1_700_000_000.0
-ONE = Record(id="1", scope="s", text="é🙂", vector=b"1234", original=b"x\0", meta={"n": 1.5})
 TWO = Record(id="2", scope="t", text="two")
-
-
-def test_what_was_kept_is_read_back_exactly(tmp_path: Path) -> None:
-    archive = FolderArchive(tmp_path / "deep" / "archive")
-    assert archive.names() == []
-    names = [archive.keep([ONE, TWO], {"embedder": "e"}, now=NOW), archive.keep([TWO], {}, now=NOW + 1)]
-    assert archive.names() == names
-    assert list(archive.read(names[0])) == [ONE, TWO]
-    said = archive.manifest(names[0])
-    assert (said["embedder"], said["archived"], said["count"]) == ("e", NOW, 2)
-    assert sorted(path.name for path in archive.folder.iterdir()) == sorted(names)
 
 
 def test_a_changed_file_is_noticed(tmp_path: Path) -> None:

@@ -9,52 +9,11 @@ import pytest
 from eidet.core.errors import BadInput
 from eidet.upkeep.importance import (
     Weights,
-    action_importance,
     importance,
-    state_importance,
 )
 from eidet.upkeep.informativeness import telling
 
 NAN = math.nan
-
-
-@pytest.mark.parametrize(
-    ("reward", "change", "value"),
-    [
-        (0, 0, 0),
-        (1, 0, 0.5),
-        (-1, 0, 0.5),
-        (0.5, 0.5, 0.5),
-        (2, 1, 1),
-        (None, 0.4, 0.2),
-        (NAN, NAN, 0),
-        (0, -1, 0),
-    ],
-)
-def test_an_action_matters_by_reward_and_change(
-    reward: float | None, change: float | None, value: float
-) -> None:
-    assert action_importance(reward, change) == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("health", "reward", "value"),
-    [
-        (1, 0, 0.5),
-        (0.1, 0, 0.9),
-        (1, 4, 0.8),
-        (1, -4, 0.8),
-        (1, 100, 1),
-        (-3, 0, 1),
-        (None, None, 0.5),
-        (NAN, NAN, 0.5),
-        (80, 0, 0.5),
-    ],
-)
-def test_a_state_matters_by_danger_and_reward(
-    health: float | None, reward: float | None, value: float
-) -> None:
-    assert state_importance(health, reward) == pytest.approx(value)
 
 
 RISING = [
@@ -97,11 +56,6 @@ def test_each_part_raises_what_matters() -> None:
     assert importance("tea", reward=0, surprise=1, uses=0, age_days=900).value > low.value
     assert importance("tea", reward=0, surprise=0, uses=9, age_days=900).value > low.value
     assert importance("tea", reward=0, surprise=0, uses=0, age_days=0).value > low.value
-
-
-def test_of_several_tags_the_highest_counts_and_unknown_ones_say_nothing() -> None:
-    assert importance("tea", tags=["Noise", "Decision", "green"]).parts["tagged"] == 0.9
-    assert "tagged" not in importance("tea", tags=["green"]).parts
 
 
 @pytest.mark.parametrize(

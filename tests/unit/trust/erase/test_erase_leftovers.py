@@ -11,37 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.forked import run_program
-from tests.making import Clock
+from tests.making import Clock, make_store
 from tests.unit.trust.erase.given import OTHER, SECRET
 
 from eidet import Memory, Settings, Unavailable, Where
 from eidet.compat.opening import next_number
 from eidet.core.errors import Conflict
 from eidet.models.embed.hashing import Hashing
-from eidet.store import SETTINGS, STAGED, Store, verbs
+from eidet.store import SETTINGS, STAGED, verbs
 from eidet.store.ram import RamStore
-from eidet.store.sql.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore
 from eidet.trust import erase
 from eidet.trust.erase import Eraser, Forgotten, elsewhere
 from eidet.trust.erase.receipt import Receipt
 
 KEY = "00112233445566778899aabbccddeeff" * 2
 BACKENDS = ("ram", "sqlite", "postgres", "redis", "tiered", "sealed", "audited")
-
-
-def make_store(backend: str, folder: Path, request: pytest.FixtureRequest) -> Store:
-    if backend == "postgres":
-        from eidet.store.sql.postgres import PostgresStore
-
-        return PostgresStore(request.getfixturevalue("postgres_emptied"))
-    if backend == "redis":
-        from eidet.store.redis import RedisStore
-
-        return RedisStore(request.getfixturevalue("redis_url"))
-    if backend == "tiered":
-        return TieredStore(RamStore(), SqliteStore(folder / "long.db"))
-    return RamStore() if backend == "ram" else SqliteStore(folder / "memory.db")
 
 
 @pytest.fixture(params=BACKENDS)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import make_store
 from tests.unit.trust.holds.verbs import (
     ENDS_IT,
     FACTS_LEAVE,
@@ -31,10 +32,6 @@ from eidet.memory.facts import FactsNamespace
 from eidet.memory.keys import KeysNamespace
 from eidet.memory.trust import TrustNamespace
 from eidet.memory.upkeep import UpkeepNamespace
-from eidet.store import Store
-from eidet.store.ram import RamStore
-from eidet.store.sql.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore
 
 NAMESPACES = {
     "upkeep": UpkeepNamespace,
@@ -45,24 +42,6 @@ NAMESPACES = {
 }
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 BACKENDS = ("ram", "sqlite", "postgres", "redis", "tiered", "tiered on redis", "sealed", "audited")
-
-
-def make_store(backend: str, folder: Path, request: pytest.FixtureRequest) -> Store:
-    if backend == "postgres":
-        from eidet.store.sql.postgres import PostgresStore
-
-        return PostgresStore(request.getfixturevalue("postgres_emptied"))
-    if backend == "redis":
-        from eidet.store.redis import RedisStore
-
-        return RedisStore(request.getfixturevalue("redis_url"))
-    if backend == "tiered on redis":
-        from eidet.store.redis import RedisStore
-
-        return TieredStore(RedisStore(request.getfixturevalue("redis_url")), SqliteStore(folder / "long.db"))
-    if backend == "tiered":
-        return TieredStore(RamStore(), SqliteStore(folder / "long.db"))
-    return RamStore() if backend == "ram" else SqliteStore(folder / "memory.db")
 
 
 @pytest.fixture(params=BACKENDS)
