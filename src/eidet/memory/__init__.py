@@ -216,12 +216,7 @@ class Memory(Addressed, clients="eidet.memories"):
 
         check_options("context", options)
         packing = Packing(
-            budget=budget,
-            counter=counter,
-            neighbours=neighbours,
-            headings=headings,
-            fence=fence,
-            reveal=reveal,
+            budget=budget, counter=counter, neighbours=neighbours, headings=headings, fence=fence, reveal=reveal
         )
         asked = RecallOptions(recipe=recipe, least=least, now=now, as_of=as_of, known_at=known_at)
         asked.update(options)  # type: ignore[typeddict-item]  # filters are among the options of a recall
