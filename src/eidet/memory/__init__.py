@@ -17,7 +17,7 @@ from ..core.arguments import actor, check_path, one_or_all
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.environment import change_settings, settings_of, warn_unused
-from ..core.errors import BadInput, Unavailable
+from ..core.errors import Unavailable
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.observers import observable
@@ -247,8 +247,6 @@ class Memory(Addressed, clients="eidet.memories"):
         """The record with an id, or None; a list gives a list, in the order asked."""
         if isinstance(ids, str):
             return self._records.get([ids], scope)[0]
-        if not isinstance(ids, list | tuple):
-            raise BadInput(f"get takes an id or a list of ids, not {type(ids).__name__}")
         return self._records.get(ids, scope)
 
     def find(
