@@ -64,10 +64,8 @@ gc.disable()
 pytest_plugins = ["tests.servers.fixtures", "tests.servers.s3"]
 
 pytest.register_assert_rewrite(  # a package stands for all of its modules
-    "eidet.models.embed.contract",
     "eidet.index.contract",
-    "eidet.models.llm.contract",
-    "eidet.models.rerank.contract",
+    "eidet.models.contract",
     "eidet.store.contract",
     "eidet.text.contract",
     "eidet.upkeep.archive_contract",

@@ -7,7 +7,7 @@ such words out before another embedder sees the text. A memory that was filled b
 place, and stays usable meanwhile. The program compares both on the same questions.
 
 For your own use: change `GLOSSARY` and `VERSION` together (the name of an embedder says which vectors these
-are), or call your own model in `embed`. `EmbedderContract` (eidet.models.embed.contract) tests any
+are), or call your own model in `embed`. `EmbedderContract` (eidet.models.contract) tests any
 embedder.
 """
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from eidet.models.adapt import adapt_embedder
+from eidet.models.contract import EmbedderContract
 from eidet.models.embed import Embedder
-from eidet.models.embed.adapt import adapt
-from eidet.models.embed.contract import EmbedderContract
 from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.vector_cache import Cached
 from eidet.models.embed.wordllama import WordLlama
@@ -51,27 +51,27 @@ class TestHashing(EmbedderContract):
 
 class TestFunctionOfLists(EmbedderContract):
     def make(self) -> Embedder:
-        return adapt(lists)
+        return adapt_embedder(lists)
 
 
 class TestFunctionOfOneText(EmbedderContract):
     def make(self) -> Embedder:
-        return adapt(one_text)
+        return adapt_embedder(one_text)
 
 
 class TestCoroutineOfLists(EmbedderContract):
     def make(self) -> Embedder:
-        return adapt(slow_lists)
+        return adapt_embedder(slow_lists)
 
 
 class TestCoroutineOfOneText(EmbedderContract):
     def make(self) -> Embedder:
-        return adapt(slow_one)
+        return adapt_embedder(slow_one)
 
 
 class TestObjectThatEncodes(EmbedderContract):
     def make(self) -> Embedder:
-        return adapt(Encoder())
+        return adapt_embedder(Encoder())
 
 
 class TestCached(EmbedderContract):

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from tests.unit.models.llm.server import KEY, Server, running
 
+from eidet.models.adapt import adapt_llm
+from eidet.models.contract import LLMContract
 from eidet.models.llm import LLM, Answer, Request, llm_of
-from eidet.models.llm.adapt import adapt
-from eidet.models.llm.contract import LLMContract
 
 REPLY = '{"city": "Lisbon"}'
 
@@ -27,7 +27,7 @@ class TestOverHttp(LLMContract):
 
 class TestFunction(LLMContract):
     def make(self) -> LLM:
-        return adapt(lambda prompt: REPLY)
+        return adapt_llm(lambda prompt: REPLY)
 
 
 class TestCoroutine(LLMContract):

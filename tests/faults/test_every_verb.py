@@ -34,9 +34,7 @@ from eidet.memory.trust import TrustNamespace
 from eidet.memory.upkeep import UpkeepNamespace
 from eidet.models.embed import Embedder
 from eidet.models.embed.hashing import Hashing
-from eidet.models.embed.http import HttpEmbedder
-from eidet.models.llm.http import HttpLLM
-from eidet.models.rerank.http import HttpReranker
+from eidet.models.http import HttpEmbedder, HttpLLM, HttpReranker
 from eidet.net import http as wire
 from eidet.net.retry import Retrier, RetryPolicy
 from eidet.store import Store

@@ -33,7 +33,7 @@ with warnings.catch_warnings():
 
     from eidet import BadInput, Memory, Unavailable, Upkeep
     from eidet.integrations.crewai import EidetStorage
-    from eidet.models.embed.adapt import adapt
+    from eidet.models.adapt import adapt_embedder
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # CrewAI's own
 
@@ -151,7 +151,7 @@ def embed_length(texts: list[str]) -> list[list[float]]:
 
 
 def open_narrow() -> Memory:
-    return Memory(embedder=adapt(embed_length, name="narrow", batch=True))
+    return Memory(embedder=adapt_embedder(embed_length, name="narrow", batch=True))
 
 
 SCOPES = ["/home", "/home/gate", "/music", "/music/cello", "/music/cello/bow"]

@@ -34,7 +34,7 @@ from eidet.integrations.haystack import (  # noqa: E402
     EidetRecallHook,
     EidetRememberHook,
 )
-from eidet.models.embed.adapt import adapt  # noqa: E402
+from eidet.models.adapt import adapt_embedder  # noqa: E402
 
 
 @pytest.fixture(params=["ram", "sqlite"])
@@ -166,7 +166,7 @@ def test_a_search_finds_enough_that_pass_a_filter() -> None:
 
 
 def test_embeddings_are_the_vectors_if_so_wished() -> None:
-    with Memory(embedder=adapt(lambda _: [1.0, 0.0], name="flat", width=2, batch=False)) as memory:
+    with Memory(embedder=adapt_embedder(lambda _: [1.0, 0.0], name="flat", width=2, batch=False)) as memory:
         store = EidetDocumentStore(memory, use_embeddings=True)
         store.write_documents(
             [Document(content="east", embedding=[1.0, 0.0]), Document(content="north", embedding=[0.0, 1.0])]

@@ -24,14 +24,14 @@ from eidet.integrations.langchain import (  # noqa: E402
     EidetRetriever,
     EidetVectorStore,
 )
-from eidet.models.embed.adapt import adapt  # noqa: E402
+from eidet.models.adapt import adapt_embedder  # noqa: E402
 
 
 class TestVectorStore(VectorStoreIntegrationTests):
     @pytest.fixture
     def vectorstore(self) -> Iterator[EidetVectorStore]:
         embed = self.get_embeddings().embed_documents
-        with Memory(embedder=adapt(embed, name="standard", batch=True)) as memory:
+        with Memory(embedder=adapt_embedder(embed, name="standard", batch=True)) as memory:
             yield EidetVectorStore(memory)
 
 

@@ -23,7 +23,7 @@ from langgraph.store.memory import InMemoryStore  # noqa: E402
 
 from eidet import Memory, Upkeep  # noqa: E402
 from eidet.integrations.langgraph import EidetStore  # noqa: E402
-from eidet.models.embed.adapt import adapt  # noqa: E402
+from eidet.models.adapt import adapt_embedder  # noqa: E402
 
 SHIM = """
 import os
@@ -31,7 +31,7 @@ from contextlib import contextmanager
 from langgraph.store.base import ensure_embeddings
 from eidet import Memory
 from eidet.integrations.langgraph import EidetStore
-from eidet.models.embed.adapt import adapt
+from eidet.models.adapt import adapt_embedder
 
 NS_MATCH_FUNCTION = _escape_glob_literal = _namespace_match_pattern = None
 SqliteIndexConfig = dict
@@ -43,7 +43,10 @@ def open_memory(place, index):
         return Memory(place)
     embeddings = ensure_embeddings(index["embed"])
     return Memory(
-        place, embedder=adapt(embeddings.embed_documents, name="upstream", width=index["dims"], batch=True)
+        place,
+        embedder=adapt_embedder(
+            embeddings.embed_documents, name="upstream", width=index["dims"], batch=True
+        ),
     )
 
 class SqliteStore(EidetStore):
@@ -219,7 +222,7 @@ def _embed(texts: list[str]) -> list[list[float]]:
 
 
 def test_scores_of_a_lower_tier_are_about_those_of_before() -> None:
-    with Memory(embedder=adapt(_embed, name="drinks", width=64, batch=True)) as memory:
+    with Memory(embedder=adapt_embedder(_embed, name="drinks", width=64, batch=True)) as memory:
         store = EidetStore(memory, index={"dims": 64, "embed": _embed, "fields": ["text"]})
         store.put(("n",), "a", {"text": "tea"})
         store.put(("n",), "b", {"text": "coffee"})

@@ -42,7 +42,7 @@ from eidet.integrations.llama_index import (  # noqa: E402
     EidetMemoryBlock,
     EidetNodeStore,
 )
-from eidet.models.embed.adapt import adapt  # noqa: E402
+from eidet.models.adapt import adapt_embedder  # noqa: E402
 
 GATE = "My gate code is 7731, please keep it."
 FILLER = "The weather is fine and the garden needs a little water today."
@@ -286,7 +286,9 @@ def direction(angle: float) -> list[float]:
 
 def open_narrow() -> Memory:
     """A memory whose vectors have four numbers."""
-    return Memory(embedder=adapt(lambda texts: [direction(0) for _ in texts], name="narrow", batch=True))
+    return Memory(
+        embedder=adapt_embedder(lambda texts: [direction(0) for _ in texts], name="narrow", batch=True)
+    )
 
 
 TESTS: list[tuple[str, str, Any]] = [

@@ -18,8 +18,8 @@ from tests.forked import Ended, run_anew, run_program
 from tests.servers.scripted import Handler, ScriptedServer
 
 from eidet import Memory, Unavailable
+from eidet.models.contract import EmbedderContract
 from eidet.models.embed import Embedder, embedder_of
-from eidet.models.embed.contract import EmbedderContract
 from eidet.store import Store
 from eidet.store.abilities import MaintainsStorage
 from eidet.store.contract import StoreContract

@@ -12,8 +12,8 @@ from eidet_example.store import FolderStore
 from eidet.core.settings import Settings
 from eidet.index import Index
 from eidet.index.contract import IndexContract
+from eidet.models.contract import EmbedderContract
 from eidet.models.embed import Embedder
-from eidet.models.embed.contract import EmbedderContract
 from eidet.store import Store
 from eidet.store.abilities import MaintainsStorage
 from eidet.store.contract import StoreContract

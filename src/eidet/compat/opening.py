@@ -15,8 +15,8 @@ from typing import Any, Final, ParamSpec, Self, TypeVar
 from ..aio import AsyncMemory
 from ..core.errors import BadInput, EidetError, Misconfigured, Refused, Unavailable
 from ..memory import Memory
+from ..models.adapt import CalledEmbedder
 from ..models.embed import Embedder, Vectors, WarmableEmbedder, embed_checked
-from ..models.embed.adapt import AsyncCalledEmbedder, CalledEmbedder
 from ..store import SETTINGS, Store, verbs
 from ..write.shape import Given, texts_of
 
@@ -115,7 +115,7 @@ async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:
 
 def is_blank(memory: Memory, embedder: Embedder | None) -> bool:
     """Whether nothing was ever embedded here, so that reading would only ask a function for its width."""
-    unasked = isinstance(embedder, CalledEmbedder | AsyncCalledEmbedder) and not embedder.knows_width
+    unasked = isinstance(embedder, CalledEmbedder) and not embedder.knows_width
     return unasked and verbs.get_setting(memory.parts.store, "width") is None
 
 

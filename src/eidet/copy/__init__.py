@@ -1,7 +1,7 @@
 """From one memory into another, whatever each of them lives in: lossless, resumable, verified.
 
     endpoints.py   the two ends              verify.py       counts and digests of both ends
-    transfer.py    records, batch by batch   checkpoint.py   how far it came; what else a store knows
+    transfer.py    records, batch by batch   checkpoint.py   how far it came, and whose turn it is
 
     copied = copy("agent.db", "postgresql://host/agent")
     assert copied.ok, copied.differences
@@ -12,22 +12,32 @@ stopped, and later brings what was written since. Memory is bounded by a batch.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import Any
+from typing import Any, Final
 
-from ..core.errors import BadInput, Refused
+from ..core.errors import BadInput, Misconfigured, Refused
 from ..core.scope import Scope
+from ..core.validate import dump_json
 from ..core.where import Where
 from ..memory import Memory
-from ..store import verbs
+from ..models.embed import embedder_of
+from ..store import TOMBSTONES, Store, verbs
+from ..store.model import BELOW_MARK, SCOPE_MARK
+from ..store.traits import is_sealed
+from ..upkeep.archive import SETTING as ARCHIVES
 from ..write.reembed import batches
-from .checkpoint import CopyLease, Mark, copy_settings, copy_tombstones, notes_about
-from .endpoints import Place, open_source, open_target
+from .checkpoint import CopyLease, Mark
+from .endpoints import Place, source_at, target_at
 from .transfer import BATCH, BatchCopier, Fit, follow
 from .verify import Compared, EndsComparison, RecordDifference
+
+_NUMBERS: Final = "number of "  # series of numbers that are given once
+_MARKS: Final = "secret:marks"  # keys the marks by which a store knows what it has forgotten for good
+_HIDDEN_NAMES: Final = "secret:names"  # by which doors find scopes of theirs that nobody can guess
 
 __all__ = ["Compared", "Copied", "RecordDifference", "copy"]
 
@@ -88,8 +98,8 @@ def copy(
     """
     place = None if scope is None else Scope.of(scope)
     with ExitStack() as ends:
-        one = open_source(source, ends)
-        other = open_target(target, one, embedder, language, ends)
+        one = _open_source(source, ends)
+        other = _open_target(target, one, embedder, language, ends)
         _check_ends(one, other)
         with CopyLease(one.parts.store, other.parts.store, other.parts.clock) as turn:
             return _Copy(one, other, turn, place, history, overwrite, progress).run(verify)
@@ -137,8 +147,8 @@ class _Copy:
         since, upto = 0 if self._anew else self._mark.since(), self._source.store.head().seq
         self._total = verbs.count(self._source.store, self._where) * (1 + verify)
         self._copy_since(since, upto)
-        copy_settings(self._source.store, self._target.store)
-        copy_tombstones(self._source.store, self._target.store, self._where.scope)
+        _copy_settings(self._source.store, self._target.store)
+        _copy_tombstones(self._source.store, self._target.store, self._where.scope)
         self._target.key_ids.adopt(self._source.key_ids.secrets())  # records keep their ids, and their keys
         forgotten = follow(*self._ends, self._where.scope, self._now) if 0 < since < upto else 0
         self._mark.write(upto)
@@ -150,7 +160,7 @@ class _Copy:
             forgotten=forgotten,
             embedder=self._target.embedder.name,
             embedded=not self._fit.embedded,
-            notes=notes_about(self._source.store, self._target.store, self._guarding.guards, self._where),
+            notes=_notes_about(self._source.store, self._target.store, self._guarding.guards, self._where),
         )
         return self._compare(copied) if verify else copied
 
@@ -180,3 +190,81 @@ class _Copy:
         self._done += count
         if self._progress is not None and count:
             self._progress(self._done, max(self._total, self._done))
+
+
+def _copy_settings(source: Store, target: Store) -> None:
+    """Numbers that were given stay given, and archives that may have to be cleaned stay known."""
+    wanted = {
+        name: value
+        for name, value in verbs.get_settings(source, _NUMBERS).items()
+        if int(value) > int(verbs.get_setting(target, name) or 0)
+    }
+    ours, theirs = (json.loads(verbs.get_setting(store, ARCHIVES) or "[]") for store in (source, target))
+    if unknown := [place for place in ours if place not in theirs]:
+        wanted[ARCHIVES] = dump_json([*theirs, *unknown])
+    hidden = verbs.get_setting(source, _HIDDEN_NAMES)
+    if hidden is not None and verbs.get_setting(target, _HIDDEN_NAMES) is None:
+        wanted[_HIDDEN_NAMES] = hidden
+    if wanted:
+        verbs.set_settings(target, wanted)
+
+
+def _copy_tombstones(source: Store, target: Store, scope: Scope | None) -> None:
+    """Lets a target that has forgotten nothing for good yet refuse what the source refuses.
+
+    Marks are keyed: the secret goes along. A target with a secret of its own could not compare them, and one
+    that is not sealed does not get to know the secret of a sealed source.
+    """
+    secret = verbs.get_setting(source, _MARKS)
+    exposed = is_sealed(source) and not is_sealed(target)
+    if secret is None or exposed:
+        return
+    verbs.set_settings(target, {_MARKS: secret}, fresh=True)
+    if verbs.get_setting(target, _MARKS) != secret:
+        return
+    ours, there = source.values(TOMBSTONES, within=scope), target.values(TOMBSTONES, within=scope)
+    keyed = {key: since for key, since in ours.items() if key[1] not in (SCOPE_MARK, BELOW_MARK)}
+    stones = {key: since for key, since in keyed.items() if key not in there or there[key] < since}
+
+    if stones:
+        target.write(lambda transaction: transaction.set_values(TOMBSTONES, stones))
+
+
+def _notes_about(source: Store, target: Store, guarded: bool, where: Where) -> tuple[str, ...]:
+    """Remarks for whoever reads the result."""
+    notes = []
+    if not verbs.count(source, where):
+        place = "" if where.scope is None else f" in scope {where.scope}"
+        notes.append(f"the source holds no memories{place}: is it the one that was meant?")
+    if verbs.get_setting(source, _MARKS) not in (None, verbs.get_setting(target, _MARKS)):
+        notes.append(
+            "the source has forgotten memories for good: the target does not know which, because only "
+            "keyed hashes of them are left; what it had of them from an earlier copy is gone there, too"
+        )
+    if guarded:
+        notes.append("the target has a guard, which words records its own way: only ids were compared")
+    return tuple(notes)
+
+
+def _open_source(place: Place, ends: ExitStack) -> Memory:
+    return place if isinstance(place, Memory) else ends.enter_context(source_at(place))
+
+
+def _open_target(
+    place: Place, source: Memory, embedder: object, language: str | None, ends: ExitStack
+) -> Memory:
+    if not isinstance(place, Memory):
+        return ends.enter_context(target_at(place, source, embedder=embedder, language=language))
+    _check_fits(place, embedder, language)
+    return place
+
+
+def _check_fits(target: Memory, embedder: object, language: str | None) -> None:
+    parts = target.parts
+    asked = None if embedder is None else embedder_of(embedder).name
+    ends = (("embedder", asked, parts.embedder.name), ("language", language, parts.analyzer.language))
+    for name, wanted, there in ends:
+        if wanted not in (None, there):
+            raise Misconfigured(
+                f"the target is open with the {name} {there!r}: to use another, reopen the target with it"
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,6 @@ from ..core.environment import settings_of
 from ..core.errors import Misconfigured, NotFound
 from ..core.settings import Settings
 from ..memory import Memory
-from ..models.embed import embedder_of
 from ..open import open_store
 from ..store import Store, verbs
 from ..store.sql.inspect_file import file_of
@@ -23,19 +21,6 @@ if TYPE_CHECKING:
     from ..trust.seal.service import Key
 
 Place = Memory | str | Path
-
-
-def open_source(place: Place, ends: ExitStack) -> Memory:
-    return place if isinstance(place, Memory) else ends.enter_context(source_at(place))
-
-
-def open_target(
-    place: Place, source: Memory, embedder: object, language: str | None, ends: ExitStack
-) -> Memory:
-    if not isinstance(place, Memory):
-        return ends.enter_context(target_at(place, source, embedder=embedder, language=language))
-    _check_fits(place, embedder, language)
-    return place
 
 
 def source_at(place: str | Path, *, key: Key | None = None, settings: Settings | None = None) -> Memory:
@@ -94,14 +79,3 @@ def _check_key(store: Store, key: Key | None, end: str) -> None:
 
 def _own_key(store: Store, settings: Settings) -> str | None:
     return None if verbs.get_setting(store, SEAL) is None else settings.key
-
-
-def _check_fits(target: Memory, embedder: object, language: str | None) -> None:
-    parts = target.parts
-    asked = None if embedder is None else embedder_of(embedder).name
-    ends = (("embedder", asked, parts.embedder.name), ("language", language, parts.analyzer.language))
-    for name, wanted, there in ends:
-        if wanted not in (None, there):
-            raise Misconfigured(
-                f"the target is open with the {name} {there!r}: to use another, reopen the target with it"
-            )

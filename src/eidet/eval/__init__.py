@@ -1,8 +1,8 @@
 """How well does a memory find what is asked for? Measured on conversations and questions with gold.
 
-datasets.py  a file → cases            locomo.py, longmemeval.py, lines.py   one format each
-runner.py    cases → answers           ranking_metrics.py                    answers → numbers
-figures.py   numbers → figures         report.py, plot.py                    JSON, gates, plot
+datasets.py  a file → cases            lines.py              cases as JSON lines
+runner.py    cases → answers           ranking_metrics.py    answers → numbers
+figures.py   numbers → figures         report.py, plot.py    JSON, gates, plot
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def measure_run(
         answers=answers,
         columns=columns,
         overall=figures(columns, seed) | _trust(asked),
-        categories={c: figures(_part(columns, rows), seed) for c, rows in categories(answers).items()},
+        categories={c: figures(_part(columns, rows), seed) for c, rows in _categories(answers).items()},
         curve=tuple(figures(ranks.curve(), seed).values()),
         calibration=tuple(calibration(scores, gold)),
         latency={f"p{p}": float(np.percentile(millis, p)) for p in (50, 95, 99)},
@@ -132,7 +132,7 @@ def _ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:
     )
 
 
-def categories(answers: Sequence[QuestionAnswer]) -> dict[str, list[int]]:
+def _categories(answers: Sequence[QuestionAnswer]) -> dict[str, list[int]]:
     """The rows of each category, by its name."""
     rows: dict[str, list[int]] = {}
     for at, answer in enumerate(answers):
@@ -151,7 +151,7 @@ def figures(columns: _Columns, seed: int) -> dict[str, Figure]:
     for known in _alike(columns):
         values = np.stack(list(known.values()), axis=1)
         for name, mean, (low, high) in zip(
-            known, values.mean(axis=0), intervals(values, seed=seed), strict=True
+            known, values.mean(axis=0), _intervals(values, seed=seed), strict=True
         ):
             result[name] = Figure(value=float(mean), low=float(low), high=float(high), questions=len(values))
     return result
@@ -162,7 +162,7 @@ def differences(columns: _Columns, base: _Columns, seed: int) -> dict[str, Diffe
     result: dict[str, Difference] = {}
     for known in _alike({name: columns[name] - base[name] for name in base}):
         values = np.stack(list(known.values()), axis=1)
-        for at, (name, (low, high)) in enumerate(zip(known, intervals(values, seed=seed), strict=True)):
+        for at, (name, (low, high)) in enumerate(zip(known, _intervals(values, seed=seed), strict=True)):
             result[name] = Difference(
                 value=float(values[:, at].mean()),
                 low=float(low),
@@ -185,7 +185,7 @@ def _alike(columns: _Columns) -> Iterator[_Columns]:
 
 
 def compare_runs(run: Run, base: Run, seed: int) -> Comparison:
-    rows = categories(base.answers)
+    rows = _categories(base.answers)
     return Comparison(
         name=run.name,
         base=base.name,
@@ -204,14 +204,14 @@ _DRAWS: Final = 2000
 _AT_ONCE: Final = 2_000_000  # numbers
 
 
-def draw_means(values: Values, *, seed: int, draws: int = _DRAWS) -> Values:
-    """The mean of each column in each draw of as many rows, shape (draws, columns).
+def _draw_means(values: Values, *, seed: int) -> Values:
+    """Computes the mean of each column in each draw of as many rows, shape (draws, columns).
 
     Rows are drawn together, so columns of one draw are of the same questions.
     """
     count, chance = len(values), np.random.default_rng(seed)
     step = max(1, _AT_ONCE // count)
-    sizes = [min(step, draws - start) for start in range(0, draws, step)]
+    sizes = [min(step, _DRAWS - start) for start in range(0, _DRAWS, step)]
     return np.concatenate([_times(count, size, chance) @ values / count for size in sizes])
 
 
@@ -222,8 +222,8 @@ def _times(count: int, draws: int, chance: np.random.Generator) -> Values:
     return times.astype(np.float64)  # products of floats are many times as fast as of whole numbers
 
 
-def intervals(values: Values, *, seed: int, level: float = 0.95) -> Values:
+def _intervals(values: Values, *, seed: int, level: float = 0.95) -> Values:
     """Low and high of the mean of each column, shape (columns, 2)."""
     edge = (1 - level) / 2
-    found: Values = np.quantile(draw_means(values, seed=seed), [edge, 1 - edge], axis=0).T
+    found: Values = np.quantile(_draw_means(values, seed=seed), [edge, 1 - edge], axis=0).T
     return found

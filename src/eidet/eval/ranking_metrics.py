@@ -20,26 +20,26 @@ Values = NDArray[np.float64]
 KS: Final = (1, 3, 5, 10, 20)
 
 
-def recall_at(found: Found, gold: _Counts, k: int) -> Values:
+def _recall_at(found: Found, gold: _Counts, k: int) -> Values:
     """The share of the gold among the first k."""
     among: _Counts = found[:, :k].sum(axis=1)
     return among / gold
 
 
-def hit_at(found: Found, gold: _Counts, k: int) -> Values:  # noqa: ARG001
+def _hit_at(found: Found, gold: _Counts, k: int) -> Values:  # noqa: ARG001
     """Whether any gold is among the first k."""
     among: _Counts = found[:, :k].sum(axis=1)
     return (among > 0).astype(np.float64)
 
 
-def all_at(found: Found, gold: _Counts, k: int) -> Values:
+def _all_at(found: Found, gold: _Counts, k: int) -> Values:
     """Whether all the gold is among the first k."""
     among: _Counts = found[:, :k].sum(axis=1)
     whole: Values = (among == gold).astype(np.float64)
     return whole
 
 
-def ndcg_at(found: Found, gold: _Counts, k: int) -> Values:
+def _ndcg_at(found: Found, gold: _Counts, k: int) -> Values:
     """Gold counts 1/log2(1 + rank); divided by what the best ranking of as much gold would have."""
     gains = 1 / np.log2(np.arange(2, k + 2))
     best = np.cumsum(gains)[np.minimum(gold, k) - 1]
@@ -47,7 +47,7 @@ def ndcg_at(found: Found, gold: _Counts, k: int) -> Values:
     return values
 
 
-def mrr(found: Found) -> Values:
+def _mrr(found: Found) -> Values:
     """One over the rank of the first gold; 0 if there is none."""
     if not found.shape[1]:
         return np.zeros(len(found))
@@ -55,10 +55,10 @@ def mrr(found: Found) -> Values:
 
 
 _BY_RANK: Final[Mapping[str, Callable[[Found, _Counts, int], Values]]] = {
-    "R": recall_at,
-    "nDCG": ndcg_at,
-    "hit": hit_at,
-    "all": all_at,
+    "R": _recall_at,
+    "nDCG": _ndcg_at,
+    "hit": _hit_at,
+    "all": _all_at,
 }
 
 
@@ -89,13 +89,13 @@ class Ranks:
     def columns(self, ks: Sequence[int]) -> dict[str, Values]:
         """Every figure by its name, one number per question; NaN where a question has none."""
         named = {f"{name}@{k}": of(self.found, self.gold, k) for name, of in _BY_RANK.items() for k in ks}
-        named["MRR"] = mrr(self.found)
+        named["MRR"] = _mrr(self.found)
         return named | (self._by_session(ks) if self.session_gold.any() else {})
 
     def curve(self) -> dict[str, Values]:
         """Recall at every rank."""
         depth = self.found.shape[1]
-        return {f"R@{k}": recall_at(self.found, self.gold, k) for k in range(1, depth + 1)}
+        return {f"R@{k}": _recall_at(self.found, self.gold, k) for k in range(1, depth + 1)}
 
     def _by_session(self, ks: Sequence[int]) -> dict[str, Values]:
         has = self.session_gold > 0
@@ -145,15 +145,15 @@ def score_figures(
     truth = np.array([*right, *[False] * len(unanswerable)], np.bool_)
     scored: dict[str, float] = {}
     if unanswerable and best:
-        scored["AUROC"] = measure_auroc(np.array(best), np.array(unanswerable))
+        scored["AUROC"] = _measure_auroc(np.array(best), np.array(unanswerable))
     if truth.any() and not truth.all():
-        scored["right-AUROC"] = measure_auroc(scores[truth], scores[~truth])
+        scored["right-AUROC"] = _measure_auroc(scores[truth], scores[~truth])
     if len(scores):
-        scored["calibration"] = 1.0 - measure_calibration_error(scores, truth)
+        scored["calibration"] = 1.0 - _measure_calibration_error(scores, truth)
     return scored
 
 
-def measure_auroc(above: Values, below: Values) -> float:
+def _measure_auroc(above: Values, below: Values) -> float:
     """The share of pairs in which the one of `above` is larger; equal ones count half."""
     everything = np.sort(np.concatenate((above, below)))
     ranks = (
@@ -163,7 +163,7 @@ def measure_auroc(above: Values, below: Values) -> float:
     return float((ranks.sum() - least) / (len(above) * len(below)))
 
 
-def measure_calibration_error(scores: Values, right: NDArray[np.bool_]) -> float:
+def _measure_calibration_error(scores: Values, right: NDArray[np.bool_]) -> float:
     at = np.clip((scores * _BINS).astype(np.int64), 0, _BINS - 1)
     gaps = np.abs(
         np.bincount(at, weights=scores, minlength=_BINS) - np.bincount(at, weights=right, minlength=_BINS)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from .. import Hit, Memory, Recipe, Refused
-from ..models.adapt import Named
 from ..recall import recipe_of
 from .cases import Case, Question
 
@@ -32,7 +31,7 @@ class Variant:
 
     def describe(self) -> dict[str, str]:
         """Its parts in words."""
-        embedder = self.embedder.name if isinstance(self.embedder, Named) else self.embedder
+        embedder = getattr(self.embedder, "name", self.embedder)
         parts = {"embedder": str(embedder), "recipe": self._recipe(), "place": str(self.place)}
         if self.language:
             parts["language"] = self.language
@@ -76,7 +75,7 @@ class QuestionAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
+class _Packed:
     """What a prompt would have got: tokens of the block, and the share of the gold that is in it."""
 
     tokens: int
@@ -89,7 +88,7 @@ class RunAnswers:
 
     answers: tuple[QuestionAnswer, ...]
     unanswerable: tuple[float, ...] = ()  # the best score of each question that nothing answers
-    packed: tuple[Packed, ...]
+    packed: tuple[_Packed, ...]
     records: int
     load_seconds: float
 
@@ -119,7 +118,7 @@ def ask(
             loaded = time.perf_counter() - began
             answers = tuple(_answers(memory, cases, recipe, depth, tell))
             unanswerable = tuple(_best_scores(memory, cases, recipe))
-            packed: tuple[Packed, ...] = ()
+            packed: tuple[_Packed, ...] = ()
             if budget:
                 packed = tuple(_contexts(memory, answers, recipe, budget, seed))
         finally:
@@ -183,7 +182,7 @@ def rank_hit(hit: Hit, scope: str, gold: frozenset[str], *, told: bool) -> Ranke
 
 def _contexts(
     memory: Memory, answers: Sequence[QuestionAnswer], recipe: Recipe, budget: int, seed: int
-) -> Iterator[Packed]:
+) -> Iterator[_Packed]:
     """Of some questions, drawn at random: a context costs more than a recall."""
     for answer in random.Random(seed).sample(answers, min(_CONTEXTS, len(answers))):  # noqa: S311
         question = answer.question
@@ -192,7 +191,7 @@ def _contexts(
         )
         held = {record.id for record in context.records if record.scope == answer.scope}
         gold = answer.question.gold
-        yield Packed(tokens=context.tokens, gold=len(held.intersection(gold)) / len(gold))
+        yield _Packed(tokens=context.tokens, gold=len(held.intersection(gold)) / len(gold))
 
 
 def _empty_scopes(memory: Memory, cases: Sequence[Case]) -> None:

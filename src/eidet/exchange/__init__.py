@@ -13,12 +13,14 @@ A reader is a function that yields drafts with stable ids. To add one, write it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from ..core.arguments import one_or_all
-from ..core.errors import BadInput
+from ..core.errors import BadInput, Unavailable
+from ..core.private_files import name_partial, remove_partial, write_bytes_anew
 from ..core.scope import Scope
 from ..memory import Memory
 from ..trust.audit import Auditing
@@ -29,7 +31,7 @@ from .from_stores import read_chroma, read_langgraph, read_letta
 from .from_tables import read_csv, read_jsonl, read_parquet
 from .importing import Imported, Importer, ImportOptions
 from .pam import read_pam
-from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain, write_beside
+from .record_exports import WRITERS, Exported, Progress, RecordsLeaving, check_plain
 from .source_items import LeftOut, Notes, ReadOptions, SourceFormat, SourceItem
 
 __all__ = [
@@ -144,6 +146,23 @@ def export_memories(
     place, file = one_or_all(scope), Path(path)
     memory.admin.flush()
     records = RecordsLeaving(memory, place, progress)
-    with Auditing(memory.audit).doing("export", place, file=str(path)) as done, write_beside(file) as sink:
+    with Auditing(memory.audit).doing("export", place, file=str(path)) as done, _write_beside(file) as sink:
         count = done(write(memory, records, sink, place, vectors))
     return Exported(format=format, file=str(path), count=count, left_out=dict(records.left_out))
+
+
+@contextmanager
+def _write_beside(path: Path) -> Iterator[BinaryIO]:
+    """A file that is whole or not there, for its owner's eyes only."""
+    partial = name_partial(path)
+    try:
+        with write_bytes_anew(partial) as file:
+            yield file
+        partial.replace(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Unavailable(
+            f"{path} could not be written: {reason}; no partial file was left behind"
+        ) from error
+    finally:
+        remove_partial(partial)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused, Unavailable
-from ..core.private_files import name_partial, remove_partial, write_bytes_anew
+from ..core.errors import BadInput, Corrupt, EidetError, NotFound, Refused
 from ..core.record import Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Settings
@@ -127,23 +125,6 @@ def check_plain(memory: Memory, plain: bool, *, instead: str = _ASK_FOR_PLAIN) -
 
     if not plain and find_sealed(memory.parts.store) is not None:
         raise Refused(f"this memory is sealed, and that file would not be: {instead}")
-
-
-@contextmanager
-def write_beside(path: Path) -> Iterator[BinaryIO]:
-    """A file that is whole or not there, for its owner's eyes only."""
-    partial = name_partial(path)
-    try:
-        with write_bytes_anew(partial) as file:
-            yield file
-        partial.replace(path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise Unavailable(
-            f"{path} could not be written: {reason}; no partial file was left behind"
-        ) from error
-    finally:
-        remove_partial(partial)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ names.py  identities.py  antecedents.py   who is who
 validity.py        what held when: closing, reopening, contradictions
 scope_graph.py     one scope, without store and clock
 updates.py         how changes of the store reach it
-inference.py  joins.py  routes.py  asking.py  explaining.py   questions and answers
+inference.py  joins.py  asking.py  explaining.py   questions and answers
 graph_formats.py  mcp_memory.py   facts for others
 """
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, product
+from typing import NamedTuple
 
 from ..core.record import Record
 from ..core.scope import Scope
@@ -14,9 +15,10 @@ from .fact import Contradiction, Entity, Fact, Neighbour, Quotation
 from .inference import Inferred
 from .joins import FactMatch, PatternJoin, TriplePattern
 from .name_book import Node
-from .routes import list_legs, list_paths
 from .scope_graph import Moments, ScopeGraph, View
 from .validity import Interval
+
+_Ways = dict[Node, list[tuple[Interval, ...]]]  # the shortest ways to each node, as the facts along them
 
 
 class Asking:
@@ -95,7 +97,7 @@ class Asking:
         """Who and what is one fact away, the nearest by confidence first."""
 
         def find(graph: ScopeGraph) -> list[Neighbour]:
-            legs = [leg for root in graph.identities.find(entity) for leg in list_legs(graph, root, moments)]
+            legs = [leg for root in graph.identities.find(entity) for leg in _list_legs(graph, root, moments)]
             facts = self.make_facts(graph, [leg.interval for leg in legs])
             return [
                 Neighbour(entity=_describe_entity(graph, leg.to), fact=fact)
@@ -112,7 +114,7 @@ class Asking:
 
         def find(graph: ScopeGraph) -> list[tuple[Fact, ...]]:
             ends = product(graph.identities.find(start), graph.identities.find(goal))
-            ways = chain.from_iterable(list_paths(graph, *pair, moments, hops) for pair in ends)
+            ways = chain.from_iterable(_list_paths(graph, *pair, moments, hops) for pair in ends)
             return [tuple(self.make_facts(graph, way)) for way in ways]
 
         return sorted(self.graphs.gather(scope, find), key=len)
@@ -263,3 +265,65 @@ def list_special(graph: ScopeGraph, moments: Moments, natures: Sequence[Nature])
 
 def _start(fact: Fact) -> tuple[float, float]:
     return fact.valid_from if fact.valid_from is not None else float("-inf"), fact.known_from
+
+
+class _Leg(NamedTuple):
+    """One step of a way: a fact, and where it leads."""
+
+    interval: Interval
+    to: Node
+
+
+def _list_legs(graph: ScopeGraph, node: Node, moments: Moments) -> Iterator[_Leg]:
+    """The steps from an entity, along facts that hold, in either direction. Values lead nowhere."""
+    for interval in graph.list_intervals(node, moments.view):
+        if _is_passable(interval, moments):
+            yield _Leg(interval, interval.object)
+    for interval in graph.list_intervals_naming(node, moments.view):
+        if _is_passable(interval, moments):
+            yield _Leg(interval, interval.subject)
+
+
+def _is_passable(interval: Interval, moments: Moments) -> bool:
+    if interval.negated or interval.object.startswith("value:"):
+        return False
+    return moments.admits(interval)
+
+
+def _list_paths(
+    graph: ScopeGraph, start: Node, goal: Node, moments: Moments, hops: int
+) -> list[tuple[Interval, ...]]:
+    """All shortest ways of at most `hops` facts. The search goes on from the end that reached less."""
+    if start == goal:
+        return []
+    ends: dict[Node, _Ways] = {start: {start: [()]}, goal: {goal: [()]}}
+    fronts = dict(ends)
+    for _ in range(hops):
+        end = min(fronts, key=lambda one: len(fronts[one]))
+        fronts[end] = _widen(graph, fronts[end], ends[end], moments)
+        ends[end] |= fronts[end]
+        if not fronts[end]:
+            return []
+        if meeting := ends[start].keys() & ends[goal].keys():
+            return _join_ways(ends[start], ends[goal], sorted(meeting), moments)
+    return []
+
+
+def _widen(graph: ScopeGraph, front: _Ways, known: _Ways, moments: Moments) -> _Ways:
+    """What is one step further than a front, with all ways to it."""
+    further: _Ways = {}
+    for node, ways in front.items():
+        for leg in _list_legs(graph, node, moments):
+            if leg.to not in known:
+                moments.view.spend(len(ways))
+                further.setdefault(leg.to, []).extend((*way, leg.interval) for way in ways)
+    return further
+
+
+def _join_ways(near: _Ways, far: _Ways, meeting: list[Node], moments: Moments) -> list[tuple[Interval, ...]]:
+    found: list[tuple[Interval, ...]] = []
+    for node in meeting:
+        moments.view.spend(len(near[node]) * len(far[node]))
+        found += [(*way, *reversed(rest)) for way in near[node] for rest in far[node]]
+    least = min(map(len, found))
+    return [way for way in found if len(way) == least]

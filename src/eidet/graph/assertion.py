@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from ..core.record import Trust
 from ..store import Entry
 from ..text.facts.statement import Mention, Nature, Reference, Statement
-from .names import USER, Signature, leans_on_context, sign_by_name, speaker_key
+from .names import PERSON, SPEAKERS, USER, Signature, name_key, sign_mention
 
 RANKS: Final = {
     Trust.TRUSTED.value: 3,
@@ -46,7 +46,7 @@ class SourceRow:
         self.rank: int = RANKS.get(entry.trust, 0)
         self.session: str | None = entry.session
         self.step: int = entry.step or 0
-        self.speaker: str = speaker_key(entry.who)
+        self.speaker: str = _speaker_key(entry.who)
         self.who: str = entry.who or ""  # the speaker as the record spells the name
         self.is_told: bool = is_told  # somebody stated it directly: the record is the statement
         self.assertions: tuple[Assertion, ...] = ()
@@ -64,8 +64,8 @@ class KnownMention:
 
     def __init__(self, mention: Mention) -> None:
         self.mention = mention
-        self.leans = leans_on_context(mention)  # whom it means depends on what was said before
-        self.signature: Signature | None = sign_by_name(mention)  # None where it depends on who says it
+        self.leans = _leans_on_context(mention)  # whom it means depends on what was said before
+        self.signature: Signature | None = _sign_by_name(mention)  # None where it depends on who says it
 
 
 class Assertion:
@@ -129,6 +129,21 @@ class Assertion:
         return self.source.seq, self.position
 
 
-def weigh_assertion(assertion: Assertion) -> float:
-    """How sure one statement is: its own confidence, under the trust of its source."""
-    return assertion.confidence * WEIGHTS[assertion.source.rank]
+def _speaker_key(who: str | None) -> str:
+    """Who "I" is: the one who speaks, or the user of the scope."""
+    key = name_key(who or "")
+    return USER if key in SPEAKERS else key
+
+
+def _sign_by_name(mention: Mention) -> Signature | None:
+    """The signature of a mention that means the same whoever says it; None for all others."""
+    if mention.reference is not Reference.NAME or mention.role:
+        return None
+    return sign_mention(mention, USER)
+
+
+def _leans_on_context(mention: Mention) -> bool:
+    """Whether whom it means may depend on what was said before: a pronoun, or a bare first name."""
+    if mention.reference is Reference.NAME:
+        return mention.kind in (PERSON, "") and not mention.role and " " not in mention.name.strip()
+    return mention.reference is not Reference.SPEAKER

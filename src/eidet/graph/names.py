@@ -59,12 +59,6 @@ def name_key(name: str) -> str:
     return key
 
 
-def speaker_key(who: str | None) -> str:
-    """Who "I" is: the one who speaks, or the user of the scope."""
-    key = name_key(who or "")
-    return USER if key in SPEAKERS else key
-
-
 def first_word(name: str) -> str:
     return name.partition(" ")[0]
 
@@ -80,20 +74,6 @@ def sign_mention(mention: Mention, speaker: str) -> Signature:
     if owner in SPEAKERS and mention.role:
         owner = USER
     return Signature(name_key(mention.name), _sort_of(mention), name_key(mention.role), owner)
-
-
-def sign_by_name(mention: Mention) -> Signature | None:
-    """The signature of a mention that means the same whoever says it; None for all others."""
-    if mention.reference is not Reference.NAME or mention.role:
-        return None
-    return sign_mention(mention, USER)
-
-
-def leans_on_context(mention: Mention) -> bool:
-    """Whether whom it means may depend on what was said before: a pronoun, or a bare first name."""
-    if mention.reference is Reference.NAME:
-        return mention.kind in (PERSON, "") and not mention.role and " " not in mention.name.strip()
-    return mention.reference is not Reference.SPEAKER
 
 
 def _sort_of(mention: Mention) -> str:

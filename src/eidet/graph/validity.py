@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from .assertion import Assertion, weigh_assertion
+from .assertion import WEIGHTS, Assertion
 from .name_book import Node
 
 FIRM: Final = 0.65  # a guess or hearsay ("maybe", "I heard") is less sure: it closes nothing
@@ -62,11 +62,11 @@ class Interval:
     def confidence(self) -> float:
         """Rises with each source that says the same."""
         if len(self.said) == 1:  # as nearly all
-            return weigh_assertion(self.said[0])
+            return _weigh_assertion(self.said[0])
         best: dict[int, float] = {}
         for assertion in self.said:
             seq = assertion.source.seq
-            best[seq] = max(best.get(seq, 0.0), weigh_assertion(assertion))
+            best[seq] = max(best.get(seq, 0.0), _weigh_assertion(assertion))
         return 1.0 - math.prod(1.0 - weight for weight in best.values())
 
     @property
@@ -338,3 +338,8 @@ def _is_decided(effect: _Effect, there: Interval) -> bool:
     if there.start == effect.at and there.first.source is not effect.assertion.source:
         return not there.is_firm
     return effect.assertion.source.rank >= there.rank
+
+
+def _weigh_assertion(assertion: Assertion) -> float:
+    """How sure one statement is: its own confidence, under the trust of its source."""
+    return assertion.confidence * WEIGHTS[assertion.source.rank]

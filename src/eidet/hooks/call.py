@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from ..core.validate import Json
-from .captured import Captured, NotPlain, number, open_name, part, plain, state_of, whole_number
+from .captured import Captured, NotPlain, number, open_name, part, plain, state_of
 from .keep import KnownAgent, Plan, agents, quiet
 
 PLAN: Final = "__eidet_hooks__"  # the attribute of a class that holds its plan
@@ -199,5 +199,10 @@ def _name_of(agent: Any, plan: Plan, known: KnownAgent, state: Mapping[str, Json
 
 def _step_of(agent: Any, state: Mapping[str, Json] | None) -> int | None:
     """The step that the state tells, or else the agent."""
-    step = whole_number(part(state or {}, "step_number"))
-    return step if step is not None else whole_number(getattr(agent, "step_number", None))
+    step = _whole_number(part(state or {}, "step_number"))
+    return step if step is not None else _whole_number(getattr(agent, "step_number", None))
+
+
+def _whole_number(value: Any) -> int | None:
+    found = None if isinstance(value, bool) else number(value)
+    return int(found) if found is not None and found.is_integer() and abs(found) < 2**53 else None

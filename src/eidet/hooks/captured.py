@@ -116,7 +116,7 @@ def open_name(name: str) -> bool:
     return not name.startswith("_") and _SECRET.search(name) is None
 
 
-def changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, dict[str, Json]]:
+def _changes_between(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, dict[str, Json]]:
     """Which attributes differ: what each was and is; None where there was or is none."""
     names = dict.fromkeys((*before, *after))
     return {
@@ -133,11 +133,6 @@ def number(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return found if found is not None and math.isfinite(found) else None
-
-
-def whole_number(value: Any) -> int | None:
-    found = None if isinstance(value, bool) else number(value)
-    return int(found) if found is not None and found.is_integer() and abs(found) < 2**53 else None
 
 
 def part(thing: Any, *names: str) -> Any:
@@ -178,7 +173,7 @@ class Captured:
         """By attribute: `{"previous": …, "new": …}`; nothing where a state is not known."""
         if self.before is None or self.after is None:
             return {}
-        return changes_between(self.before, self.after)
+        return _changes_between(self.before, self.after)
 
     @property
     def state_change(self) -> float:

@@ -16,7 +16,7 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from ..models.embed.adapt import adapt
+from ..models.adapt import adapt_embedder
 from .extras import RisingTimes, finishing, make_missing, read_all
 
 try:
@@ -91,7 +91,7 @@ class EidetVectorStore(VectorStore):
         place = memory
         if place is None:
             place = Memory(
-                embedder=adapt(embedding.embed_documents, name=type(embedding).__name__, batch=True)
+                embedder=adapt_embedder(embedding.embed_documents, name=type(embedding).__name__, batch=True)
             )
         store = cls(place, scope=scope)
         store.add_texts(texts, metadatas, ids=ids)

@@ -33,13 +33,13 @@ _OURS: Final[dict[str, str]] = {
 _DURABLE: Final = frozenset(("commit", "persist", "sync"))
 
 
-def list_verbs(table: dict[str, str]) -> Iterable[tuple[str, str]]:
+def _list_verbs(table: dict[str, str]) -> Iterable[tuple[str, str]]:
     for ours, names in table.items():
         for name in names.split():
             yield name, ours
 
 
-FOREIGN: Final[dict[str, str]] = dict(list_verbs(_OURS))
+FOREIGN: Final[dict[str, str]] = dict(_list_verbs(_OURS))
 
 
 class _ForeignVerbs:

@@ -58,12 +58,12 @@ class Records:
         for at, id in enumerate(wanted):
             if found[at] is None and MARK in id:
                 derived = DerivedRecords(self._parts.graphs).get(one(scope), id)
-                found[at] = alive(derived, self._parts.clock())
+                found[at] = _alive(derived, self._parts.clock())
         return found
 
     def _get_stored(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
         now = self._parts.clock()
-        found = [alive(record, now) for record in self._parts.key_ids.read(one(scope), ids)]
+        found = [_alive(record, now) for record in self._parts.key_ids.read(one(scope), ids)]
         self._parts.usage.count_reads(filter(None, found), now)
         self._audit.read("get", scope, [record.id for record in found if record is not None])
         return found
@@ -82,7 +82,7 @@ class Records:
         name, events = next((story for story in told if story[1]), (names[0], []))
         self._audit.read("history", scope, [name])
         there = self._parts.store.read(one(scope), [name])[0]
-        if there is not None and alive(there, self._parts.clock()) is None:
+        if there is not None and _alive(there, self._parts.clock()) is None:
             return [replace(event, before=None) for event in events]
         return events
 
@@ -133,7 +133,7 @@ def check_id_text(id: str) -> str:
     return clean_text(id, "an id")
 
 
-def alive(record: Record | None, now: float) -> Record | None:
+def _alive(record: Record | None, now: float) -> Record | None:
     """The record, unless it has expired."""
     expired = record is not None and record.expires is not None and record.expires <= now
     if expired:

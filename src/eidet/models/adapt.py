@@ -1,45 +1,303 @@
-"""What the adapters of embedders, rerankers and language models share: any callable, sync or async.
-
-Each adapter says what it calls the user's code with and how it reads the answer; this module finds the
-function, its name, and waits for coroutines.
-"""
+"""Any callable, sync or async, as an embedder, a reranker or a language model."""
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextvars import copy_context
+from dataclasses import replace
+from typing import Any, Literal, TypeVar
+
+import numpy as np
 
 from ..core.errors import Misconfigured
+from ..core.plugins import translate_errors
+from ..core.validate import dump_json
+from ..net.hop import BackgroundLoop
+from ..net.http import TooSlow
+from ..net.retry import Retrier, RetryPolicy
+from .embed import Vectors
+from .llm import Answer, Request, add_instruction
+from .rerank import check_scores
 
 T = TypeVar("T")
+Takes = Literal["prompt", "messages", "request"]
+
+_PROBE = ["a", "two words"]
+_BLOCK = 256  # texts in one call of a callable that takes lists
+_AT_ONCE = 16  # calls of one round; an asynchronous callable runs them concurrently
+_NOT_FOR_LISTS = (TypeError, ValueError, AttributeError)  # what callables for one text raise on a list
+_REST_SECONDS = 30.0  # for which an LLM that failed again and again is left alone
+
+_embedding = BackgroundLoop(
+    "eidet-embed", inside="an asynchronous embedder called embed() of another; await aembed() there"
+)
+_reranking = BackgroundLoop(
+    "eidet-rerank", inside="an asynchronous reranker called scores() of another; await that one itself"
+)
+_asking = BackgroundLoop(
+    "eidet-llm", inside="an asynchronous LLM waited for another LLM; await that one there instead"
+)
 
 
-@runtime_checkable
-class Named(Protocol):
-    """Whatever says what it is called."""
+def adapt_embedder(
+    thing: Any, *, name: str | None = None, width: int | None = None, batch: bool | None = None
+) -> CalledEmbedder:
+    """An embedder around a callable, or an object with `embed`, `embed_documents`, `encode` or `encode_*`.
+
+    `batch` says whether it takes a list of texts (True) or one text (False), `width` how long its
+    rows are; what is not given is found out by one or two short calls before the first answer. Where
+    `batch` is given, the first texts that are embedded tell the width.
+    `name` defaults to the qualified name of the function or class, with the object's `model_name` or
+    `model` if it has one: name it yourself if the code may move.
+    """
+    encoders = sorted(part for part in dir(thing) if part.startswith("encode_"))
+    methods = ("embed", "embed_documents", "encode", *encoders)
+    advice = "cannot embed: give a callable, or an object with a method embed or encode"
+    function = _find_function(thing, methods, advice)
+    kind = _AsyncCalledEmbedder if is_async(function) else CalledEmbedder
+    return kind(function, name or _find_model_name(thing), width, batch)
+
+
+def adapt_reranker(
+    thing: Any, *, name: str | None = None, logits: bool = False, timeout: float = 30.0
+) -> _CalledReranker:
+    """A reranker around a callable `(query, texts)`, or an object with `scores`, `rerank` or `score`.
+
+    `logits=True` puts its numbers through a sigmoid; without it they have to be from 0 to 1.
+    `timeout` bounds a coroutine; code that blocks is waited for. `name` defaults to the qualified
+    name of the function or class.
+    """
+    advice = "cannot rerank: give a callable (query, texts) with one score per text"
+    function = _find_function(thing, ("scores", "rerank", "score"), advice)
+    return _CalledReranker(function, name or _find_name(thing), logits, timeout)
+
+
+def adapt_llm(
+    function: Any, *, name: str | None = None, takes: Takes | None = None, timeout: float = 60.0
+) -> _CalledLLM:
+    """An LLM around a callable that gives a string, a dict (the object asked for) or an `Answer`.
+
+    `takes` says what it is called with: "prompt", one string with everything in it; "messages", a list
+    of `{"role": …, "content": …}`; "request", our `Request`. Not given, it follows from the name or
+    annotation of the first parameter; "prompt" if that says nothing.
+    """
+    if not callable(function):
+        raise Misconfigured(
+            f"a {type(function).__name__} is no LLM: give provider:model, a callable, "
+            "or an object with name and ask"
+        )
+    takes = takes or guess_argument(function)
+    return _CalledLLM(function, name or find_qualified_name(function), takes, timeout)
+
+
+class CalledEmbedder:
+    """A callable as an embedder: for a list of texts or one text, giving lists or arrays.
+
+    The calls that lead to an answer are written once, as coroutines; around a synchronous callable
+    nothing in them suspends. Finding out twice at the same time does no harm: both find the same.
+    """
+
+    def __init__(
+        self, function: Callable[[Any], Any], name: str, width: int | None, batch: bool | None
+    ) -> None:
+        self.name = name
+        self._function, self._width, self._batch = function, width, batch
 
     @property
-    def name(self) -> object: ...
+    def knows_width(self) -> bool:
+        """Whether `width` answers without a call. Embedding a text tells it, too."""
+        return self._width is not None
+
+    @property
+    def width(self) -> int:
+        if self._width is None:
+            self._wait(self._run(self._find_out))
+        return self._width or 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return self._wait(self._run(self._embed, texts))
+
+    def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        try:
+            coroutine.send(None)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        raise AssertionError("a synchronous embedder was suspended")
+
+    async def _call_each(self, arguments: Sequence[Any]) -> list[Any]:
+        return [_settle(self._function(argument), _embedding) for argument in arguments]
+
+    async def _run(self, job: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
+        with translate_errors(f"embedder {self.name!r}"):
+            return await job(*arguments)
+
+    async def _embed(self, texts: Sequence[str]) -> Vectors:
+        if self._batch is None or not texts:
+            await self._find_out()
+        if not texts:
+            return np.zeros((0, self._width or 0), dtype=np.float32)
+        calls = _blocks(texts, _BLOCK) if self._batch else list(texts)
+        parts = [
+            self._parse(call, answer)
+            for some in _blocks(calls, _AT_ONCE)
+            for call, answer in zip(some, await self._call_each(some), strict=True)
+        ]
+        self._width = self._width or parts[0].shape[1]
+        return np.concatenate(parts)
+
+    async def _find_out(self) -> None:
+        """Learns `batch` and `width`, with no call if both are known."""
+        if self._batch is None:
+            self._batch = await self._takes_lists()
+        if self._width is None:
+            probe = _PROBE if self._batch else _PROBE[0]
+            [answer] = await self._call_each([probe])
+            self._width = self._parse(probe, answer).shape[1]
+
+    async def _takes_lists(self) -> bool:
+        try:
+            [answer] = await self._call_each([_PROBE])
+        except _NOT_FOR_LISTS:
+            return False
+        rows = _parse_numbers(answer)
+        if rows is None or rows.ndim != 2 or len(rows) != len(_PROBE):
+            return False
+        self._width = self._width or rows.shape[1]
+        return True
+
+    def _parse(self, call: Any, answer: Any) -> Vectors:
+        """The answer to one call as rows, or a clear error."""
+        rows = _parse_numbers(answer)
+        count = 1 if isinstance(call, str) else len(call)
+        if rows is not None and rows.ndim == 1 and isinstance(call, str):
+            rows = rows.reshape(1, -1)
+        if rows is None or rows.ndim != 2 or len(rows) != count or not rows.size:
+            came = type(answer).__name__ if rows is None else f"an array of shape {rows.shape}"
+            raise Misconfigured(
+                f"embedder {self.name!r} gave {came} for {count} text(s); it has to give one row of "
+                "numbers per text. Say adapt_embedder(…, batch=False) if it takes one text at a time"
+            )
+        return rows
 
 
-def find_function(thing: Any, methods: Sequence[str], advice: str) -> Callable[..., Any]:
-    """The first of these methods that the thing has, or the thing itself if it can be called."""
-    for name in methods:
-        method = getattr(thing, name, None)
-        if callable(method):
-            return method  # type: ignore[no-any-return]
-    if callable(thing):
-        return thing  # type: ignore[no-any-return]
-    raise Misconfigured(f"an object of type {type(thing).__name__} {advice}")
+class _AsyncCalledEmbedder(CalledEmbedder):
+    """A coroutine function as an embedder.
+
+    `aembed` awaits it in the caller's loop. `embed` runs it on one background loop of this process
+    and waits, so it may be called anywhere; inside a running loop it blocks that loop meanwhile.
+    """
+
+    async def aembed(self, texts: Sequence[str]) -> Vectors:
+        return await self._run(self._embed, texts)
+
+    def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return _embedding.wait_for(coroutine)
+
+    async def _call_each(self, arguments: Sequence[Any]) -> list[Any]:
+        return await asyncio.gather(*(self._function(argument) for argument in arguments))
 
 
-def find_name(thing: Any) -> str:
-    """The `name` of the thing, or the qualified name of its function or class."""
-    if isinstance(thing, Named) and isinstance(thing.name, str) and thing.name:
-        return thing.name
-    return find_qualified_name(thing)
+class _CalledReranker:
+    """Calls a function; coroutines run on one background loop of this process while the caller waits.
+
+    Whatever the function raises comes out as `Unavailable`, with the original as its cause.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, logits: bool, timeout: float) -> None:
+        self.name = name
+        self._function, self._logits, self._timeout = function, logits, timeout
+
+    def __repr__(self) -> str:
+        return f"<Reranker {self.name}>"
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        if not texts:
+            return []
+        with translate_errors(self.name, self._timeout):
+            answer = _settle(self._function(query, list(texts)), _reranking, self._timeout)
+        return check_scores(self.name, texts, answer, logits=self._logits)
+
+
+class _CalledLLM:
+    """A callable as an LLM. What it has not answered after `timeout` seconds is no longer waited for.
+
+    A coroutine is cancelled then, and runs on a loop of its own thread. A plain function cannot be
+    stopped: it ends by itself on its thread. A callable that failed five times running is left alone for
+    half a minute at a time, so a long upkeep does not wait for it again and again.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], name: str, takes: Takes, timeout: float) -> None:
+        self.name = name
+        self._function, self._takes, self._timeout = function, takes, timeout
+        self._retrier = Retrier(name, RetryPolicy(deadline_seconds=timeout, rest_seconds=_REST_SECONDS))
+
+    def __repr__(self) -> str:
+        return f"<LLM {self.name}>"
+
+    def ask(self, request: Request) -> Answer:
+        argument = make_argument(request, self._takes)
+        result = self._retrier.call(lambda seconds: self._call(argument, seconds), max_attempts=1)
+        answer = self._parse(result)
+        return replace(answer, model=answer.model or self.name)
+
+    def _call(self, argument: Any, seconds: float) -> Any:
+        ends = time.monotonic() + seconds
+        future: Future[Any] = Future()
+        work = functools.partial(copy_context().run, self._run, argument, future)
+        threading.Thread(target=work, name="eidet-llm-call", daemon=True).start()
+        with translate_errors(self.name, self._timeout, late=TooSlow):
+            return _settle(future.result(seconds), _asking, max(ends - time.monotonic(), 0))
+
+    def _run(self, argument: Any, future: Future[Any]) -> None:
+        try:
+            future.set_result(self._function(argument))
+        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
+            future.set_exception(error)
+
+    def _parse(self, result: Any) -> Answer:
+        if isinstance(result, Answer):
+            return result
+        if result is None or isinstance(result, str):
+            return Answer(text=result or "")
+        if isinstance(result, Mapping):
+            return Answer(text=dump_json(dict(result)))
+        raise Misconfigured(
+            f"LLM {self.name!r} gave a {type(result).__name__}; it has to give a string, a dict or an Answer"
+        )
+
+
+def make_argument(request: Request, takes: Takes) -> Any:
+    """The argument that a callable is called with; the schema of the request is spelt out in it."""
+    if takes == "request":
+        return request
+    system = add_instruction(request)
+    if takes == "messages":
+        return request.messages(system)
+    earlier = [f"{turn.role}: {turn.text}" for turn in request.before]
+    return "\n\n".join(part for part in (system, *earlier, request.prompt) if part)
+
+
+def guess_argument(function: Any) -> Takes:
+    """Guesses what a callable wants to be called with, by the name or annotation of its first parameter."""
+    try:
+        first = next(iter(inspect.signature(function).parameters.values()), None)
+    except (TypeError, ValueError):
+        return "prompt"
+    if first is None:
+        raise Misconfigured(
+            f"LLM {find_qualified_name(function)!r} takes no argument; it has to take the prompt"
+        )
+    if first.name == "request" or first.annotation in (Request, "Request"):
+        return "request"
+    is_list = str(first.annotation).lower().startswith(("list", "sequence", "iterable"))
+    return "messages" if first.name == "messages" or is_list else "prompt"
 
 
 def find_qualified_name(thing: Any) -> str:
@@ -56,12 +314,51 @@ def is_async(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
-def as_coroutine(answer: Awaitable[T]) -> Coroutine[Any, Any, T]:
-    """Event loops run coroutines; a future or task is awaited inside one."""
-    if inspect.iscoroutine(answer):
+def _find_function(thing: Any, methods: Sequence[str], advice: str) -> Callable[..., Any]:
+    """The first of these methods that the thing has, or the thing itself if it can be called."""
+    for function in (*(getattr(thing, name, None) for name in methods), thing):
+        if callable(function):
+            return function  # type: ignore[no-any-return]
+    raise Misconfigured(f"an object of type {type(thing).__name__} {advice}")
+
+
+def _find_name(thing: Any) -> str:
+    """The `name` of the thing, or the qualified name of its function or class."""
+    name = getattr(thing, "name", None)
+    return name if isinstance(name, str) and name else find_qualified_name(thing)
+
+
+def _find_model_name(thing: Any) -> str:
+    """With the model of an object that has one: two models of one class give different vectors."""
+    name = _find_name(thing)
+    if name != find_qualified_name(thing) or hasattr(thing, "__qualname__"):
+        return name
+    models = (getattr(thing, part, None) for part in ("model_name", "model"))
+    return next((f"{name}:{model}" for model in models if isinstance(model, str)), name)
+
+
+def _settle(answer: Any, loop: BackgroundLoop, seconds: float | None = None) -> Any:
+    """Returns the answer; one that has to be awaited is awaited on the loop, for so many seconds."""
+    if not inspect.isawaitable(answer):
         return answer
-    return _await(answer)
+    return loop.wait_for(answer if inspect.iscoroutine(answer) else _await(answer), seconds)
 
 
 async def _await(answer: Awaitable[T]) -> T:
     return await answer
+
+
+def _blocks(items: Sequence[Any], size: int) -> list[list[Any]]:
+    return [list(items[start : start + size]) for start in range(0, len(items), size)]
+
+
+def _parse_numbers(answer: Any) -> Vectors | None:
+    """The answer as float32, or None where it is not numbers of one shape."""
+    if isinstance(answer, Iterator):
+        answer = list(answer)
+    if isinstance(answer, str | bytes | AsyncIterator) or answer is None:
+        return None
+    try:
+        return np.array(answer, dtype=np.float32)
+    except (TypeError, ValueError):
+        return None

@@ -5,17 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from ..core.errors import Corrupt, EidetError, Misconfigured, MissingExtra
 from .embed import Vectors
-from .rerank import check_scores, numbers, sigmoid
+from .rerank import check_scores
 
 T = TypeVar("T")
 
@@ -53,17 +54,33 @@ class PackagedFile:
         return Path(spec.submodule_search_locations[0])
 
 
+def load_once(load: Callable[[], T]) -> Callable[[], T]:
+    """Makes a function that loads a model once per process, for whoever asks first; the others wait."""
+    lock, cached = threading.Lock(), cache(load)
+
+    def load_locked() -> T:
+        with lock:
+            return cached()
+
+    return load_locked
+
+
 class _LocalModel:
     """A model of an optional package, loaded (and, the first time, downloaded) on first use.
 
     Calls run one after another: the tokenizers inside are not safe to share between threads.
     """
 
-    def __init__(self, kind: str, package: str, model: str) -> None:
+    maker: ClassVar[str]  # module:class in the package
+    default: ClassVar[str]
+
+    def __init__(self, model: str = "") -> None:
+        package = self.maker.partition(":")[0].partition(".")[0]
+        extra = package.replace("_", "-")
         if find_spec(package) is None:
-            raise MissingExtra(kind, extra=package.replace("_", "-"))
-        self.name: str = f"{package.replace('_', '-')}:{model}"
-        self._model_name, self._lock = model, threading.Lock()
+            raise MissingExtra(type(self).__name__, extra=extra)
+        self._model_name, self._lock = model or self.default, threading.Lock()
+        self.name: str = f"{extra}:{self._model_name}"
 
     def _run(self, job: Callable[[Any], T]) -> T:
         """Returns what the job makes of the model."""
@@ -72,10 +89,8 @@ class _LocalModel:
 
     @cached_property
     def _model(self) -> Any:
-        return self._load(self._model_name)
-
-    def _load(self, model: str) -> Any:
-        raise NotImplementedError
+        module, _, name = self.maker.partition(":")
+        return getattr(import_module(module), name)(self._model_name)
 
 
 class _LocalEmbedder(_LocalModel):
@@ -98,13 +113,7 @@ class _LocalEmbedder(_LocalModel):
 class FastEmbed(_LocalEmbedder):
     """Embeddings by any model that fastembed knows (ONNX, no torch)."""
 
-    def __init__(self, model: str = "BAAI/bge-small-en-v1.5") -> None:
-        super().__init__("FastEmbed", "fastembed", model)
-
-    def _load(self, model: str) -> Any:
-        from fastembed import TextEmbedding
-
-        return TextEmbedding(model)
+    maker, default = "fastembed:TextEmbedding", "BAAI/bge-small-en-v1.5"
 
     def _encode(self, model: Any, texts: list[str]) -> Any:
         return list(model.embed(texts))
@@ -113,13 +122,7 @@ class FastEmbed(_LocalEmbedder):
 class SentenceTransformers(_LocalEmbedder):
     """Embeddings by any model that sentence-transformers can load."""
 
-    def __init__(self, model: str = "all-MiniLM-L6-v2") -> None:
-        super().__init__("SentenceTransformers", "sentence_transformers", model)
-
-    def _load(self, model: str) -> Any:
-        from sentence_transformers import SentenceTransformer
-
-        return SentenceTransformer(model)
+    maker, default = "sentence_transformers:SentenceTransformer", "all-MiniLM-L6-v2"
 
     def _encode(self, model: Any, texts: list[str]) -> Any:
         return model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
@@ -128,40 +131,27 @@ class SentenceTransformers(_LocalEmbedder):
 class FastEmbedReranker(_LocalModel):
     """Scores by any cross-encoder that fastembed knows; its logits go through a sigmoid."""
 
-    def __init__(self, model: str = "Xenova/ms-marco-MiniLM-L-6-v2") -> None:
-        super().__init__("FastEmbedReranker", "fastembed", model)
-
-    def _load(self, model: str) -> Any:
-        from fastembed.rerank.cross_encoder import TextCrossEncoder
-
-        return TextCrossEncoder(model)
+    maker = "fastembed.rerank.cross_encoder:TextCrossEncoder"
+    default = "Xenova/ms-marco-MiniLM-L-6-v2"
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         if not texts:
             return []
         answer = self._run(lambda model: list(model.rerank(query, list(texts))))
-        return [sigmoid(logit) for logit in numbers(self.name, texts, answer)]
+        return check_scores(self.name, texts, answer, logits=True)
 
 
 class SentenceTransformersReranker(_LocalModel):
     """Scores by any one-label cross-encoder, by name or by the path of its folder."""
 
-    def __init__(self, model: str = "cross-encoder/ms-marco-MiniLM-L6-v2") -> None:
-        super().__init__("SentenceTransformersReranker", "sentence_transformers", model)
-
-    def _load(self, model: str) -> Any:
-        from sentence_transformers import CrossEncoder
-
-        return CrossEncoder(model)
+    maker, default = "sentence_transformers:CrossEncoder", "cross-encoder/ms-marco-MiniLM-L6-v2"
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         if not texts:
             return []
         pairs = [(query, text) for text in texts]
         answer = self._run(lambda model: model.predict(pairs, show_progress_bar=False))
-        if self._run(_gives_logits):
-            return [sigmoid(logit) for logit in numbers(self.name, texts, answer)]
-        return check_scores(self.name, texts, answer)
+        return check_scores(self.name, texts, answer, logits=self._run(_gives_logits))
 
 
 def _gives_logits(model: Any) -> bool:

@@ -109,12 +109,12 @@ class _ApiKey:
     caller: Caller
 
 
-def make_key() -> str:
+def _make_key() -> str:
     """A new secret for a caller."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
-def hash_key(key: str) -> str:
+def _hash_key(key: str) -> str:
     """Hashes a secret for the keys file. Secrets are 256 random bits, so one round of SHA-256 suffices."""
     return HASH + _digest(key).hex()
 
@@ -134,9 +134,9 @@ class KeyRing:
         self._mark: tuple[int, ...] | None = None
         self._keys: tuple[_ApiKey, ...] = ()
         if path is not None:
-            with suppress(OSError):  # `read_keys` says what is wrong
+            with suppress(OSError):  # `_read_keys` says what is wrong
                 self._mark = _mark_of(path)  # before it is read: what changes meanwhile is read again
-            self._keys = read_keys(path)
+            self._keys = _read_keys(path)
 
     @property
     def required(self) -> bool:
@@ -161,7 +161,7 @@ class KeyRing:
         try:
             mark = _mark_of(self._path)
             if mark != self._mark:
-                self._keys = read_keys(self._path)
+                self._keys = _read_keys(self._path)
                 self._mark = mark
         except (OSError, EidetError) as error:
             self._mark = None
@@ -175,7 +175,7 @@ def _mark_of(path: Path) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def read_keys(path: Path) -> tuple[_ApiKey, ...]:
+def _read_keys(path: Path) -> tuple[_ApiKey, ...]:
     """The keys of a file; `Misconfigured` names the entry that is wrong, and never shows a secret."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -283,9 +283,9 @@ def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str])
     there = list_keys(path)
     if any(key.caller.name == name for key in there):
         raise Refused(f"{path} has a key named {name!r}: revoke it first, or choose another name")
-    key = make_key()
+    key = _make_key()
     entry = _write_entry(
-        name, _parse_scopes(scopes, "--scopes"), parse_rights(rights, "--rights"), hash_key(key)
+        name, _parse_scopes(scopes, "--scopes"), parse_rights(rights, "--rights"), _hash_key(key)
     )
     text = path.read_text(encoding="utf-8").rstrip() + "\n\n" if path.exists() else ""
     _write(path, text + entry)
@@ -296,7 +296,7 @@ def list_keys(path: Path) -> tuple[_ApiKey, ...]:
     """The keys of a file; none if there is no file yet."""
     if not path.exists():
         return ()
-    return read_keys(path)
+    return _read_keys(path)
 
 
 def remove_key(path: Path, name: str) -> None:

@@ -95,7 +95,7 @@ def serve_on(listener: socket.socket, opening: Opening, ready: Callable[[int], N
     """Serves like `serve`, on a socket that is already listening."""
     _raise_file_limit()
     _check_memory(opening)
-    config = configure(opening, opening.server)
+    config = _configure(opening, opening.server)
     ready(listener.getsockname()[1])
     if opening.server.workers > 1:
         with share_metrics():
@@ -112,7 +112,7 @@ def _check_memory(opening: Opening) -> None:
     memory.core.close()
 
 
-def configure(opening: Opening, server: ServerSettings) -> uvicorn.Config:
+def _configure(opening: Opening, server: ServerSettings) -> uvicorn.Config:
     return uvicorn.Config(
         opening,
         factory=True,

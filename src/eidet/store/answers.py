@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, takewhile
+from itertools import islice
 from operator import attrgetter, itemgetter
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from ..core.condition import MISSING, Condition, document_of, resolve
 from ..core.event import Event
 from ..core.record import Record
 from ..core.scope import Scope
-from ..core.state import NO_STATE
 from ..core.validate import Json, dump_json
-from .model import Changes, Derived, Head, K, Use, V, entry_of
+from .model import Derived, K, Use, V
 from .rules import check_order
 
 R = TypeVar("R", Record, Record | None)
-_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
-
-
-def copy_record(record: R) -> R:
-    """The same record with data and meta of its own: what a caller does to them stays with the caller."""
-    if record is None or (record.data is None and not record.meta and record.state is NO_STATE):
-        return record
-    return record.but(data=copy_json(record.data), meta=copy_json(record.meta), state=record.state.own())
-
-
-def copy_json(value: Json) -> Json:
-    """A copy of JSON: `deepcopy` would look for cycles and classes, and takes several times as long."""
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, dict):
-        return {name: item if type(item) in _PLAIN else copy_json(item) for name, item in value.items()}
-    return [item if type(item) in _PLAIN else copy_json(item) for item in value]
 
 
 def sort_records(records: Iterable[Record], order: str) -> list[Record]:
@@ -86,23 +67,6 @@ def _key_of(record: Record, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple([str(getattr(record, name)) for name in columns])
 
 
-def list_changes(
-    rows: dict[int, Record], gone: dict[int, int], head: Head, since: int, limit: int
-) -> Changes:
-    """As `Store.changes`, from the rows of a scope and what went (at which seq: which), by rising seq."""
-    fresh = list(islice(takewhile(lambda seq: seq > since, reversed(rows)), limit))
-    seqs = fresh[::-1]
-    if len(seqs) == limit:  # more may be older than these
-        every = list(rows)
-        start = bisect_right(every, since)
-        seqs = every[start : start + limit]
-    if len(seqs) == limit:
-        head = Head(head.epoch, seqs[-1])
-    late = takewhile(lambda at: at > since, reversed(gone))
-    left = [gone[at] for at in late if at <= head.seq and gone[at] <= since]
-    return Changes(head, [entry_of(rows[seq]) for seq in seqs], left)
-
-
 def choose_values(
     kept: Mapping[K, V],
     keys: Iterable[K] | None,
@@ -119,14 +83,6 @@ def choose_values(
     if prefix:
         chosen = (key for key in chosen if key.startswith(prefix))
     return {key: kept[key] for key in sorted(islice(chosen, limit))}
-
-
-def set_value(kept: dict[K, V], key: K, value: V | None) -> None:
-    """None removes it."""
-    if value is None:
-        kept.pop(key, None)
-    else:
-        kept[key] = value
 
 
 def update_record(record: Record, change: Use | Derived) -> Record:
@@ -158,24 +114,6 @@ def edit_events(
     return edited, changed
 
 
-def prune_histories(
-    histories: dict[str, list[Event]], living: Container[str], before: float, dead: bool, most: int
-) -> int:
-    """As `MaintainsStorage.prune`, from the events of a scope by id; a history is pruned as a whole."""
-    pruned = 0
-    for id, events in list(histories.items()):
-        kept = prune_events(events, before, every=dead and id not in living)
-        if pruned + len(events) - len(kept) <= most:
-            pruned += len(events) - len(kept)
-            set_value(histories, id, kept or None)
-    return pruned
-
-
 def prune_events(events: Sequence[Event], before: float, *, every: bool) -> list[Event]:
     """The events without moves that are older than `before`; with `every`, without any that are older."""
     return [event for event in events if event.at >= before or not (every or event.what == "moved")]
-
-
-def measure_record(record: Record) -> int:
-    """About how many bytes a record takes."""
-    return len(record.text) + len(record.vector or b"") + len(record.terms) + len(record.original or b"")

@@ -12,7 +12,6 @@ from ..core.state import State
 from ..core.validate import Json
 from . import Transaction
 from .rules import list_changes, make_next
-from .verbs.writing import Put
 
 Life = tuple[Record, Sequence[Event]]  # a record and its history
 
@@ -34,19 +33,14 @@ _MAKE: Final[dict[str, Any]] = {
 }
 
 
-def put_lives(transaction: Transaction, lives: Sequence[Life], now: float) -> None:
-    """Writes records as if that happened now, one version after the other. Holds were heeded before."""
-    Put(records=list_versions(lives), now=now, unique=False, follows=True)(transaction)
-
-
 def list_versions(lives: Sequence[Life]) -> list[Record]:
     states: list[Record] = []
     for record, story in lives:
-        states += versions(record, story)
+        states += _versions(record, story)
     return states
 
 
-def versions(record: Record, story: Sequence[Event]) -> list[Record]:
+def _versions(record: Record, story: Sequence[Event]) -> list[Record]:
     """The record as it was in each version that is still told, oldest first; the last is as it is.
 
     Written one after the other they make as many events. Where that cannot be, only the last is given.

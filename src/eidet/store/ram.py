@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import threading
 import uuid
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
-from itertools import islice
-from typing import Any
+from itertools import islice, takewhile
+from typing import Any, Final
 
 from ..core.event import Event
 from ..core.record import EXACT_KEY_BYTES, Record
 from ..core.scope import Scope
+from ..core.state import NO_STATE
 from ..core.validate import Json
 from ..core.where import Where
 from . import Transaction, answers
-from .model import EPOCH, SETTINGS, STAGED, Changes, Derived, Head, K, T, Table, Use, V
+from .answers import R, prune_events
+from .model import EPOCH, SETTINGS, STAGED, Changes, Derived, Head, K, T, Table, Use, V, entry_of
 from .record_keys import key_of
 from .rules import UNIQUE_KINDS
 
+_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
+
 
 @dataclass(slots=True)
-class Room:
+class _Room:
     """One scope. Rows are in the order of their seqs."""
 
     rows: dict[int, Record] = field(default_factory=dict)
@@ -48,7 +53,7 @@ class Room:
         if record.kind in UNIQUE_KINDS:
             key = key_of(record)
             left = tuple(seq for seq in self.keys[key] if seq != record.seq)
-            answers.set_value(self.keys, key, left or None)
+            _set_value(self.keys, key, left or None)
 
     def find_same(self, keys: Sequence[bytes]) -> list[Record]:
         """As `Transaction.same`."""
@@ -63,7 +68,7 @@ class Room:
                 yield record
 
 
-EMPTY = Room()  # stands for a scope that was never written; read only
+EMPTY = _Room()  # stands for a scope that was never written; read only
 
 
 class RamStore:
@@ -74,14 +79,14 @@ class RamStore:
     def __init__(self) -> None:
         self.identity: str = uuid.uuid4().hex
         self._lock = threading.RLock()
-        self._rooms: defaultdict[str, Room] = defaultdict(Room)
+        self._rooms: defaultdict[str, _Room] = defaultdict(_Room)
         self._tables: dict[str, dict[Any, Any]] = {}
         self._head = Head(0, 0)
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         with self._lock:
             room = self._rooms.get(scope, EMPTY)
-            return [answers.copy_record(room.read(key)) for key in keys]
+            return [_copy_record(room.read(key)) for key in keys]
 
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
@@ -91,7 +96,7 @@ class RamStore:
             found = self._walk(where, after)
             if order != "seq":
                 found = iter(answers.sort_records(found, order))
-            return [answers.copy_record(record) for record in islice(found, offset, end)]
+            return [_copy_record(record) for record in islice(found, offset, end)]
 
     def match(self, where: Where) -> list[int]:
         with self._lock:
@@ -107,7 +112,7 @@ class RamStore:
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         with self._lock:
             room = self._rooms.get(scope, EMPTY)
-            return answers.list_changes(room.rows, room.gone, self._head, since, limit)
+            return _list_changes(room.rows, room.gone, self._head, since, limit)
 
     def history(self, scope: str, id: str) -> list[Event]:
         with self._lock:
@@ -152,23 +157,23 @@ class RamStore:
         pruned = 0
         with self._lock:
             for room in self._rooms.values():
-                pruned += answers.prune_histories(room.events, room.ids, before, dead, most - pruned)
+                pruned += _prune_histories(room.events, room.ids, before, dead, most - pruned)
         return pruned
 
     def size(self) -> int:
         with self._lock:
-            return sum(answers.measure_record(record) for record in self._walk(Where()))
+            return sum(_measure_record(record) for record in self._walk(Where()))
 
 
 class _RamTransaction:
     """Writes in place and remembers what was there, to undo it. The store's lock is held."""
 
-    def __init__(self, store: RamStore, rooms: defaultdict[str, Room], tables: dict[str, Any]) -> None:
+    def __init__(self, store: RamStore, rooms: defaultdict[str, _Room], tables: dict[str, Any]) -> None:
         self.seq: int = store.head().seq
         self.history, self.values = store.history, store.values
         self._store, self._rooms, self._tables = store, rooms, tables
         self._undo: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
-        self._shuffled: dict[str, Room] = {}  # their rows lose their order when they are undone
+        self._shuffled: dict[str, _Room] = {}  # their rows lose their order when they are undone
 
     def leap(self, seq: int) -> None:
         self.seq = max(self.seq, seq)
@@ -189,7 +194,7 @@ class _RamTransaction:
         return iter(self._store.find(where))
 
     def same(self, scope: str, keys: Sequence[bytes]) -> list[Record]:
-        return list(map(answers.copy_record, self._rooms.get(scope, EMPTY).find_same(keys)))
+        return list(map(_copy_record, self._rooms.get(scope, EMPTY).find_same(keys)))
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         return [self._insert(record) for record in records]
@@ -197,7 +202,7 @@ class _RamTransaction:
     def _insert(self, record: Record) -> Record:
         self.seq += 1
         new = record.but(seq=self.seq)
-        kept, room = answers.copy_record(new), self._rooms[record.scope]
+        kept, room = _copy_record(new), self._rooms[record.scope]
         room.add(kept)
         self._undo.append((room.drop, (kept,)))
         events = room.events.get(record.id)
@@ -219,7 +224,7 @@ class _RamTransaction:
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         for change in changes:
-            rooms: Iterable[Room] = self._rooms.values()
+            rooms: Iterable[_Room] = self._rooms.values()
             if isinstance(change, Use):
                 rooms = [self._rooms.get(change.scope, EMPTY)]
             for room in rooms:
@@ -246,10 +251,69 @@ class _RamTransaction:
 
     def _set(self, mapping: dict[Any, Any], key: Any, value: Any) -> None:
         """Sets a value or, with None, removes it."""
-        self._undo.append((answers.set_value, (mapping, key, mapping.get(key))))
-        answers.set_value(mapping, key, value)
+        self._undo.append((_set_value, (mapping, key, mapping.get(key))))
+        _set_value(mapping, key, value)
 
-    def _log(self, room: Room, event: Event) -> None:
+    def _log(self, room: _Room, event: Event) -> None:
         events = room.events.setdefault(event.id, [])
         events.append(event)
         self._undo.append((events.pop, ()))
+
+
+def _copy_record(record: R) -> R:
+    """The same record with data and meta of its own: what a caller does to them stays with the caller."""
+    if record is None or (record.data is None and not record.meta and record.state is NO_STATE):
+        return record
+    return record.but(data=_copy_json(record.data), meta=_copy_json(record.meta), state=record.state.own())
+
+
+def _copy_json(value: Json) -> Json:
+    """A copy of JSON: `deepcopy` would look for cycles and classes, and takes several times as long."""
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, dict):
+        return {name: item if type(item) in _PLAIN else _copy_json(item) for name, item in value.items()}
+    return [item if type(item) in _PLAIN else _copy_json(item) for item in value]
+
+
+def _list_changes(
+    rows: dict[int, Record], gone: dict[int, int], head: Head, since: int, limit: int
+) -> Changes:
+    """As `Store.changes`, from the rows of a scope and what went (at which seq: which), by rising seq."""
+    fresh = list(islice(takewhile(lambda seq: seq > since, reversed(rows)), limit))
+    seqs = fresh[::-1]
+    if len(seqs) == limit:  # more may be older than these
+        every = list(rows)
+        start = bisect_right(every, since)
+        seqs = every[start : start + limit]
+    if len(seqs) == limit:
+        head = Head(head.epoch, seqs[-1])
+    late = takewhile(lambda at: at > since, reversed(gone))
+    left = [gone[at] for at in late if at <= head.seq and gone[at] <= since]
+    return Changes(head, [entry_of(rows[seq]) for seq in seqs], left)
+
+
+def _set_value(kept: dict[K, V], key: K, value: V | None) -> None:
+    """None removes it."""
+    if value is None:
+        kept.pop(key, None)
+    else:
+        kept[key] = value
+
+
+def _prune_histories(
+    histories: dict[str, list[Event]], living: Container[str], before: float, dead: bool, most: int
+) -> int:
+    """As `MaintainsStorage.prune`, from the events of a scope by id; a history is pruned as a whole."""
+    pruned = 0
+    for id, events in list(histories.items()):
+        kept = prune_events(events, before, every=dead and id not in living)
+        if pruned + len(events) - len(kept) <= most:
+            pruned += len(events) - len(kept)
+            _set_value(histories, id, kept or None)
+    return pruned
+
+
+def _measure_record(record: Record) -> int:
+    """About how many bytes a record takes."""
+    return len(record.text) + len(record.vector or b"") + len(record.terms) + len(record.original or b"")

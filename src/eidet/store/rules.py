@@ -49,11 +49,6 @@ def _to_json(value: Any) -> Json:
     return list(value) if isinstance(value, tuple) else value
 
 
-def says_the_same(old: Record, new: Record, before: dict[str, Json], expect: int | None) -> bool:
-    """Whether nothing is to be written: for a change of an expected version, a new vector counts too."""
-    return not before and (expect is None or old.vector == new.vector)
-
-
 def make_next(old: Record, new: Record) -> Record:
     """The next version: the new content with the life of the old record."""
     occurred = old.occurred if new.occurred == new.created else new.occurred
@@ -113,42 +108,8 @@ class Held(Refused):
         super().__init__(message)
 
 
-def breaks_hold(old: Record, new: Record) -> bool:
-    """Whether the new form changes what a held record says or shows.
-
-    Uses, vectors and terms are Eidet's own bookkeeping, so a change of those is none of the record.
-    """
-    if old.state.hold is None:
-        return False
-    return bool(list_changes(old, new))
-
-
-def is_release(old: Record, new: Record) -> bool:
-    """Whether the new version only ends the hold, and gives the record back its expiry."""
-    if new.state.hold is not None or not list_changes(old, new).keys() <= {"state", "expires"}:
-        return False
-    return _without_protections(old) == _without_protections(new) and _pin_of(old) == _pin_of(new)
-
-
-def _without_protections(record: Record) -> State:
-    return record.state.but(hold=None, pinned=None)
-
-
-def _pin_of(record: Record) -> tuple[float, str | None] | None:
-    if record.state.pinned is None:
-        return None
-    return record.state.pinned.at, record.state.pinned.by
-
-
 class StaleEpoch(Conflict):
     """The store's vectors or terms were replaced since the writer looked."""
-
-
-def check_epoch(epoch: int | None, current: int) -> None:
-    if epoch is not None and epoch != current:
-        raise StaleEpoch(
-            "the store's vectors were replaced meanwhile; open the memory again", current=current
-        )
 
 
 class Entombed(Refused):
@@ -219,12 +180,3 @@ def check_order(order: str) -> tuple[str, bool]:
             "with '-' for descending"
         )
     return name, order.startswith("-")
-
-
-def lease_of(owner: str, until: float) -> str:
-    return f"{until!r} {owner}"
-
-
-def may_lease(held: str | None, owner: str, now: float) -> bool:
-    until, _, holder = (held or "").partition(" ")
-    return not held or holder == owner or float(until) <= now

@@ -81,7 +81,7 @@ class _Refreshes:
             return read
 
 
-def refresh(record: Record, read: float) -> Record:
+def _refresh(record: Record, read: float) -> Record:
     """The record with its time to live begun anew, if it still lived when it was read."""
     ttl = record.state.ttl
     if ttl is None or record.expires is None or record.expires <= read:
@@ -255,6 +255,6 @@ class Usage:
     def _flush_refreshes(self) -> None:
         for scope, read in self._refreshes.take().items():
             there = filter(None, self._store.read(scope, list(read)))
-            forms = [(record, refresh(record, read[record.id])) for record in there]
+            forms = [(record, _refresh(record, read[record.id])) for record in there]
             due = [(old, new) for old, new in forms if new.expires != old.expires]
             verbs.rewrite_form(self._store, due, now=max(read.values()))

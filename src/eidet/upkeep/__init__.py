@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from ..core.arguments import check_texts
 from ..core.errors import BadInput
-from ..core.record import Record, Trust
+from ..core.record import Record
 
 WORKS: Final = (
     *("expire", "retain", "forget", "merge", "weigh", "promote", "move"),
@@ -150,11 +150,6 @@ def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
 def is_protected(record: Record) -> bool:
     """Whether upkeep leaves it alone: somebody pinned it, or the law holds it."""
     return record.state.is_protected
-
-
-def is_aside(record: Record) -> bool:
-    """Whether it is in quarantine: upkeep makes nothing of it until somebody has approved it."""
-    return record.trust is Trust.QUARANTINED
 
 
 def resting_time(record: Record) -> float:

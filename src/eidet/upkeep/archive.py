@@ -60,7 +60,7 @@ class Archive(Protocol):
 
 
 @runtime_checkable
-class InFolder(Protocol):
+class _InFolder(Protocol):
     """An archive that is a folder of this machine."""
 
     @property
@@ -68,7 +68,7 @@ class InFolder(Protocol):
 
 
 @runtime_checkable
-class AtUrl(Protocol):
+class _AtUrl(Protocol):
     """An archive that is found by an address."""
 
     @property
@@ -229,7 +229,7 @@ def list_archives(store: Store, chosen: str | None) -> list[Archive]:
 
 def list_unnamed(store: Store, chosen: str | None, given: Sequence[object]) -> list[str]:
     """The buckets that the store names, and nobody who opened it; without what may be secret in them."""
-    named = {chosen, *(archive.url for archive in given if isinstance(archive, AtUrl))}
+    named = {chosen, *(archive.url for archive in given if isinstance(archive, _AtUrl))}
     unnamed = [place for place in _read_places(store) if _is_remote(place) and place not in named]
     return [place.partition("?")[0] for place in unnamed]
 
@@ -285,9 +285,9 @@ def note_archive(store: Store, archive: object) -> None:
 
 
 def _find_place(archive: object) -> str | None:
-    if isinstance(archive, InFolder):
+    if isinstance(archive, _InFolder):
         return _absolute(archive.folder)
-    return _absolute(archive.url) if isinstance(archive, AtUrl) else None
+    return _absolute(archive.url) if isinstance(archive, _AtUrl) else None
 
 
 def name_place(archive: object) -> str:

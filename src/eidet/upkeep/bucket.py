@@ -61,7 +61,7 @@ class Taken(Conflict):
     """An object is there already, or is not the one that was read."""
 
 
-class Object(NamedTuple):
+class _Object(NamedTuple):
     body: bytes
     etag: str
     sha256: str  # what was said of the body when it was written
@@ -131,14 +131,14 @@ class Bucket:
             return there[0]  # the answer to an earlier try was lost
         return written
 
-    def get(self, key: str) -> Object:
-        def read(found: Mapping[str, Any]) -> Object:
+    def get(self, key: str) -> _Object:
+        def read(found: Mapping[str, Any]) -> _Object:
             body = b"".join(iter(lambda: found["Body"].read(_PIECE), b""))
             if len(body) != found["ContentLength"]:
                 raise _CutShort("its end")
-            return Object(body, found["ETag"], found["Metadata"].get("sha256", ""))
+            return _Object(body, found["ETag"], found["Metadata"].get("sha256", ""))
 
-        found: Object = self._ask("get_object", key, read)
+        found: _Object = self._ask("get_object", key, read)
         return found
 
     def _read_head(self, key: str) -> tuple[str, str] | None:

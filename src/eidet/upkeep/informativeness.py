@@ -70,14 +70,14 @@ _SMALL_TALK: Final = _words("""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Informativeness:
+class _Informativeness:
     """A score from 0 to 1, and the features that raised it."""
 
     value: float
     notes: tuple[str, ...] = ()
 
 
-def telling(text: str) -> Informativeness:
+def telling(text: str) -> _Informativeness:
     """From 0 (nothing is said) to 1. Reads the first 4,000 characters.
 
     The weights follow what a logistic regression gave for turns that questions of two public sets were
@@ -86,13 +86,13 @@ def telling(text: str) -> Informativeness:
     text = text[:_READ]
     words, spoken = tokens(text), sentences(text)
     if not words:
-        return Informativeness(value=0.0, notes=("says nothing",))
+        return _Informativeness(value=0.0, notes=("says nothing",))
     low = text.lower().replace("’", "'")
     cues = [name for name, pattern in _CUES.items() if pattern.search(low)]
     details, asked, idle = _details(low, spoken), _share_of_questions(spoken), _idle(words)
     score = 0.1 + 0.45 * _much(len(words), 12) + 0.3 * _much(details, 1.5) + 0.3 * _much(len(cues), 1)
     value = min(max(score - 0.2 * asked - (0.2 if cues else 0.4) * idle, 0.05), 1.0)
-    return Informativeness(value=value, notes=tuple(_notes(details, cues, asked, idle)))
+    return _Informativeness(value=value, notes=tuple(_notes(details, cues, asked, idle)))
 
 
 def _notes(details: int, cues: Iterable[str], asked: float, idle: float) -> Iterator[str]:

@@ -44,7 +44,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class _Summary:
     """The text, its cost, and which passages it was taken from (by their place, rising)."""
 
     text: str
@@ -68,7 +68,7 @@ def summarise(
     embed: _Embed,
     budget: int,
     counter: TokenCounter | Callable[[str], float] | None = None,
-) -> Summary:
+) -> _Summary:
     """At most `budget` tokens of what was said, a line per passage: `[2026-05-08] Ann: …`.
 
     A day is written where it changes. What fits as a whole is told as a whole. Where not even one
@@ -80,7 +80,7 @@ def summarise(
         _Said(text, source) for source, passage in enumerate(given) for text in _pieces(passage.text)
     ]
     if not sentences_said or budget <= 0:
-        return Summary(text="", tokens=0)
+        return _Summary(text="", tokens=0)
     if count.count(everything := _lines(sentences_said, given)) <= budget:
         return _summary(everything, sentences_said, count)
     ranked = _by_gain(sentences_said, given, embed, count, budget)
@@ -161,7 +161,7 @@ def _within(
     told: Sequence[Passage],
     budget: int,
     counter: TokenCounter,
-) -> Summary:
+) -> _Summary:
     """The chosen ones without the last until they fit: days cost too, and counts need not add up."""
     kept = len(ranked)
     while kept > 0:
@@ -173,13 +173,13 @@ def _within(
     best = [said[at] for at in ranked[:1]]
     text = cut(_lines(best, told), budget, counter)
     if counter.count(text) > budget:
-        return Summary(text="", tokens=0)
+        return _Summary(text="", tokens=0)
     return _summary(text, best if text else [], counter)
 
 
-def _summary(text: str, chosen: Sequence[_Said], counter: TokenCounter) -> Summary:
+def _summary(text: str, chosen: Sequence[_Said], counter: TokenCounter) -> _Summary:
     sources = tuple(sorted({sentence.source for sentence in chosen}))
-    return Summary(text=text, tokens=counter.count(text), sources=sources)
+    return _Summary(text=text, tokens=counter.count(text), sources=sources)
 
 
 def _lines(chosen: Iterable[_Said], told: Sequence[Passage]) -> str:

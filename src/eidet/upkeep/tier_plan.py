@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..core.record import Record, Tier
+from ..core.record import Record, Tier, Trust
 from ..core.settings import Retention, Upkeep
-from . import Change, Drop, Write, is_aside, is_protected, resting_time
+from . import Change, Drop, Write, is_protected, resting_time
 from .curve import DAY, Curve, strength
 from .importance import move_score
 from .retain import is_kept
@@ -193,8 +193,13 @@ def plan(
     """At most one change per record: the first work that wants one."""
     rest = list(records)
     for work in works:
-        seen = rest if work in _DUTIES else [record for record in rest if not is_aside(record)]
+        seen = rest if work in _DUTIES else [record for record in rest if not _is_aside(record)]
         changes = list(PLANNERS[work](seen, now, settings, bounds))
         taken = {change.record.id for change in changes}
         rest = [record for record in rest if record.id not in taken]
         yield from changes
+
+
+def _is_aside(record: Record) -> bool:
+    """Whether it is in quarantine: upkeep makes nothing of it until somebody has approved it."""
+    return record.trust is Trust.QUARANTINED

@@ -35,24 +35,24 @@ def _first(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     return args[0] if args else next(iter(kwargs.values()), None)
 
 
-class Scoped(Protocol):
+class _Scoped(Protocol):
     """A view of one scope."""
 
     @property
     def scope(self) -> str: ...
 
 
-def _texts_said(memory: Memory, view: Scoped, *args: Any, **kwargs: Any) -> Sequence[str]:
+def _texts_said(memory: Memory, view: _Scoped, *args: Any, **kwargs: Any) -> Sequence[str]:
     given = _first(args, kwargs)
     things = list(given) if isinstance(given, list | tuple) else [given]
     return texts_to_keep(memory, view, things)
 
 
-def _texts_asked(memory: Memory, view: Scoped, *args: Any, **kwargs: Any) -> Sequence[str]:
+def _texts_asked(memory: Memory, view: _Scoped, *args: Any, **kwargs: Any) -> Sequence[str]:
     return texts_to_ask(memory, view, _first(args, kwargs), scope=view.scope)
 
 
-def _texts_measured(memory: Memory, view: Scoped, *args: Any, **kwargs: Any) -> Sequence[str]:
+def _texts_measured(memory: Memory, view: _Scoped, *args: Any, **kwargs: Any) -> Sequence[str]:
     """Of a question of which every word counts."""
     return texts_to_ask(memory, view, _first(args, kwargs), scope=view.scope, understand=False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from ..core.arguments import check_offset, narrow_filter, one
@@ -12,27 +13,31 @@ from ..core.draft import Details, Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Kind, Record
 from ..core.remembered import RememberedList
-from ..core.validate import Json, Moment, clean_text
+from ..core.validate import Json, Moment, clean_text, dump_json
+from ..core.where import Condition, Where
 from ..memory import Memory
+from ..models.embed import embed_checked
+from ..models.llm import Answer, Request, llm_of
+from ..models.llm.consult import consult_or_fall_back
 from ..text.tokens import TokenCounter, counter_of
-from .log_order import SessionLog, Summed, make_summary
+from ..upkeep.summary import Passage, summarise
+from .log_order import SessionLog, Summed
 from .messages import (
+    MOST,
     Said,
     add_key,
     add_place,
     as_json,
-    check_session,
-    check_tokens,
     draft_of,
-    filter_by_roles,
     from_json,
-    has,
-    how_many,
     log_id,
     message_of,
     put_away,
-    that_fit,
 )
+
+_TOKENS: Final = 400  # of an extractive summary
+_PROMPT_CHARS: Final = 24_000
+_LONGEST: Final = 20_000  # characters of an answer that can be a summary
 
 Counter = TokenCounter | Callable[[str], float] | str | None
 _PAGE: Final = 64
@@ -61,7 +66,7 @@ class Conversation:
         if session is None:
             self._session = str(uuid.uuid4())
         else:
-            self._session = check_session(session)
+            self._session = _check_session(session)
         self._details: Details = {"scope": self._scope, "session": self._session, "agent": agent}
         self._log = SessionLog(memory, self._scope, self._session, agent)
 
@@ -134,8 +139,8 @@ class Conversation:
     ) -> list[Record]:
         """The same as records of the memory."""
         asked = narrow_filter(where, since=since, until=until)
-        parts = [part for part in (asked, filter_by_roles(roles)) if part is not None]
-        return self._log.after_summary(*parts).newest(how_many(limit), check_offset(offset))
+        parts = [part for part in (asked, _filter_by_roles(roles)) if part is not None]
+        return self._log.after_summary(*parts).newest(_how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
         """A message of this session by the id it was added with, or by that of its record."""
@@ -155,10 +160,10 @@ class Conversation:
 
     def _fitting(self, max_tokens: int, counter: Counter) -> list[Message]:
         count = counter_of(self._counter if counter is None else counter)
-        page = _PAGE if check_tokens(max_tokens) else 1
+        page = _PAGE if _check_tokens(max_tokens) else 1
         while True:
             found = self._log.after_summary().newest(page)
-            fitting = that_fit([message_of(record) for record in found], max_tokens, count)
+            fitting = _that_fit([message_of(record) for record in found], max_tokens, count)
             if len(fitting) < len(found) or len(found) < page:
                 return fitting
             page *= 4
@@ -175,11 +180,11 @@ class Conversation:
 
         Looks at messages until it has found that many; also at what was summed up.
         """
-        wanted, most, page = clean_text(text, "text").casefold(), how_many(limit), _PAGE
+        wanted, most, page = clean_text(text, "text").casefold(), _how_many(limit), _PAGE
         whole = self._log.whole()
         while True:
             read = whole.newest(None if most is None else page)
-            found = [message for message in map(message_of, read) if has(message, wanted)]
+            found = [message for message in map(message_of, read) if _has(message, wanted)]
             if most is None or len(found) >= most or len(read) < page:
                 return found if most is None else found[max(len(found) - most, 0) :]
             page *= 4
@@ -213,7 +218,7 @@ class Conversation:
         """
         if keep is None and max_tokens is None:
             raise BadInput("say how much to keep: trim(keep=50), trim(max_tokens=4000), or both")
-        stay = how_many(keep)
+        stay = _how_many(keep)
         if max_tokens is not None:
             fitting = len(self._fitting(max_tokens, counter))
             stay = fitting if stay is None else min(stay, fitting)
@@ -234,9 +239,9 @@ class Conversation:
         By an `llm` if given (where it fails, by the sentences that say most), or as `text` has it.
         The messages leave the log but not the memory: one record of kind summary names them.
         """
-        older, before = self._log.after_summary().but_newest(how_many(keep) or 0), self._log.read_summary()
+        older, before = self._log.after_summary().but_newest(_how_many(keep) or 0), self._log.read_summary()
         if older:
-            made = make_summary(self._memory, older, before, llm, text)
+            made = _make_summary(self._memory, older, before, llm, text)
             self._log.keep_summary(made)
             return made.text
         if before is None:
@@ -288,3 +293,105 @@ class Conversation:
             for draft, id in drafts
             if id is None or there.isdisjoint((id, log_id(self._session, id)))
         ]
+
+
+def _make_summary(
+    memory: Memory, records: Sequence[Record], before: Summed | None, llm: object, text: str | None
+) -> Summed:
+    """Worded by the caller, by a model, or out of what was said."""
+    if text is not None:
+        if not clean_text(text, "text").strip():
+            raise BadInput("the summary is empty")
+        return Summed.of(records, text, before, by="caller")
+    known = []
+    if before is not None:
+        known = [Passage(text=line) for line in before.text.splitlines() if line.strip()]
+    passages = known + [_passage(record) for record in records]
+    outcome = consult_or_fall_back(
+        None if llm is None else llm_of(llm),
+        _request(passages),
+        read=_text_of,
+        otherwise=lambda: _by_rules(memory, passages),
+    )
+    return Summed.of(records, outcome.value, before, by=outcome.by)
+
+
+def _passage(record: Record) -> Passage:
+    return Passage(text=record.whole.text, who=record.who, day=f"{record.when:%Y-%m-%d}")
+
+
+def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
+    made = summarise(passages, partial(embed_checked, memory.parts.embedder), _TOKENS).text
+    return made or "Nothing was said in words."
+
+
+def _request(passages: Sequence[Passage]) -> Request:
+    lines = "\n".join(f"[{p.day}] {p.who}: {p.text}" if p.who else p.text for p in passages)
+    wish = (
+        f"Sum up this conversation so far in at most {_TOKENS} tokens: who said, decided or did what, "
+        "with names, dates and numbers. Only the summary, no preamble."
+    )
+    system = "You keep the memory of an agent. You add nothing that was not said."
+    return Request(
+        prompt=f"{wish}\n\n{lines[-_PROMPT_CHARS:]}",
+        system=system,
+        max_tokens=3 * _TOKENS,
+        purpose="summarise",
+    )
+
+
+def _text_of(answer: Answer) -> str:
+    text = answer.text.strip()
+    if not text or len(text) > _LONGEST:
+        raise ValueError("no text of a usable length")
+    return text
+
+
+def _has(message: Message, wanted: str) -> bool:
+    return wanted in (message.content or "").casefold()
+
+
+def _tokens_of(message: Message, counter: TokenCounter) -> int:
+    """What a message costs: its content, and its tool calls as JSON."""
+    calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
+    return counter.count(message.content or "") + calls
+
+
+def _that_fit(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
+    spent, kept = 0, 0
+    for message in reversed(messages):
+        spent += _tokens_of(message, counter)
+        if spent > max_tokens and kept:
+            break
+        kept += 1
+    return list(messages[len(messages) - kept :])
+
+
+def _check_tokens(most: int) -> int:
+    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+        raise BadInput(f"max_tokens must be a whole number from 0 up, not {most!r}")
+    return most
+
+
+def _how_many(limit: int | None) -> int | None:
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= MOST:
+        raise BadInput(f"the count must be a whole number from 0 to {MOST:,}, not {limit!r}")
+    return limit
+
+
+def _check_session(session: str) -> str:
+    if not clean_text(session, "session").strip():
+        raise BadInput("a session name must have at least one character; None starts a new one")
+    return session
+
+
+def _filter_by_roles(roles: str | Sequence[str] | None) -> Where | None:
+    """By the role of the message, or by who said it where a record tells no role."""
+    if roles is None:
+        return None
+    names = [roles] if isinstance(roles, str) else list(roles)
+    unsaid = Condition("data.role", "exists", False)
+    in_data = Where(conditions=(Condition("data.role", "in", names),))
+    return Where(some=(in_data, *(Where(who=name, conditions=(unsaid,)) for name in names)))

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Final
+from typing import Any
 
-from ..core.errors import BadInput
 from ..core.record import Kind, Record, Trust, key_id
-from ..core.validate import Json, clean_text
+from ..core.validate import Json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from ..models.embed import embed_checked
-from ..models.llm import Answer, Request, llm_of
-from ..models.llm.consult import consult_or_fall_back
-from ..upkeep.summary import Passage, summarise
 from .messages import MOST, ORDER, order_of, place_of, read_place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class _Log:
     """The records of one scope that pass a filter, as a log."""
 
     memory: Memory
@@ -114,11 +108,6 @@ class Edge:
         return Where(created_since=self.created, never=tuple(parts))
 
 
-_TOKENS: Final = 400  # of an extractive summary
-_PROMPT_CHARS: Final = 24_000
-_LONGEST: Final = 20_000  # characters of an answer that can be a summary
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summed:
     """`by` says who worded it: rules, llm or caller."""
@@ -156,58 +145,6 @@ def summary_id(session: str) -> str:
     return key_id(f"conversation summary\0{session}")
 
 
-def make_summary(
-    memory: Memory, records: Sequence[Record], before: Summed | None, llm: object, text: str | None
-) -> Summed:
-    """Worded by the caller, by a model, or out of what was said."""
-    if text is not None:
-        if not clean_text(text, "text").strip():
-            raise BadInput("the summary is empty")
-        return Summed.of(records, text, before, by="caller")
-    known = []
-    if before is not None:
-        known = [Passage(text=line) for line in before.text.splitlines() if line.strip()]
-    passages = known + [_passage(record) for record in records]
-    outcome = consult_or_fall_back(
-        None if llm is None else llm_of(llm),
-        _request(passages),
-        read=_text_of,
-        otherwise=lambda: _by_rules(memory, passages),
-    )
-    return Summed.of(records, outcome.value, before, by=outcome.by)
-
-
-def _passage(record: Record) -> Passage:
-    return Passage(text=record.whole.text, who=record.who, day=f"{record.when:%Y-%m-%d}")
-
-
-def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
-    made = summarise(passages, partial(embed_checked, memory.parts.embedder), _TOKENS).text
-    return made or "Nothing was said in words."
-
-
-def _request(passages: Sequence[Passage]) -> Request:
-    lines = "\n".join(f"[{p.day}] {p.who}: {p.text}" if p.who else p.text for p in passages)
-    wish = (
-        f"Sum up this conversation so far in at most {_TOKENS} tokens: who said, decided or did what, "
-        "with names, dates and numbers. Only the summary, no preamble."
-    )
-    system = "You keep the memory of an agent. You add nothing that was not said."
-    return Request(
-        prompt=f"{wish}\n\n{lines[-_PROMPT_CHARS:]}",
-        system=system,
-        max_tokens=3 * _TOKENS,
-        purpose="summarise",
-    )
-
-
-def _text_of(answer: Answer) -> str:
-    text = answer.text.strip()
-    if not text or len(text) > _LONGEST:
-        raise ValueError("no text of a usable length")
-    return text
-
-
 class SessionLog:
     """The messages of one session of a scope. `agent` is who writes its summaries."""
 
@@ -219,16 +156,16 @@ class SessionLog:
         self.messages: Where = Where(kinds=(Kind.MESSAGE,), session=session)
         self.summary_only: Where = Where(ids=(summary_id(session),))
 
-    def whole(self) -> Log:
+    def whole(self) -> _Log:
         """All messages, also those that were summed up."""
-        return Log(memory=self._memory, scope=self._scope, where=self.messages)
+        return _Log(memory=self._memory, scope=self._scope, where=self.messages)
 
-    def after_summary(self, *parts: Where) -> Log:
+    def after_summary(self, *parts: Where) -> _Log:
         """The messages after those that were summed up, as far as they pass the filters."""
         made = self.read_summary()
         if made is not None:
             parts = (*parts, made.edge.after())
-        return Log(memory=self._memory, scope=self._scope, where=replace(self.messages, every=parts))
+        return _Log(memory=self._memory, scope=self._scope, where=replace(self.messages, every=parts))
 
     def holds(self, record: Record) -> bool:
         return record.kind is Kind.MESSAGE and record.session == self._session

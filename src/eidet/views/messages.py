@@ -11,10 +11,9 @@ from ..core.describe import describe_data
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Record, key_id, new_id
-from ..core.validate import Json, clean_text, dump_json
-from ..core.where import Condition, Where
+from ..core.validate import Json, clean_text
+from ..core.where import Where
 from ..memory import Memory
-from ..text.tokens import TokenCounter
 from ..write.shape import drafts_of
 
 Said = Message | Mapping[str, Json] | str
@@ -149,57 +148,7 @@ def from_json(told: Mapping[str, Json]) -> Draft:
     return replace(draft, agent=told.get("agent"), importance=told.get("importance"))
 
 
-def _tokens_of(message: Message, counter: TokenCounter) -> int:
-    """What a message costs: its content, and its tool calls as JSON."""
-    calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
-    return counter.count(message.content or "") + calls
-
-
 # Choosing messages.
-
-
-def check_session(session: str) -> str:
-    if not clean_text(session, "session").strip():
-        raise BadInput("a session name must have at least one character; None starts a new one")
-    return session
-
-
-def how_many(limit: int | None) -> int | None:
-    if limit is None:
-        return None
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= MOST:
-        raise BadInput(f"the count must be a whole number from 0 to {MOST:,}, not {limit!r}")
-    return limit
-
-
-def check_tokens(most: int) -> int:
-    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-        raise BadInput(f"max_tokens must be a whole number from 0 up, not {most!r}")
-    return most
-
-
-def filter_by_roles(roles: str | Sequence[str] | None) -> Where | None:
-    """By the role of the message, or by who said it where a record tells no role."""
-    if roles is None:
-        return None
-    names = [roles] if isinstance(roles, str) else list(roles)
-    unsaid = Condition("data.role", "exists", False)
-    in_data = Where(conditions=(Condition("data.role", "in", names),))
-    return Where(some=(in_data, *(Where(who=name, conditions=(unsaid,)) for name in names)))
-
-
-def that_fit(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
-    spent, kept = 0, 0
-    for message in reversed(messages):
-        spent += _tokens_of(message, counter)
-        if spent > max_tokens and kept:
-            break
-        kept += 1
-    return list(messages[len(messages) - kept :])
-
-
-def has(message: Message, wanted: str) -> bool:
-    return wanted in (message.content or "").casefold()
 
 
 def put_away(

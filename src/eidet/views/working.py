@@ -106,7 +106,7 @@ _TRIES: Final = 100
 _creating: Final = threading.Lock()  # two threads that begin one state: the second builds on the first
 
 
-class StateInRam:
+class _StateInRam:
     """A state that ends with its view."""
 
     def __init__(self) -> None:
@@ -217,7 +217,7 @@ class Working:
         persist: bool = False,
     ) -> None:
         record = StateRecord(memory, scope, agent, session)  # also where it is not used: it checks the scope
-        self._home: StateInRam | StateRecord = record if persist else StateInRam()
+        self._home: _StateInRam | StateRecord = record if persist else _StateInRam()
 
     # Each property is a copy of the moment; changes go through the methods.
 

@@ -188,13 +188,13 @@ def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Re
 
 def _id(draft: Draft, now: float) -> str:
     if draft.key is None:
-        return new_id(now) if draft.id is None else check_id(draft.id)
+        return new_id(now) if draft.id is None else _check_id(draft.id)
     if draft.id is not None:
         raise BadInput("give an id or a key, not both")
     return key_id(clean_text(draft.key, "key"))
 
 
-def check_id(id: str) -> str:
+def _check_id(id: str) -> str:
     if not isinstance(id, str) or not 1 <= len(id) <= 200 or not id.isprintable():
         raise BadInput(
             f"an id must have 1 to 200 printable characters, not {id!r:.80}; any text can be a `key`"

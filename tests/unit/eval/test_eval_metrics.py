@@ -10,48 +10,48 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 
-from eidet.eval.figures import differences, draw_means, figures, intervals
-from eidet.eval.ranking_metrics import (
-    Found,
-    Ranks,
-    all_at,
-    calibration,
-    collapse_sessions,
-    hit_at,
-    marks,
-    mrr,
-    ndcg_at,
-    recall_at,
-)
+from eidet.eval.figures import differences, figures
+from eidet.eval.ranking_metrics import Found, Ranks, calibration, collapse_sessions, marks
 
 # three questions: gold at ranks 1 and 3 of 2; at rank 4 of 3; nowhere of 1
 FOUND = np.array([[1, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]], np.bool_)
 GOLD = np.array([2, 3, 1])
 
 
-def test_recall_is_the_share_of_the_gold() -> None:
-    assert recall_at(FOUND, GOLD, 1).tolist() == [0.5, 0, 0]
-    assert recall_at(FOUND, GOLD, 4).tolist() == [1, pytest.approx(1 / 3), 0]
+NO_SESSIONS = np.zeros(3, np.int64)
+COLUMNS = Ranks(found=FOUND, gold=GOLD, session_found=FOUND, session_gold=NO_SESSIONS).columns(
+    [1, 2, 3, 4, 10]
+)
 
 
-def test_hit_and_all_ask_for_any_and_for_every_gold() -> None:
-    assert hit_at(FOUND, GOLD, 3).tolist() == [1, 0, 0]
-    assert hit_at(FOUND, GOLD, 4).tolist() == [1, 1, 0]
-    assert all_at(FOUND, GOLD, 2).tolist() == [0, 0, 0]
-    assert all_at(FOUND, GOLD, 4).tolist() == [1, 0, 0]
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("R@1", [0.5, 0, 0]),
+        ("R@4", [1, 1 / 3, 0]),
+        ("hit@3", [1, 0, 0]),
+        ("hit@4", [1, 1, 0]),
+        ("all@2", [0, 0, 0]),
+        ("all@4", [1, 0, 0]),
+        ("MRR", [1, 0.25, 0]),
+    ],
+)
+def test_figures_by_hand(name: str, values: list[float]) -> None:
+    assert COLUMNS[name] == pytest.approx(values)
 
 
-def test_mrr_looks_at_the_first_gold() -> None:
-    assert mrr(FOUND).tolist() == [1, 0.25, 0]
-    assert mrr(np.zeros((2, 0), np.bool_)).tolist() == [0, 0]
+def test_nothing_found_has_no_first_rank() -> None:
+    nothing = np.zeros((3, 0), np.bool_)
+    ranks = Ranks(found=nothing, gold=GOLD, session_found=nothing, session_gold=NO_SESSIONS)
+    assert ranks.columns([1])["MRR"].tolist() == [0, 0, 0]
 
 
 def test_ndcg_by_hand() -> None:
     first = (1 + 1 / math.log2(4)) / (1 + 1 / math.log2(3))
     second = (1 / math.log2(5)) / (1 + 1 / math.log2(3) + 1 / math.log2(4))
-    assert ndcg_at(FOUND, GOLD, 4) == pytest.approx([first, second, 0])
-    assert ndcg_at(FOUND, GOLD, 1) == pytest.approx([1, 0, 0]), "no more gold fits into one rank"
-    assert ndcg_at(FOUND, GOLD, 10) == pytest.approx([first, second, 0]), "ranks that were not asked for"
+    assert COLUMNS["nDCG@4"] == pytest.approx([first, second, 0])
+    assert COLUMNS["nDCG@1"] == pytest.approx([1, 0, 0]), "no more gold fits into one rank"
+    assert COLUMNS["nDCG@10"] == pytest.approx([first, second, 0]), "ranks that were not asked for"
 
 
 def test_what_comes_again_counts_once() -> None:
@@ -98,43 +98,39 @@ def test_the_laws_of_figures(
     ranking: tuple[Found, np.ndarray[tuple[int], np.dtype[np.int64]]], k: int
 ) -> None:
     found, gold = ranking
-    for of in (recall_at, hit_at, all_at, ndcg_at):
-        assert ((of(found, gold, k) >= 0) & (of(found, gold, k) <= 1 + 1e-12)).all()
-    for of in (recall_at, hit_at, all_at):
-        assert (of(found, gold, k) <= of(found, gold, k + 1)).all(), "a longer answer has no less"
-    assert (all_at(found, gold, k) <= recall_at(found, gold, k)).all()
-    assert (recall_at(found, gold, k) <= hit_at(found, gold, k)).all()
+    nowhere = np.zeros(len(gold), np.int64)
     best = np.sort(found, axis=1)[:, ::-1]
-    assert (ndcg_at(found, gold, k) <= ndcg_at(best, gold, k) + 1e-12).all(), "gold first is best"
-    assert (mrr(found) <= hit_at(found, gold, 6)).all()
+    told, ideal = (
+        Ranks(found=rows, gold=gold, session_found=rows, session_gold=nowhere).columns([k, k + 1, 6])
+        for rows in (found, best)
+    )
+    for name in ("R", "hit", "all", "nDCG"):
+        assert ((told[f"{name}@{k}"] >= 0) & (told[f"{name}@{k}"] <= 1 + 1e-12)).all()
+    for name in ("R", "hit", "all"):
+        assert (told[f"{name}@{k}"] <= told[f"{name}@{k + 1}"]).all(), "a longer answer has no less"
+    assert (told[f"all@{k}"] <= told[f"R@{k}"]).all()
+    assert (told[f"R@{k}"] <= told[f"hit@{k}"]).all()
+    assert (told[f"nDCG@{k}"] <= ideal[f"nDCG@{k}"] + 1e-12).all(), "gold first is best"
+    assert (told["MRR"] <= told["hit@6"]).all()
 
 
 def test_intervals_hold_the_mean_and_narrow_with_more_questions() -> None:
     chance = np.random.default_rng(1)
-    few, many = chance.random((30, 2)), chance.random((3000, 2))
-    for values in (few, many):
-        for (low, high), mean in zip(intervals(values, seed=0), values.mean(axis=0), strict=True):
-            assert low < mean < high
-    width = np.diff(intervals(few, seed=0), axis=1), np.diff(intervals(many, seed=0), axis=1)
-    assert (width[0] > 5 * width[1]).all()
+    few, many = (figures({"R@1": chance.random(count)}, seed=0)["R@1"] for count in (30, 3000))
+    assert few.low < few.value < few.high
+    assert many.low < many.value < many.high
+    assert few.high - few.low > 5 * (many.high - many.low)
 
 
 def test_an_interval_is_as_wide_as_theory_says() -> None:
-    values = (np.arange(400) % 4 == 0).astype(float)[:, None]
-    ((low, high),) = intervals(values, seed=3)
-    assert high - low == pytest.approx(2 * 1.96 * math.sqrt(0.25 * 0.75 / 400), rel=0.1)
+    told = figures({"R@1": (np.arange(400) % 4 == 0).astype(float)}, seed=3)["R@1"]
+    assert told.high - told.low == pytest.approx(2 * 1.96 * math.sqrt(0.25 * 0.75 / 400), rel=0.1)
 
 
 def test_the_same_seed_draws_the_same() -> None:
-    values = np.random.default_rng(0).random((50, 3))
-    assert (draw_means(values, seed=7) == draw_means(values, seed=7)).all()
-    assert (draw_means(values, seed=7) != draw_means(values, seed=8)).any()
-    assert draw_means(values, seed=7, draws=5).shape == (5, 3)
-
-
-def test_many_questions_are_drawn_in_parts() -> None:
-    values = np.ones((3_000, 1))
-    assert draw_means(values, seed=0, draws=1500) == pytest.approx(np.ones((1500, 1)))
+    values = {"R@1": np.random.default_rng(0).random(50)}
+    assert figures(values, seed=7) == figures(values, seed=7)
+    assert figures(values, seed=7) != figures(values, seed=8)
 
 
 def test_a_constant_has_no_spread() -> None:

@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from eidet import BadInput
 from eidet.eval import Variant, evaluate, read_cases
-from eidet.eval.ranking_metrics import measure_auroc, measure_calibration_error, score_figures
+from eidet.eval.ranking_metrics import score_figures
 
 HOME: dict[str, Any] = {
     "world": "home",
@@ -58,16 +57,22 @@ def test_a_world_that_is_wrong_is_refused_with_its_place(tmp_path: Path) -> None
         read_cases(write_worlds(tmp_path / "w.jsonl", HOME, broken))
 
 
-def test_auroc_is_the_share_of_pairs_in_order() -> None:
-    assert measure_auroc(np.array([0.9, 0.8]), np.array([0.1, 0.2])) == 1
-    assert measure_auroc(np.array([0.1]), np.array([0.9])) == 0
-    assert measure_auroc(np.array([0.5, 0.9]), np.array([0.5, 0.1])) == pytest.approx(3.5 / 4)
+@pytest.mark.parametrize(
+    ("answered", "unanswerable", "auroc"),
+    [([0.9, 0.8], [0.1, 0.2], 1), ([0.1], [0.9], 0), ([0.5, 0.9], [0.5, 0.1], 3.5 / 4)],
+)
+def test_auroc_is_the_share_of_pairs_in_order(
+    answered: list[float], unanswerable: list[float], auroc: float
+) -> None:
+    told = score_figures(answered, [True] * len(answered), unanswerable)
+    assert told["AUROC"] == pytest.approx(auroc)
+    assert told["right-AUROC"] == pytest.approx(auroc)
 
 
 def test_a_score_that_says_what_happens_has_no_calibration_error() -> None:
-    right = np.array([True, False, True, True])
-    assert measure_calibration_error(np.array([0.75] * 4), right) == 0
-    assert measure_calibration_error(np.array([1.0] * 4), right) == pytest.approx(0.25)
+    right = [True, False, True, True]
+    assert score_figures([0.75] * 4, right, [])["calibration"] == 1
+    assert score_figures([1.0] * 4, right, [])["calibration"] == pytest.approx(0.75)
 
 
 def test_figures_that_cannot_be_told_are_left_out() -> None:

@@ -12,7 +12,7 @@ from tests.unit.hooks.agents import Agent, kept
 
 from eidet import BadInput, Memory
 from eidet.hooks import Captured, install_hooks, with_hooks
-from eidet.hooks.captured import changes_between, plain, state_of
+from eidet.hooks.captured import plain, state_of
 
 # What is captured.
 
@@ -40,6 +40,26 @@ def test_the_state_before_and_after_and_the_action_are_kept(memory: Memory) -> N
     assert action.importance == pytest.approx(min(1, 0.5 * 0.5 + 0.5 * 4 / 5))
     assert after.importance == pytest.approx(max(0.5, 1 - 0.75, 0.5 / 5))
     assert memory.recall("who gathered?", kinds="action")[0].id == action.id
+
+
+def test_what_comes_goes_or_turns_into_another_type_is_a_change(memory: Memory) -> None:
+    class Turning:
+        def __init__(self) -> None:
+            self.flag: object = 1
+            self.left: object = None
+
+        def act(self) -> None:
+            self.flag = True
+            self.came = None
+            del self.left
+
+    with_hooks(Turning(), memory=memory).act()
+    (action,) = kept(memory, "action")
+    assert action.data["changes"] == {
+        "flag": {"previous": 1, "new": True},
+        "left": {"previous": None, "new": None},
+        "came": {"previous": None, "new": None},
+    }
 
 
 def test_a_state_that_the_last_call_led_to_is_kept_once(memory: Memory) -> None:
@@ -208,9 +228,4 @@ def test_values_in_plain_json() -> None:
     loop: list[Any] = []
     loop.append(loop)
     assert str(plain(loop)).startswith("[[[")
-    assert changes_between({"a": 1, "b": None}, {"a": True, "c": None}) == {
-        "a": {"previous": 1, "new": True},
-        "b": {"previous": None, "new": None},
-        "c": {"previous": None, "new": None},
-    }
     assert state_of(Agent())["inventory"] == {}

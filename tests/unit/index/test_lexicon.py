@@ -12,8 +12,8 @@ from eidet import Memory
 from eidet.index import Floats
 from eidet.index.embedded.lexicon import Lexicon, make_lexicon
 from eidet.index.embedded.postings import Terms
-from eidet.models.embed.adapt import adapt
-from eidet.models.embed.joined import Joined
+from eidet.models.adapt import adapt_embedder
+from eidet.models.embed import Joined
 from eidet.models.embed.vector_cache import Cached
 from eidet.text import analyzer_of, term_id
 
@@ -73,7 +73,7 @@ class Reader:
 
 
 def test_an_embedder_that_reads_sentences_borrows_the_words_of_the_default() -> None:
-    plain = adapt(lambda text: [1.0, 2.0], name="plain:v1", width=2)
+    plain = adapt_embedder(lambda text: [1.0, 2.0], name="plain:v1", width=2)
     assert make_lexicon(plain, ENGLISH) is None
     for embedder in (Reader(), Cached(Reader()), Joined(Reader(), "hashing:16")):
         lexicon = make_lexicon(embedder, ENGLISH)

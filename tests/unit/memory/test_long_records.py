@@ -13,7 +13,7 @@ from tests.making import PLACES, place_of
 
 from eidet import AsyncMemory, Draft, Memory, Settings
 from eidet.core.record import Record
-from eidet.models.embed.adapt import adapt
+from eidet.models.adapt import adapt_embedder
 from eidet.models.embed.hashing import Hashing
 from eidet.text import term_id
 from eidet.text.analysis import read_analysis, terms_in
@@ -235,7 +235,7 @@ def test_long_texts_and_names_are_embedded_in_the_callers_loop(place: Path | Non
     async def story() -> None:
         far.here()
         async with AsyncMemory(
-            place, embedder=adapt(far.embed, width=WIDTH, batch=True, name="far")
+            place, embedder=adapt_embedder(far.embed, width=WIDTH, batch=True, name="far")
         ) as memory:
             record = await memory.remember(LONG, who="Ann")
             assert set(far.texts) == set(units_of(LONG))
@@ -264,7 +264,7 @@ def test_what_comes_with_its_own_vector_is_not_embedded(place: Path | None) -> N
     async def story() -> None:
         far.here()
         async with AsyncMemory(
-            place, embedder=adapt(far.embed, width=WIDTH, batch=True, name="far")
+            place, embedder=adapt_embedder(far.embed, width=WIDTH, batch=True, name="far")
         ) as memory:
             record = await memory.remember(LONG, vector=axis(0)[0])
             await memory.remember([Draft(text="x", vector=axis(1, 2))])

@@ -16,18 +16,16 @@ from tests.servers.scripted import Handler, ScriptedServer
 from eidet.core.errors import MissingExtra, Unavailable
 from eidet.memory import Memory
 from eidet.models.embed.hashing import Hashing
-from eidet.models.embed.http import HttpEmbedder
 from eidet.models.embed.vector_cache import Cached
+from eidet.models.http import HttpEmbedder, HttpLLM, HttpReranker
 from eidet.models.llm import Request
-from eidet.models.llm.http import HttpLLM
-from eidet.models.rerank.http import HttpReranker
 from eidet.net import http as wire
 
 WIDTH = 8
 KEY = "sk-secret-123456"
 AFTER_A_FORK = """
 import os, sys
-from eidet.models.embed.http import HttpEmbedder
+from eidet.models.http import HttpEmbedder
 
 embedder = HttpEmbedder(url=sys.argv[1])
 embedder.embed(["before"])

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ...core.errors import EidetError, Misconfigured, Refused
+from ...core.errors import EidetError, Misconfigured, MissingExtra, Refused
 from ...core.validate import dump_json
 from ...models.llm import BadAnswer, Declined
 from ..messages.base import FairLock, await_if_needed
 from ..opening import Place, check_whole
-from .client import MODEL, open_client
+from .conversation_memory import MODEL
 from .system import AgentMemorySystem
 
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
@@ -143,7 +143,7 @@ class AgentWithMemory:
         check_whole(max_turns, "max_turns", least=1)
         self.tools: list[Any] = list(tools)
         _tools_by_name(self.tools)
-        self.client: Any = client or open_client(api_key, base_url)
+        self.client: Any = client or _open_client(api_key, base_url)
         self.model = model
         self.max_turns = max_turns
         self.max_tokens = max_tokens
@@ -276,3 +276,17 @@ def _answer_as_message(response: Any) -> dict[str, Any]:
         "role": "assistant",
         "content": [b for b in blocks if b.get("type") != "text" or str(b.get("text", "")).strip()],
     }
+
+
+def _open_client(api_key: str | None = None, base_url: str | None = None) -> Any:
+    """Anthropic's own client. Without arguments it finds its key and address in the environment.
+
+    A key of the environment goes to the address of the environment only: another one needs a key of its own.
+    """
+    if base_url is not None and not api_key:
+        raise Misconfigured("base_url needs a key of its own: pass api_key=… with it")
+    try:
+        import anthropic
+    except ImportError as error:
+        raise MissingExtra("an agent without a client of its own", extra="anthropic") from error
+    return anthropic.Anthropic(api_key=api_key, base_url=base_url)

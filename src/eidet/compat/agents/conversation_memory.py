@@ -14,8 +14,8 @@ from ...views.log_order import Edge, Summed, summary_id
 from ..messages.message import Message, message_as_json, message_from, message_of_record
 from ..messages.session import MessageSession
 from ..opening import OwnsMemory, Place, check_limit, check_whole, refuse_held
-from .client import as_function
 
+MODEL: Final = "claude-sonnet-4-20250514"
 KEPT: Final = 10
 HEADING: Final = "Previous conversation summary:"
 EARLIER: Final = "[Context from earlier conversation]"
@@ -189,7 +189,7 @@ def _ask_for_summary(client: object, messages: Sequence[Message], before: str | 
         "Sum up this conversation in a few sentences: who said, decided or did what, with names, dates "
         f"and numbers. Only the summary.\n\n{earlier}{lines}"
     )
-    text = llm_of(as_function(client)).ask(Request(prompt=prompt, purpose="summarise")).text.strip()
+    text = llm_of(_as_function(client)).ask(Request(prompt=prompt, purpose="summarise")).text.strip()
     if not text:
         raise BadAnswer("the answer is empty", cause="empty")
     return text
@@ -205,3 +205,16 @@ def _message_as_json(message: Message) -> dict[str, Any]:
         "name": message.name,
     }
     return always | {name: value for name, value in more.items() if value}
+
+
+def _as_function(client: Any, model: str = MODEL) -> Any:
+    """A client of the Messages API as a function of a prompt; anything else is itself."""
+    create: Callable[..., Any] | None = getattr(getattr(client, "messages", None), "create", None)
+    if create is None:
+        return client
+
+    def ask(prompt: str) -> str:
+        answer = create(model=model, max_tokens=1024, messages=[{"role": "user", "content": prompt}])
+        return "".join(block.text for block in answer.content if block.type == "text")
+
+    return ask

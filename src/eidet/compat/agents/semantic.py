@@ -18,7 +18,7 @@ from ...core.record import Kind, Record
 from ...core.validate import clean_text
 from ...memory import Memory
 from ...models.embed import Embedder, Vectors, embed_checked, embedder_of
-from ...models.embed.http import OPENAI, HttpEmbedder
+from ...models.http import OPENAI, HttpEmbedder
 from ...views import Semantic
 from ..messages.search import embedder_for, vectors_of
 from ..opening import (

@@ -10,10 +10,11 @@ from urllib.parse import unquote
 
 from ...core.scope import check_scope
 from ...core.validate import Json
+from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import Maintained
 from ..opening import OwnsMemory, Place, is_shared, open_memory
-from .config import MemoryConfig, config_of
+from .config import MemoryConfig
 from .entries import Entry, label_of
 from .errors import (
     MemoryConfigException,
@@ -24,7 +25,7 @@ from .errors import (
 from .events import Events, Hook
 from .files import load_file, save_file
 from .retrieval import Tiers, Types
-from .space import MemorySpace, agents_in
+from .space import MemorySpace
 
 
 class AgentCalls:
@@ -156,7 +157,7 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
         scope: str | None = None,
         **how: Any,
     ) -> None:
-        self.config: MemoryConfig = config_of(config)
+        self.config: MemoryConfig = _config_of(config)
         with translate_errors(MemoryConfigException, "the memory cannot be opened"):
             if scope is not None:
                 check_scope(scope)
@@ -190,7 +191,7 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
         """The agents that have memories, of this process or not."""
         known = {space.scope: agent_id for agent_id, space in self._spaces.items()}
         with translate_errors(MemoryRetrievalException, "the agents were not listed"):
-            paths = agents_in(self.memory, self._scope, set(known))
+            paths = _agents_in(self.memory, self._scope, set(known))
         return [known.get(path) or unquote(path.rpartition("/")[2]) for path in paths]
 
     def _list_agents(self, agent_id: str | None) -> list[str]:
@@ -273,3 +274,26 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
     def load(self, path: str | Path) -> int:
         """Reads such a file (or plain entries) into the agents it names; a damaged one changes nothing."""
         return load_file(self, Path(path))
+
+
+def _config_of(config: MemoryConfig | Mapping[str, Any] | None) -> MemoryConfig:
+    if isinstance(config, MemoryConfig):
+        return config
+    if config is None:
+        return MemoryConfig()
+    if not isinstance(config, Mapping):
+        raise MemoryConfigException(f"config must be a MemoryConfig or a dict, not {config!r}")
+    return MemoryConfig().but(config)
+
+
+def _agents_in(memory: Memory, scope: str | None, own: set[str]) -> list[str]:
+    """The scopes of agents: those directly below the base; without one, those that hold what agents store."""
+    if scope is not None:
+        depth = scope.count("/") + 1
+        return [path for path in memory.scopes(scope) if path != scope and path.count("/") == depth]
+    paths = [path for path in memory.scopes() if "/" not in path]
+    return [path for path in paths if path in own or _is_agent(memory, path)]
+
+
+def _is_agent(memory: Memory, path: str) -> bool:
+    return bool(memory.find(Where(kinds=("state", "action", "interaction")), scope=path, limit=1))

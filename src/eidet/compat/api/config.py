@@ -248,16 +248,6 @@ def _hide_password(url: str) -> str:
     return f"{address.shown}?prefix={address.prefix}"
 
 
-def config_of(config: MemoryConfig | Mapping[str, Any] | None) -> MemoryConfig:
-    if isinstance(config, MemoryConfig):
-        return config
-    if config is None:
-        return MemoryConfig()
-    if not isinstance(config, Mapping):
-        raise MemoryConfigException(f"config must be a MemoryConfig or a dict, not {config!r}")
-    return MemoryConfig().but(config)
-
-
 def _tier_of(kind: type[T], given: object, name: str) -> T:
     if isinstance(given, kind):
         return given

@@ -112,7 +112,7 @@ def entry_of(record: Record, agent_id: str, *, importance: float, whole: Callabl
             "retrieval_count": record.uses,
             "memory_type": str(record.kind),
         },
-        "embeddings": Embeddings(record, whole),
+        "embeddings": _Embeddings(record, whole),
     }
 
 
@@ -135,7 +135,7 @@ class _Unread:
 _UNREAD: Final[Any] = dict.fromkeys(("full_vector", "compressed_vector", "abstract_vector"), _Unread())
 
 
-class Embeddings(dict[str, list[float]]):
+class _Embeddings(dict[str, list[float]]):
     """The vectors of a memory as each tier sees them; a dict that is filled when first looked at."""
 
     __slots__ = ("_record", "_whole")
@@ -148,7 +148,7 @@ class Embeddings(dict[str, list[float]]):
     def fill(self) -> None:
         record, self._record = self._record, None
         if record is not None:
-            dict.update(self, vectors_of(record, self._whole))  # in place: the keys are there already
+            dict.update(self, _vectors_of(record, self._whole))  # in place: the keys are there already
 
     def __eq__(self, other: object) -> bool:
         return self.copy() == other
@@ -176,7 +176,7 @@ def _fill_first(name: str) -> Callable[..., Any]:
     """A method of dicts that reads the vectors before it does what it does."""
     plain = getattr(dict, name)
 
-    def call(self: Embeddings, *args: Any, **kwargs: Any) -> Any:
+    def call(self: _Embeddings, *args: Any, **kwargs: Any) -> Any:
         self.fill()
         return plain(self, *args, **kwargs)
 
@@ -186,10 +186,10 @@ def _fill_first(name: str) -> Callable[..., Any]:
 _READING: Final = "__getitem__ __iter__ __repr__ get keys values items"
 _CHANGING: Final = "__setitem__ __delitem__ pop popitem update setdefault clear"
 for _name in f"{_READING} {_CHANGING}".split():
-    setattr(Embeddings, _name, _fill_first(_name))
+    setattr(_Embeddings, _name, _fill_first(_name))
 
 
-def vectors_of(record: Record, whole: Callable[[Record], Record]) -> dict[str, list[float]]:
+def _vectors_of(record: Record, whole: Callable[[Record], Record]) -> dict[str, list[float]]:
     """full_vector as it was made, compressed_vector from 8 bits a number, abstract_vector from one.
 
     A memory of a lower tier is read in full again for those that its tier does not show.

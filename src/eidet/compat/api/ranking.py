@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...core.record import Kind, Record, Tier
-from ...core.validate import Json
+from ...core.validate import Json, clean_json
 from ...core.where import Where
+from ...recall.state_query import read_state
 from ..opening import check_limit, check_number, check_whole
 from .entries import check_id
 from .errors import MemoryRetrievalException
-from .reader import Look, Scored, both, by_score, state_as_text, state_with_values
+from .models import contents_of
+from .reader import Look, Scored, both, by_score, state_as_text
 from .strategies import Attribute, Ranked, Strategy, Temporal, TimeWindow
 
 LEVELS: Final[dict[str, tuple[float | None, float | None]]] = {
@@ -43,7 +45,7 @@ class Similarity(Ranked):
     def _rank(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.vector is not None:
             return look.nearest(self.vector, where, k)
-        if state := state_with_values(self.state):
+        if state := _state_with_values(self.state):
             return look.resembling(state, where, k)
         return look.nearest(look.vector_of(state_as_text(self.state)), where, k)
 
@@ -330,3 +332,14 @@ def _in_all(answers: Sequence[dict[str, Scored]]) -> Iterator[Record]:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 1.0
+
+
+def _state_with_values(state: object) -> Mapping[str, Json] | None:
+    """The contents of a state that has numbers or flags to compare; None for any other and for a text."""
+    if isinstance(state, str):
+        return None
+    contents = contents_of(state)
+    if contents is None:
+        return None
+    cleaned: dict[str, Json] = clean_json(contents, "the state to compare with")
+    return None if read_state(cleaned, str) is None else cleaned

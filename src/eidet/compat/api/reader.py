@@ -17,7 +17,6 @@ from ...core.where import Where
 from ...memory import Memory
 from ...models.embed.quantise import first_rows, how_many
 from ...recall import Recipe
-from ...recall.state_query import read_state
 from ...store import Head, Store
 from ...store.traits import missing_of
 from ..opening import embed_query
@@ -163,17 +162,6 @@ def state_as_text(state: object) -> str:
             f"a state to compare with is a dict or a text, not {type(state).__name__}"
         )
     return describe_data(clean_json(contents, "the state to compare with"))
-
-
-def state_with_values(state: object) -> Mapping[str, Json] | None:
-    """The contents of a state that has numbers or flags to compare; None for any other and for a text."""
-    if isinstance(state, str):
-        return None
-    contents = contents_of(state)
-    if contents is None:
-        return None
-    cleaned: dict[str, Json] = clean_json(contents, "the state to compare with")
-    return None if read_state(cleaned, str) is None else cleaned
 
 
 def closeness(wanted: Mapping[str, Json], there: Json) -> float:

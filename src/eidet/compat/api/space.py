@@ -164,19 +164,6 @@ def _of(records: list[Record], importance: Callable[[Record], float]) -> dict[st
     }
 
 
-def agents_in(memory: Memory, scope: str | None, own: set[str]) -> list[str]:
-    """The scopes of agents: those directly below the base; without one, those that hold what agents store."""
-    if scope is not None:
-        depth = scope.count("/") + 1
-        return [path for path in memory.scopes(scope) if path != scope and path.count("/") == depth]
-    paths = [path for path in memory.scopes() if "/" not in path]
-    return [path for path in paths if path in own or _is_agent(memory, path)]
-
-
-def _is_agent(memory: Memory, path: str) -> bool:
-    return bool(memory.find(Where(kinds=("state", "action", "interaction")), scope=path, limit=1))
-
-
 class MemorySpace(Retrieval):
     """One agent's memories. `memory_type` and `memory_tiers` narrow any question; None asks for all.
 

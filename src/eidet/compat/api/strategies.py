@@ -253,7 +253,7 @@ class Attribute(_Filter):
     sorts = graded
 
     def _tests(self) -> list[Where]:
-        return [attribute(name, *self._test_for(value)) for name, value in self.fields.items()]
+        return [_attribute(name, *self._test_for(value)) for name, value in self.fields.items()]
 
     def _test_for(self, value: Json) -> tuple[str, Json]:
         if not isinstance(value, str):
@@ -308,7 +308,7 @@ class ContentPath(_Filter):
             )
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
-        return attribute(self.path, OPERATORS.get(self.operator, self.operator), self.value)
+        return _attribute(self.path, OPERATORS.get(self.operator, self.operator), self.value)
 
 
 def check_steps(start: int | None, end: int | None) -> None:
@@ -319,7 +319,7 @@ def check_steps(start: int | None, end: int | None) -> None:
         raise MemoryRetrievalException(f"start_step {start} is after end_step {end}")
 
 
-def attribute(name: str, op: str, value: Json) -> Where:
+def _attribute(name: str, op: str, value: Json) -> Where:
     """A test of an attribute by its dotted path; a key that has dots itself is found too."""
     if not isinstance(name, str) or not name:
         raise MemoryRetrievalException(f"an attribute has a name, not {name!r}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.errors import BadInput, Misconfigured
+from ...core.plugins import call_plugin, list_plugins, load_plugin
 from ...core.settings import Settings, Upkeep
 from ...core.validate import clean_text
 from ...memory import Memory
@@ -15,9 +16,11 @@ from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
 from ..opening import OwnsMemory, Place, is_shared, next_number, open_memory
-from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
+from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of
 from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index
 from .working_store import OldCalls, WorkingStore
+
+PLUGINS: Final = "eidet.memory_stores"
 
 EXPERIENCES: Final = "experiences"
 SUMMARY_TOKENS: Final = 200
@@ -79,11 +82,11 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         self._steps = 0
         log = WorkingStore(self.memory, session_id, scope=scope, agent=agent)
         self.session_id: str = log.log.session
-        self.working: MemoryStore[str] = log if working is None else store_of(working)
+        self.working: MemoryStore[str] = log if working is None else _store_of(working)
         if long_term is None:
             self.long_term: MemoryStore[str] = self._open_experiences(place)
         else:
-            self.long_term = store_of(long_term)
+            self.long_term = _store_of(long_term)
         self.vector: MemoryStore[str] | None = self._vectors(vector, vector_store, ranking)
         self._state = Working(
             self.memory, session=self.session_id, scope=scope, agent=agent, persist=place is not None
@@ -101,7 +104,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
     ) -> MemoryStore[str] | None:
         """The store given; else a view of the experiences, or copies of them if they live elsewhere."""
         if not wanted or given is not None:
-            return store_of(given) if wanted and given is not None else None
+            return _store_of(given) if wanted and given is not None else None
         if isinstance(self.long_term, InMemoryStore) and self.long_term.memory is self.memory:
             return VectorMemoryStore.over(self.long_term, ranking)
         return VectorMemoryStore(memory=self.memory, scope=self.scope, ranking=ranking)
@@ -299,3 +302,19 @@ def _forget_in(store: MemoryStore[str], key: str, for_good: bool) -> bool:
 
 def _value(rate: Mapping[str, Any] | None) -> float | None:
     return None if rate is None else rate["value"]
+
+
+def _store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
+    """A store, or the one that an installed package offers under a name (group eidet.memory_stores)."""
+    if isinstance(store, MemoryStore):
+        return store
+    make = load_plugin(PLUGINS, store) if isinstance(store, str) else None
+    if make is None:
+        raise Misconfigured(
+            f"{store!r} is neither a MemoryStore nor the name of one; installed packages offer "
+            f"{', '.join(list_plugins(PLUGINS)) or 'none'} (entry points of {PLUGINS})"
+        )
+    made = call_plugin(PLUGINS, store, make)
+    if not isinstance(made, MemoryStore):
+        raise Misconfigured(f"the entry point {store!r} of {PLUGINS} does not return a MemoryStore")
+    return made

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import call_plugin, list_plugins, load_plugin
 from ...core.record import Record, Trust, key_id, kind_of, new_id
 from ...core.settings import Settings
 from ...core.validate import clean_text
@@ -19,7 +18,6 @@ from ...trust.seal.service import Key
 from ..opening import OwnsMemory, Place, check_positive
 
 T = TypeVar("T")
-PLUGINS: Final = "eidet.memory_stores"
 ALL: Final = 1_000_000  # as many as a find gives at once
 MINE: Final = "_store"  # where a record's metadata has its key; not in its data, which is what it says
 SCALE: Final = 10.0  # the whole number that is as important as can be
@@ -106,8 +104,8 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
         elif old is None:
             details = {}
         else:
-            details = meta_of(old)
-        order = new_id(self.memory.parts.clock()) if old is None else order_of(old)
+            details = _meta_of(old)
+        order = new_id(self.memory.parts.clock()) if old is None else _order_of(old)
         self.memory.remember(
             text,
             scope=self.scope,
@@ -144,14 +142,14 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
     def records(self) -> list[Record]:
         """All of them, in the order they were added."""
         found = self.memory.find(self._where, scope=self.scope, order="created", limit=ALL)
-        return sorted(filter(key_of, found), key=order_of)
+        return sorted(filter(_key_of, found), key=_order_of)
 
     def key(self, record: Record) -> str:
-        return key_of(record)
+        return _key_of(record)
 
     def describe(self, record: Record) -> dict[str, Any]:
         """The metadata as it was given."""
-        return meta_of(record)
+        return _meta_of(record)
 
     def show(self, record: Record) -> str:
         """The value as it was given, also after its tier shows less of it."""
@@ -270,22 +268,6 @@ class RedisStore(InMemoryStore):
         super().__init__(memory=url if memory is None else memory, ttl_seconds=ttl, **how)
 
 
-def store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
-    """A store, or the one that an installed package offers under a name (group eidet.memory_stores)."""
-    if isinstance(store, MemoryStore):
-        return store
-    make = load_plugin(PLUGINS, store) if isinstance(store, str) else None
-    if make is None:
-        raise Misconfigured(
-            f"{store!r} is neither a MemoryStore nor the name of one; installed packages offer "
-            f"{', '.join(list_plugins(PLUGINS)) or 'none'} (entry points of {PLUGINS})"
-        )
-    made = call_plugin(PLUGINS, store, make)
-    if not isinstance(made, MemoryStore):
-        raise Misconfigured(f"the entry point {store!r} of {PLUGINS} does not return a MemoryStore")
-    return made
-
-
 def check_count(top_k: int) -> int:
     """Checks `top_k`; a number below 1 means none."""
     if isinstance(top_k, bool) or not isinstance(top_k, int):
@@ -303,16 +285,16 @@ def importance_of(meta: Mapping[str, Any], scale: float = SCALE) -> float | None
     return float(min(1.0, value / scale))
 
 
-def key_of(record: Record) -> str:
+def _key_of(record: Record) -> str:
     """The key that a record has in its store; empty for records that a store did not write."""
     return str(_mine(record).get("key", ""))
 
 
-def order_of(record: Record) -> str:
+def _order_of(record: Record) -> str:
     return str(_mine(record).get("order", record.id))
 
 
-def meta_of(record: Record) -> dict[str, Any]:
+def _meta_of(record: Record) -> dict[str, Any]:
     """The metadata that the caller gave."""
     return {name: value for name, value in record.meta.items() if name != MINE}
 

@@ -72,7 +72,7 @@ class WorkingStore(InMemoryStore):
 
     def show(self, record: Record) -> str:
         plain = isinstance(record.data, dict) and record.data.get("plain")
-        return record.whole.text if plain else line_of(message_of(record))
+        return record.whole.text if plain else _line_of(message_of(record))
 
     @property
     def _where(self) -> Where:
@@ -82,12 +82,12 @@ class WorkingStore(InMemoryStore):
         return len(self.log)
 
 
-def line_of(message: Message) -> str:
+def _line_of(message: Message) -> str:
     return f"{message.role}: {message.content or ''}"
 
 
 def _message_in(line: str) -> Message:
-    """Parses what `line_of` wrote; a line without a role is the system's."""
+    """Parses what `_line_of` wrote; a line without a role is the system's."""
     role, colon, content = line.partition(": ")
     return Message(role=role, content=content) if colon else Message(role="system", content=line)
 
@@ -160,8 +160,8 @@ class OldCalls:
         """Keeps the use of a tool; what is not JSON in its result is kept as text."""
         call = {
             "tool_name": clean_text(tool_name, "tool_name"),
-            "parameters": plain(parameters),
-            "result": plain(result),
+            "parameters": _plain(parameters),
+            "result": _plain(result),
             "success": bool(success),
         }
         stored = self.memory.remember(
@@ -199,7 +199,7 @@ class OldCalls:
         }
 
     def update_state(self, key: str, value: Any) -> None:
-        self._state.set(key, plain(value))
+        self._state.set(key, _plain(value))
 
     def get_state(self, key: str, default: Any = None) -> Any:
         return self._state.get(key, default)
@@ -225,7 +225,7 @@ def _call_of(record: Record) -> ToolCall:
                     timestamp=record.when)  # fmt: skip
 
 
-def plain(value: Any) -> Json:
+def _plain(value: Any) -> Json:
     """The value as JSON; what is none is told as text."""
     try:
         return json.loads(json.dumps(value, default=str))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from ...core.draft import Message as CoreMessage
-from ...core.errors import BadInput, Misconfigured
-from ...core.hit import Hit
+from ...core.errors import Misconfigured
 from ...core.record import Record
 from ...core.settings import Settings
 from ...memory import Memory
@@ -65,12 +63,6 @@ class Message:
     timestamp: datetime | None = None
 
 
-def check_type(memory_type: str) -> str:
-    if memory_type not in TYPES:
-        raise BadInput(f"unknown memory type {memory_type!r}; there are {', '.join(TYPES)}")
-    return memory_type
-
-
 def entry_of(record: Record, memory_type: str, width: int, score: float | None = None) -> MemoryEntry:
     """A record as this door tells it: as it was given, whatever its tier shows of it."""
     whole = record.whole
@@ -87,42 +79,6 @@ def entry_of(record: Record, memory_type: str, width: int, score: float | None =
         score=score,
         trust=trust_in(record),
     )
-
-
-def entry_found(hit: Hit, memory_type: str, width: int) -> MemoryEntry:
-    return entry_of(hit.record, memory_type, width, hit.score)
-
-
-def core_message(message: Any, source: str) -> CoreMessage:
-    """A message of this door, of the core, or a dict, with where it was said."""
-    parts = _parts(message)
-    role, content = parts.get("role"), parts.get("content")
-    silent = content is None and ("content" in parts or bool(parts.get("tool_calls")))
-    if not isinstance(role, str) or not (isinstance(content, str) or silent):
-        raise BadInput(
-            "a message needs a role and a content (a text, or None where nothing was said); "
-            f"this is a {type(message).__name__}"
-        )
-    return CoreMessage(
-        role=role,
-        content=content,
-        timestamp=parts.get("timestamp"),
-        metadata={**(parts.get("metadata") or {}), "role": role, "source": source},
-        tool_calls=parts.get("tool_calls") or (),
-        tool_call_id=parts.get("tool_call_id"),
-        name=parts.get("name"),
-    )
-
-
-def _parts(message: Any) -> Mapping[str, Any]:
-    if isinstance(message, str):
-        return {"role": "user", "content": message}
-    if isinstance(message, Mapping):
-        return message
-    return {name: getattr(message, name, None) for name in _MESSAGE}
-
-
-_MESSAGE: Final = tuple(part.name for part in fields(CoreMessage))
 
 
 class _Home:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Final, TypeVar
 
 from ...core.arguments import check_limit
 from ...core.draft import Draft
+from ...core.draft import Message as CoreMessage
 from ...core.errors import BadInput, Misconfigured
-from ...core.hit import Hits
+from ...core.hit import Hit, Hits
 from ...core.record import Kind, Record
 from ...core.settings import Upkeep
 from ...core.validate import clean_json, clean_text
@@ -24,17 +25,9 @@ from ...views.messages import draft_of
 from ...write.shape import check_importance
 from ..opening import run
 from .buffers import REACH, TaskEntries, choose_window
-from .memory_entry import (
-    UNKNOWN,
-    MemoryConfig,
-    MemoryEntry,
-    MemoryTypes,
-    Message,
-    check_type,
-    core_message,
-    entry_found,
-    entry_of,
-)
+from .memory_entry import TYPES, UNKNOWN, MemoryConfig, MemoryEntry, MemoryTypes, Message, entry_of
+
+_MESSAGE: Final = tuple(part.name for part in fields(CoreMessage))
 
 T = TypeVar("T")
 KNOWLEDGE: Final = (Kind.FACT, Kind.DOCUMENT)
@@ -87,7 +80,7 @@ class MemoryManager:
 
         Its importance is `metadata["importance"]` (0 to 1), or is read from what it says.
         """
-        kind, details = check_type(memory_type), _check_metadata(metadata)
+        kind, details = _check_type(memory_type), _check_metadata(metadata)
         if not clean_text(content, "content").strip():
             raise BadInput("there is nothing to remember: the content is empty")
         await self._run(self._add, content, kind, details)
@@ -108,7 +101,7 @@ class MemoryManager:
         Long-term memory is what was learned, and what was said with importance in any conversation
         of the scope and is not near in this one.
         """
-        kind, wanted = check_type(memory_type), _check_metadata(metadata)
+        kind, wanted = _check_type(memory_type), _check_metadata(metadata)
         check_limit(limit)
         return await self._run(self._search, query, kind, limit, wanted, min_importance, where)
 
@@ -133,7 +126,7 @@ class MemoryManager:
         )
         self._last = found
         width = self.memory.parts.embedder.width
-        return [entry_found(hit, kind, width) for hit in found]
+        return [_entry_found(hit, kind, width) for hit in found]
 
     def _where(self, kind: str) -> Where:
         near = Where(ids=tuple(record.id for record in self._near()))
@@ -169,7 +162,7 @@ class MemoryManager:
     def add_message(self, message: Message | Any, source: str | None = None) -> Record:
         """Says something in the conversation: into its history and its short-term memory at once."""
         source = source or self.conversation_id
-        return self._keep(draft_of(core_message(message, source)), source)
+        return self._keep(draft_of(_core_message(message, source)), source)
 
     def _keep(self, draft: Draft, source: str) -> Record:
         meta = dict(draft.meta or {})
@@ -267,7 +260,7 @@ class MemoryManager:
 
     async def metrics(self) -> dict[str, dict[str, float | None]]:
         """Metrics of performance, quality and scale; None where there is no data yet."""
-        return figures(await self._run(self.memory.admin.metrics, self.config.scope))
+        return _figures(await self._run(self.memory.admin.metrics, self.config.scope))
 
     async def _run(self, verb: Callable[..., T], *args: Any, **how: Any) -> T:
         return await run(self.memory, verb, *args, **how)
@@ -315,9 +308,48 @@ FIGURES: Final = {
 }
 
 
-def figures(metrics: Mapping[str, float]) -> dict[str, dict[str, float | None]]:
+def _figures(metrics: Mapping[str, float]) -> dict[str, dict[str, float | None]]:
     """Metrics under the names and headings of this door."""
     return {
         heading: {name: metrics.get(native) for name, native in names.items()}
         for heading, names in FIGURES.items()
     }
+
+
+def _check_type(memory_type: str) -> str:
+    if memory_type not in TYPES:
+        raise BadInput(f"unknown memory type {memory_type!r}; there are {', '.join(TYPES)}")
+    return memory_type
+
+
+def _entry_found(hit: Hit, memory_type: str, width: int) -> MemoryEntry:
+    return entry_of(hit.record, memory_type, width, hit.score)
+
+
+def _core_message(message: Any, source: str) -> CoreMessage:
+    """A message of this door, of the core, or a dict, with where it was said."""
+    parts = _parts(message)
+    role, content = parts.get("role"), parts.get("content")
+    silent = content is None and ("content" in parts or bool(parts.get("tool_calls")))
+    if not isinstance(role, str) or not (isinstance(content, str) or silent):
+        raise BadInput(
+            "a message needs a role and a content (a text, or None where nothing was said); "
+            f"this is a {type(message).__name__}"
+        )
+    return CoreMessage(
+        role=role,
+        content=content,
+        timestamp=parts.get("timestamp"),
+        metadata={**(parts.get("metadata") or {}), "role": role, "source": source},
+        tool_calls=parts.get("tool_calls") or (),
+        tool_call_id=parts.get("tool_call_id"),
+        name=parts.get("name"),
+    )
+
+
+def _parts(message: Any) -> Mapping[str, Any]:
+    if isinstance(message, str):
+        return {"role": "user", "content": message}
+    if isinstance(message, Mapping):
+        return message
+    return {name: getattr(message, name, None) for name in _MESSAGE}

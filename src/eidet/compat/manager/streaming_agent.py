@@ -10,9 +10,8 @@ from typing import Any, Final
 from ...core.draft import Message as CoreMessage
 from ...core.errors import BadInput
 from ...core.plugins import translate_errors
-from ...models.adapt import find_qualified_name
+from ...models.adapt import find_qualified_name, guess_argument, make_argument
 from ...models.llm import Request, Turn, llm_of
-from ...models.llm.adapt import guess_argument, make_argument
 from ...trust.privacy.quarantine import UNTRUSTED, fence_text
 from ..opening import run
 from .memory_entry import MemoryConfig, MemoryEntry, MemoryTypes, Message

@@ -13,8 +13,8 @@ from ...core.record import Kind, Record
 from ...core.validate import Moment, clean_text
 from ...core.where import Condition, Where
 from ...memory import Memory
+from ...models.adapt import adapt_embedder
 from ...models.embed import Embedder, Vectors, embedder_of
-from ...models.embed.adapt import adapt
 from ...models.embed.quantise import dequantise_all
 from ...recall.recipes import Recipe
 from ..opening import check_whole, embed_ahead, embed_query, is_blank, open_memory, open_with_embedder
@@ -109,7 +109,7 @@ def embedder_for(model: object) -> Embedder:
         return embedder_of(model)
     # looked up statically: asking for `width` may call a model
     ours = all(inspect.getattr_static(model, part, None) is not None for part in ("name", "width", "embed"))
-    return model if ours else adapt(model, batch=False)  # type: ignore[return-value]
+    return model if ours else adapt_embedder(model, batch=False)  # type: ignore[return-value]
 
 
 def _having(name: str, value: Any) -> Where:

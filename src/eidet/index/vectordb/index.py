@@ -107,7 +107,8 @@ class VectorIndex:
         found, unknown = self._answer(scope, head, probe, known, low)
         if len(unknown):
             best = found.seq[np.argsort(-found.words, kind="stable")]
-            known |= self._compare(scope, best[np.isin(best, unknown)][:READ], unit(_vector_of(probe)))
+            wanted, query = best[np.isin(best, unknown)][:READ], unit(_vector_of(probe))
+            known |= _compare(self._store, scope, wanted, query, self._how.batch)
             found, _ = self._answer(scope, head, probe, known, low)
         return replace(found, notes=(*found.notes, *notes))
 
@@ -136,45 +137,20 @@ class VectorIndex:
         query, depth = unit(_vector_of(probe)), probe.depth
         pushed = push_down(probe.where, scope, probe.now, self._ships.read_secret())
         if len(passing) <= (min(depth, self._how.whole) if pushed.exact else self._how.whole):
-            known = self._compare(scope, passing, query)
+            known = _compare(self._store, scope, passing, query, self._how.batch)
             return known, min(known.values(), default=0.0), []
         if len(passing) == held:  # a search without a filter is less work
             pushed = Pushed(EVERYTHING, True)
         shelf = self._ships.find_shelf(scope, head)
-        known = self._find_nearest(shelf, query, depth, pushed, passing)
+        known = _find_nearest(self._database, shelf, query, depth, pushed, passing)
         if _lacks(known, depth, passing) and shelf != self._ships.find_shelf(scope, head, anew=True):
             shelf = self._ships.find_shelf(scope, head)
-            known = self._find_nearest(shelf, query, depth, pushed, passing)
+            known = _find_nearest(self._database, shelf, query, depth, pushed, passing)
         far = self._database.near(shelf, -query, SLACK, only=pushed.only)
         lowest = [-match.score for match in far if _holds(passing, match.key >> UNIT_BITS)]
         missing = _lacks(known, depth, passing) if pushed.exact else 0
         lacks = f"{missing:,} vectors are missing in {self._database.retrier.name}; run `eidet rebuild`"
         return known, min([*lowest, *known.values()], default=0.0), [lacks] if missing else []
-
-    def _find_nearest(
-        self, shelf: VectorShelf, query: Floats, depth: int, pushed: Pushed, passing: Seqs
-    ) -> dict[int, float]:
-        """The best cosine of each record that passes; more are asked for as long as too few of them do."""
-        limit, most = depth + SLACK, self._database.most
-        while True:
-            found = self._database.near(shelf, query, min(limit, most), only=pushed.only)
-            known: dict[int, float] = {}
-            for match in found:  # best first
-                if _holds(passing, match.key >> UNIT_BITS):
-                    known.setdefault(match.key >> UNIT_BITS, match.score)
-            if len(known) >= depth or len(found) < limit or limit >= most:
-                return known
-            limit *= 2
-
-    def _compare(self, scope: str, seqs: Seqs, query: Floats) -> dict[int, float]:
-        """Cosines of records by the vectors that the store has."""
-        known: dict[int, float] = {}
-        for start in range(0, len(seqs), self._how.batch):
-            read = self._store.read(scope, seqs[start : start + self._how.batch].tolist())
-            entries = [entry_of(record) for record in read if record is not None]
-            for entry, rows in list_vectors(entries, len(query)):
-                known[entry.seq] = float((rows @ query).max())
-        return known
 
     def _answer(
         self, scope: str, head: Head, probe: Probe, known: dict[int, float], low: float
@@ -355,6 +331,33 @@ class VectorIndex:
 def _vector_of(probe: Probe) -> Floats:
     assert probe.vector is not None
     return probe.vector
+
+
+def _find_nearest(
+    database: Database, shelf: VectorShelf, query: Floats, depth: int, pushed: Pushed, passing: Seqs
+) -> dict[int, float]:
+    """The best cosine of each record that passes; asks for more as long as too few of the matches pass."""
+    limit, most = depth + SLACK, database.most
+    while True:
+        found = database.near(shelf, query, min(limit, most), only=pushed.only)
+        known: dict[int, float] = {}
+        for match in found:  # best first
+            if _holds(passing, match.key >> UNIT_BITS):
+                known.setdefault(match.key >> UNIT_BITS, match.score)
+        if len(known) >= depth or len(found) < limit or limit >= most:
+            return known
+        limit *= 2
+
+
+def _compare(store: Store, scope: str, seqs: Seqs, query: Floats, batch: int) -> dict[int, float]:
+    """Cosines of records, computed from the vectors that the store has."""
+    known: dict[int, float] = {}
+    for start in range(0, len(seqs), batch):
+        read = store.read(scope, seqs[start : start + batch].tolist())
+        entries = [entry_of(record) for record in read if record is not None]
+        for entry, rows in list_vectors(entries, len(query)):
+            known[entry.seq] = float((rows @ query).max())
+    return known
 
 
 def _holds(rising: Seqs, seq: int) -> bool:

@@ -9,8 +9,9 @@ mem0_items.py     messages, memories, histories        mem0_config.py    what th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
@@ -20,16 +21,7 @@ from ...memory import Memory as EidetMemory
 from ...models.llm import LLM, llm_of
 from ..extras import RisingTimes, finish
 from .entities import Entities, Home, parse_id
-from .mem0_config import (
-    Mem0Config,
-    check_options,
-    check_query,
-    check_threshold,
-    check_top_k,
-    make_config,
-    open_memory,
-    parse_config_dict,
-)
+from .mem0_config import Mem0Config, check_options, check_query, check_threshold, check_top_k
 from .mem0_filters import parse_time
 from .mem0_items import (
     Writing,
@@ -41,6 +33,8 @@ from .mem0_items import (
 )
 from .mem0_verbs import UNSET, Mem0Verbs, MemoryChange, Selection
 from .memory_adding import PROCEDURAL, MemoryAdding
+
+_ELSEWHERE: Final = ("vector_store", "graph_store", "history_db_path", "reranker")
 
 __all__ = ["AsyncMemory", "Mem0Config", "Memory"]
 
@@ -58,9 +52,9 @@ class Memory:
     """
 
     def __init__(self, config: Mem0Config | EidetMemory | str | Path | None = None) -> None:
-        self.config: Mem0Config = make_config(config)
+        self.config: Mem0Config = _make_config(config)
         self._opened = not isinstance(self.config.place, EidetMemory)
-        self.memory: EidetMemory = open_memory(self.config)
+        self.memory: EidetMemory = _open_memory(self.config)
         self.llm: LLM | None = None if self.config.llm is None else llm_of(self.config.llm)
         home, times = Home(self.config.scope), RisingTimes(self.memory.parts.clock)
         self._verbs = Mem0Verbs(self.memory, home)
@@ -69,7 +63,7 @@ class Memory:
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(parse_config_dict(config_dict))
+        return cls(_parse_config_dict(config_dict))
 
     def add(
         self,
@@ -258,7 +252,7 @@ class AsyncMemory:
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> Self:
         """Opens a memory from a dict with the names of `Mem0Config`."""
-        return cls(parse_config_dict(config_dict))
+        return cls(_parse_config_dict(config_dict))
 
     async def add(
         self,
@@ -318,3 +312,65 @@ class AsyncMemory:
 
     async def __aexit__(self, *_raised: object) -> None:
         self.close()
+
+
+def _make_config(config: object) -> Mem0Config:
+    """A config from what a user gives: one, a place, an open memory, or nothing."""
+    if config is None:
+        return Mem0Config()
+    if isinstance(config, Mem0Config):
+        return config
+    if isinstance(config, str | Path | EidetMemory):
+        return Mem0Config(place=config)
+    raise BadInput(
+        f"config must be a Mem0Config, a place or a memory, not {type(config).__name__}; "
+        "Memory.from_config takes a dict"
+    )
+
+
+def _parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
+    """A config from a dict. `llm` and `embedder` may be written as mem0 does, with provider and config."""
+    if not isinstance(values, Mapping):
+        raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
+    known = [one.name for one in fields(Mem0Config)]
+    given = {name: value for name, value in values.items() if name != "version"}
+    for name in given:
+        if name in _ELSEWHERE:
+            raise BadInput(
+                f"{name!r} has no meaning here: Eidet keeps everything in one place, such as "
+                "{'place': 'memory.db'}; `eidet import` brings what a store of mem0 has"
+            )
+        if name not in known:
+            raise BadInput(f"unknown config {name!r}; there are {', '.join(known)}")
+    for name, make in (("llm", llm_of), ("embedder", _name_model)):
+        if isinstance(given.get(name), Mapping):
+            given[name] = _make_model(given[name], make)
+    return Mem0Config(**given)
+
+
+def _make_model(values: Mapping[str, Any], make: Callable[..., object]) -> object:
+    """A model written as `{"provider": "openai", "config": {"model": …, "api_key": …}}`."""
+    config = values.get("config") or {}
+    provider, model = values.get("provider"), config.get("model")
+    if not isinstance(provider, str) or not isinstance(model, str):
+        raise BadInput("a model needs a provider and, in its config, a model")
+    address = config.get(f"{provider}_base_url")
+    name = f"{provider}:{model}" + ("" if address is None else f"@{address}")
+    return make(name, **({"key": config["api_key"]} if "api_key" in config else {}))
+
+
+def _name_model(name: str, *, key: str | None = None) -> str:
+    if key is not None:
+        raise BadInput("give the key of an embedder in the environment, such as OPENAI_API_KEY")
+    return name
+
+
+def _open_memory(config: Mem0Config) -> EidetMemory:
+    """The memory that a config names, opened if it is not open."""
+    if isinstance(config.place, EidetMemory):
+        return config.place
+    if config.place is not None:
+        return EidetMemory(config.place, embedder=config.embedder)
+    folder = Path(os.environ.get("MEM0_DIR") or "~/.mem0").expanduser()  # where mem0 keeps its own files
+    folder.mkdir(parents=True, exist_ok=True)
+    return EidetMemory(folder / "eidet.db", embedder=config.embedder)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ...core.errors import BadInput
 from ...memory import Memory as EidetMemory
-from ...models.llm import llm_of
 from .entities import NAMES
-
-_ELSEWHERE: Final = ("vector_store", "graph_store", "history_db_path", "reranker")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,68 +21,6 @@ class Mem0Config:
     embedder: object = None  # as `eidet.Memory` takes it
     llm: object = None  # as `llm_of` takes it; without one, messages are kept as they are
     custom_instructions: str | None = None  # for the model that words memories
-
-
-def make_config(config: object) -> Mem0Config:
-    """A config from what a user gives: one, a place, an open memory, or nothing."""
-    if config is None:
-        return Mem0Config()
-    if isinstance(config, Mem0Config):
-        return config
-    if isinstance(config, str | Path | EidetMemory):
-        return Mem0Config(place=config)
-    raise BadInput(
-        f"config must be a Mem0Config, a place or a memory, not {type(config).__name__}; "
-        "Memory.from_config takes a dict"
-    )
-
-
-def parse_config_dict(values: Mapping[str, Any]) -> Mem0Config:
-    """A config from a dict. `llm` and `embedder` may be written as mem0 does, with provider and config."""
-    if not isinstance(values, Mapping):
-        raise BadInput(f"config_dict must be a dict, not {type(values).__name__}")
-    known = [one.name for one in fields(Mem0Config)]
-    given = {name: value for name, value in values.items() if name != "version"}
-    for name in given:
-        if name in _ELSEWHERE:
-            raise BadInput(
-                f"{name!r} has no meaning here: Eidet keeps everything in one place, such as "
-                "{'place': 'memory.db'}; `eidet import` brings what a store of mem0 has"
-            )
-        if name not in known:
-            raise BadInput(f"unknown config {name!r}; there are {', '.join(known)}")
-    for name, make in (("llm", llm_of), ("embedder", _name_model)):
-        if isinstance(given.get(name), Mapping):
-            given[name] = _make_model(given[name], make)
-    return Mem0Config(**given)
-
-
-def _make_model(values: Mapping[str, Any], make: Callable[..., object]) -> object:
-    """A model written as `{"provider": "openai", "config": {"model": …, "api_key": …}}`."""
-    config = values.get("config") or {}
-    provider, model = values.get("provider"), config.get("model")
-    if not isinstance(provider, str) or not isinstance(model, str):
-        raise BadInput("a model needs a provider and, in its config, a model")
-    address = config.get(f"{provider}_base_url")
-    name = f"{provider}:{model}" + ("" if address is None else f"@{address}")
-    return make(name, **({"key": config["api_key"]} if "api_key" in config else {}))
-
-
-def _name_model(name: str, *, key: str | None = None) -> str:
-    if key is not None:
-        raise BadInput("give the key of an embedder in the environment, such as OPENAI_API_KEY")
-    return name
-
-
-def open_memory(config: Mem0Config) -> EidetMemory:
-    """The memory that a config names, opened if it is not open."""
-    if isinstance(config.place, EidetMemory):
-        return config.place
-    if config.place is not None:
-        return EidetMemory(config.place, embedder=config.embedder)
-    folder = Path(os.environ.get("MEM0_DIR") or "~/.mem0").expanduser()  # where mem0 keeps its own files
-    folder.mkdir(parents=True, exist_ok=True)
-    return EidetMemory(folder / "eidet.db", embedder=config.embedder)
 
 
 def check_options(options: Mapping[str, Any], method: str) -> None:

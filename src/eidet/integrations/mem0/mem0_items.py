@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any, Final
 
 from ...core.draft import Draft, Message
 from ...core.errors import BadInput
-from ...core.event import Event
 from ...core.hit import Hit
 from ...core.record import Record
 from ...write.shape import drafts_of
@@ -24,7 +23,6 @@ LOG: Final = logging.getLogger("eidet.mem0")
 _IDENTITY: Final = frozenset((*NAMES, "actor_id"))  # never set by metadata, as in mem0
 _PROMOTED: Final = ("actor_id", "role", "attributed_to", "expiration_date", "categories")
 _OURS: Final = frozenset((*_IDENTITY, *_PROMOTED, "updated_at"))
-_EVENTS: Final = {"created": "ADD", "revised": "UPDATE", "forgotten": "DELETE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +71,6 @@ def parse_expiration(value: object) -> str | None:
         raise BadInput("expiration_date must be a valid date in YYYY-MM-DD format.") from None
 
 
-def today_of(now: float) -> str:
-    """The day in UTC; what expires before it has expired."""
-    return datetime.fromtimestamp(now, UTC).date().isoformat()
-
-
 def clean_metadata(metadata: object, what: str) -> dict[str, Any]:
     """Drops identity fields: metadata cannot give a memory to another user, agent, app or run."""
     if metadata is None:
@@ -124,14 +117,6 @@ class Writing:
         )
 
 
-def tell_added(record: Record) -> dict[str, Any]:
-    """A new memory in the answer of `add`."""
-    item: dict[str, Any] = {"id": record.id, "memory": record.text, "event": "ADD"}
-    if "role" in record.meta:
-        item |= {"actor_id": record.meta.get("actor_id"), "role": record.meta["role"]}
-    return item
-
-
 def tell_memory(record: Record, home: Home) -> dict[str, Any]:
     """A memory as mem0 tells it."""
     text, meta = record.whole.text, record.meta
@@ -155,38 +140,3 @@ def tell_hit(hit: Hit, home: Home, *, explain: bool = False) -> dict[str, Any]:
         signals = {signal.name: signal.value for signal in hit.signals}
         item["score_details"] = {"final_score": hit.score, "why": hit.why(), **signals}
     return item
-
-
-def tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]]:
-    """The history of a memory, oldest first, with the text before and after each change."""
-    changes = [event for event in events if event.what in _EVENTS]
-    texts = _list_texts(changes, record)
-    return [
-        {
-            "id": f"{record.id}-{number + 1}",
-            "memory_id": record.id,
-            "old_memory": texts[number],
-            "new_memory": texts[number + 1],
-            "event": _EVENTS[event.what],
-            "created_at": write_time(record.occurred),
-            "updated_at": write_time(event.at),
-            "is_deleted": event.what == "forgotten",
-            "actor_id": record.meta.get("actor_id"),
-            "role": record.meta.get("role"),
-        }
-        for number, event in enumerate(changes)
-    ]
-
-
-def _list_texts(changes: Sequence[Event], record: Record) -> list[str | None]:
-    """The text before each change and after the last; a change of labels leaves the text."""
-    texts: list[str | None] = [record.whole.text]
-    for event in reversed(changes):
-        if event.what == "created":
-            texts.append(None)
-            continue
-        before = event.before or {}
-        text = before.get("text", texts[-1])
-        texts.append(text if isinstance(text, str) else None)
-    texts.reverse()
-    return texts

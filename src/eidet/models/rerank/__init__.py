@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import call_plugin, list_plugins, load_plugin, translate_errors
+from ...core.plugins import translate_errors
+from .. import make_named
 
-SLACK = 1e-6  # rounding may carry a score this far out of 0 to 1
+_SLACK = 1e-6  # rounding may carry a score this far out of 0 to 1
 
 
 @runtime_checkable
@@ -47,19 +47,24 @@ def score_checked(reranker: Reranker, query: str, texts: Sequence[str]) -> list[
     return check_scores(reranker.name, texts, answer)
 
 
-def check_scores(name: str, texts: Sequence[str], answer: Any) -> list[float]:
-    """The answer as floats from 0 to 1, one per text, or `Misconfigured` saying what came."""
-    scores = numbers(name, texts, answer)
+def check_scores(name: str, texts: Sequence[str], answer: Any, *, logits: bool = False) -> list[float]:
+    """The answer as floats from 0 to 1, one per text, or `Misconfigured` saying what came.
+
+    Logits, which may be of any size, go through a sigmoid.
+    """
+    scores = parse_numbers(name, texts, answer)
+    if logits:
+        return [sigmoid(score) for score in scores]
     for text, score in zip(texts, scores, strict=True):
         if out_of_range(score):
             raise Misconfigured(
                 f"reranker {name!r} gave {score:g} for the text {text[:80]!r}; scores are from 0 to 1. "
-                "If they are logits, say so: adapt(…, logits=True)"
+                "If they are logits, say so: adapt_reranker(…, logits=True)"
             )
     return [min(max(score, 0.0), 1.0) for score in scores]
 
 
-def numbers(name: str, texts: Sequence[str], answer: Any) -> list[float]:
+def parse_numbers(name: str, texts: Sequence[str], answer: Any) -> list[float]:
     """The answer as finite floats of any size, one per text."""
     try:
         scores = [float(score) for score in answer]
@@ -74,7 +79,7 @@ def numbers(name: str, texts: Sequence[str], answer: Any) -> list[float]:
 
 
 def out_of_range(score: float) -> bool:
-    return not -SLACK <= score <= 1 + SLACK
+    return not -_SLACK <= score <= 1 + _SLACK
 
 
 def sigmoid(logit: float) -> float:
@@ -83,8 +88,9 @@ def sigmoid(logit: float) -> float:
     return (1.0 if logit >= 0 else grown) / (1.0 + grown)
 
 
-GROUP = "eidet.rerankers"
-BUILT_IN = {
+_GROUP = "eidet.rerankers"
+_BUILT_IN = {
+    "http": ".http:HttpReranker.from_spec",
     "sentence-transformers": ".local:SentenceTransformersReranker",
     "fastembed": ".local:FastEmbedReranker",
 }
@@ -105,15 +111,20 @@ def reranker_of(
     adapted. Without `key`, COHERE_API_KEY, JINA_API_KEY or VOYAGE_API_KEY go to their own provider's
     address only. `timeout` bounds a call of a service or coroutine.
     """
+    if isinstance(thing, str) and thing.startswith(("http:", "https:")):
+        from ..http import HttpReranker
+
+        return HttpReranker.from_spec(thing, key=key, timeout=timeout, environment=environment)
     if isinstance(thing, str):
-        return _make_named(thing, key, timeout, environment)
+        named: Reranker = make_named(thing, _GROUP, _BUILT_IN, _is_reranker, "a reranker (name, scores)")
+        return named
     if isinstance(thing, type):
         raise Misconfigured(f"reranker {thing.__name__} is a class; give an instance: {thing.__name__}()")
     if _is_reranker(thing):
         return thing
-    from .adapt import adapt
+    from ..adapt import adapt_reranker
 
-    return adapt(thing, timeout=timeout)
+    return adapt_reranker(thing, timeout=timeout)
 
 
 def _is_reranker(thing: Any) -> TypeGuard[Reranker]:
@@ -122,34 +133,3 @@ def _is_reranker(thing: Any) -> TypeGuard[Reranker]:
     if not isinstance(thing, Reranker) or not isinstance(thing.name, str):
         return False
     return callable(thing.scores) and not is_async(thing.scores)
-
-
-def _make_named(spec: str, key: str | None, timeout: float, environment: Mapping[str, str]) -> Reranker:
-    name, _, setting = spec.partition(":")
-    if name in ("http", "https"):
-        from .http import HttpReranker
-
-        return HttpReranker.from_spec(spec, key=key, timeout=timeout, environment=environment)
-    if name in BUILT_IN:
-        make = _load_built_in(BUILT_IN[name])
-        built: Reranker = make(setting) if setting else make()
-        return built
-    return _make_plugged_in(name, setting)
-
-
-def _load_built_in(place: str) -> Callable[..., Any]:
-    module, _, attribute = place.partition(":")
-    make: Callable[..., Any] = getattr(import_module(f".{module}", __name__), attribute)
-    return make
-
-
-def _make_plugged_in(name: str, setting: str) -> Reranker:
-    if (make := load_plugin(GROUP, name)) is None:
-        known = ", ".join(sorted({"http", *BUILT_IN, *list_plugins(GROUP)}))
-        raise Misconfigured(f"no reranker is called {name!r}; there are {known}, or give a callable")
-    made: Reranker = call_plugin(GROUP, name, make, [setting] if setting else [])
-    if not _is_reranker(made):
-        raise Misconfigured(
-            f"{name!r} of {GROUP} must return a reranker (name, scores), not {type(made).__name__}"
-        )
-    return made

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -81,20 +80,3 @@ def _changes_since(store: Store, path: str, kept: _Kept, head: Head) -> Changes:
 
 def _row(entry: Entry) -> Row:
     return Row(entry.seq, entry.kind, entry.session, entry.who, entry.occurred, entry.created)
-
-
-def newest_entries(store: Store, scope: Scope, most: int) -> Iterator[tuple[str, Entry]]:
-    """At most so many entries of a scope, those of the highest seqs, with their scopes."""
-    found: list[tuple[str, Entry]] = []
-    for path in verbs.count_scopes(store, scope):
-        since, head = 0, store.head()
-        while True:
-            changes = store.changes(path, since, PAGE)
-            found += [(path, entry) for entry in changes.entries]
-            since = changes.head.seq
-            if since >= head.seq:
-                break
-        if len(found) > 2 * most:
-            found = sorted(found, key=lambda pair: -pair[1].seq)[:most]
-    found.sort(key=lambda pair: -pair[1].seq)
-    yield from found[:most]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any, Final
 
 from ...core.scope import Scope
 from ...index.embedded.vectors import project_vectors
 from ...memory import Memory
-from ...store import Head
-from .entry_scan import newest_entries
+from ...store import Entry, Head, Store, verbs
+from .entry_scan import PAGE
 
 MOST: Final = 50_000  # points
 
@@ -36,7 +37,7 @@ class MapCache:
 
 def _draw_map(memory: Memory, scope: Scope) -> dict[str, Any]:
     """Points as columns, newest first; kinds, sessions and scopes as numbers of their names."""
-    rows = list(newest_entries(memory.parts.store, scope, MOST))
+    rows = list(_newest_entries(memory.parts.store, scope, MOST))
     entries = [entry for _, entry in rows]
     x, y = project_vectors(
         [entry.vector for entry in entries], [entry.level for entry in entries], memory.parts.embedder.width
@@ -63,3 +64,20 @@ def _number(names: list[str]) -> tuple[list[int], list[str]]:
     """The number of each name, in the order in which names come first, and the names by number."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return [numbers[name] for name in names], list(numbers)
+
+
+def _newest_entries(store: Store, scope: Scope, most: int) -> Iterator[tuple[str, Entry]]:
+    """At most so many entries of a scope, those of the highest seqs, with their scopes."""
+    found: list[tuple[str, Entry]] = []
+    for path in verbs.count_scopes(store, scope):
+        since, head = 0, store.head()
+        while True:
+            changes = store.changes(path, since, PAGE)
+            found += [(path, entry) for entry in changes.entries]
+            since = changes.head.seq
+            if since >= head.seq:
+                break
+        if len(found) > 2 * most:
+            found = sorted(found, key=lambda pair: -pair[1].seq)[:most]
+    found.sort(key=lambda pair: -pair[1].seq)
+    yield from found[:most]

@@ -10,15 +10,17 @@ from pydantic import BaseModel, Field
 
 from ...core.dict_filters import where_of
 from ...core.errors import BadInput, NotFound
+from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
+from ...core.validate import Json
 from ...core.where import Condition, Where
 from ...memory import Memory
 from ...store import verbs
 from ...trust.erase import Forgotten, Preview
 from ...upkeep.curve import DAY, strength
 from ...upkeep.tier_plan import curve_of
-from .record_json import PAGE_CHARS, event_as_json, record_as_json, records_as_json
+from .record_json import PAGE_CHARS, record_as_json, records_as_json
 from .why_view import FilterForm
 
 CURVE_POINTS: Final = 64
@@ -137,7 +139,7 @@ def describe(memory: Memory, id: str, scope: str, *, whole: bool) -> dict[str, A
         "meta": dict(record.meta),
         "state": record.state.to_json(),
         "derived_from": list(record.derived_from),
-        "history": [event_as_json(event) for event in memory.history(id, scope=scope)],
+        "history": [_event_as_json(event) for event in memory.history(id, scope=scope)],
         "strength": _strength(memory, record),
         "links": _links(memory, record),
         "whole": None if record.original is None else record.whole.text[:PAGE_CHARS],
@@ -216,3 +218,14 @@ def receipt_as_json(forgotten: Forgotten) -> dict[str, Any]:
     if forgotten.receipt is not None:
         receipt = {"eidet": "receipt", "format": 1} | asdict(forgotten.receipt)
     return {"count": int(forgotten), "receipt": receipt}
+
+
+def _event_as_json(event: Event) -> dict[str, Any]:
+    """Without its id and scope; long texts of the earlier version are cut."""
+    told = {name: getattr(event, name) for name in ("what", "at", "by", "version")}
+    before = event.before and {name: _cut(value) for name, value in event.before.items()}
+    return told | {"before": before}
+
+
+def _cut(value: Json) -> Json:
+    return value[:PAGE_CHARS] if isinstance(value, str) else value

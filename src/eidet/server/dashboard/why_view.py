@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from ...core.errors import BadInput
-from ...core.hit import Trace
+from ...core.hit import Hit, Trace
 from ...core.record import Record
 from ...core.where import Where
 from ...memory import Memory
@@ -20,7 +20,7 @@ from ...recall.understand import Understood
 from ...recall.why_not import Explained, Whereabouts, failing_parts
 from ...text.analysis import NAMED, NUMBERED, TIMED
 from ...text.tokens import counter_of
-from .record_json import hit_as_json, record_as_json
+from .record_json import record_as_json
 
 ARM_ROWS: Final = 25  # candidates of an arm that are told
 REMOVED_ROWS: Final = 8
@@ -99,7 +99,7 @@ def answer_as_json(memory: Memory, explained: Explained, form: WhyForm) -> dict[
     assert trace is not None
     chosen = form.choose_recipe()
     return _trace_as_json(trace) | {
-        "hits": [hit_as_json(hit) for hit in explained.hits],
+        "hits": [_hit_as_json(hit) for hit in explained.hits],
         "understood": _meaning(explained),
         "arms": _arms(memory, explained),
         "removed": _list_removed(explained),
@@ -203,3 +203,14 @@ def whereabouts_as_json(place: Whereabouts, record: Record, explained: Explained
     told = {(packed.scope, packed.id) for packed in explained.context.records}
     in_context = (record.scope, record.id) in told
     return asdict(place) | {"record": record_as_json(record), "in_context": in_context}
+
+
+def _hit_as_json(hit: Hit) -> dict[str, Any]:
+    reasons = hit.reasons()
+    return {
+        "score": hit.score,
+        "why": hit.why(),
+        "matched": list(reasons.matched),
+        "signals": [asdict(signal) for signal in reasons.signals],
+        "record": record_as_json(hit.record),
+    }

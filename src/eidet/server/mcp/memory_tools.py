@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from mcp.types import CallToolResult
@@ -9,27 +10,28 @@ from mcp.types import CallToolResult
 from ...aio import AsyncMemory
 from ...core.draft import Draft
 from ...core.errors import BadInput, NotFound, Refused
-from ...core.record import Record, Trust
+from ...core.event import Event
+from ...core.hit import Hit
+from ...core.record import Record, Trust, iso_time
 from ...core.remembered import RememberedList
 from ...core.verb_table import DETAILS, FIND, REVISE
-from ...trust.privacy.quarantine import trust_in
+from ...recall.prompt_lines import one_line
+from ...trust.privacy.quarantine import UNTRUSTED, fence_text, trust_in
 from ..access import Right
 from .agent_access import AgentAccess
 from .tool_answers import (
+    AgentMemory,
     ContextAnswer,
     ForgetAnswer,
     HistoryAnswer,
+    HistoryEntry,
     RecallAnswer,
     RememberAnswer,
     ReviseAnswer,
     answer,
-    make_entry,
     make_item,
-    make_items,
     make_recalled,
-    tell_entry,
-    tell_hit,
-    tell_records,
+    tell,
 )
 from .tool_arguments import (
     Again,
@@ -80,7 +82,7 @@ class MemoryTools:
             _check_accepted(stored)
             seen = [self._access.caller.view(record) for record in stored]
         refused = [one.index for one in stored.rejected]
-        values = RememberAnswer(stored=make_items(seen), refused=refused)
+        values = RememberAnswer(stored=_make_items(seen), refused=refused)
         return answer(_tell_stored(stored), values)
 
     @takes("kinds", "who", "session", "since", "until", "as_of", "known_at", table=FIND)
@@ -96,7 +98,7 @@ class MemoryTools:
         with self._access.enter(scope) as place:
             hits = await self._memory.recall(query, scope=place, limit=limit, **filters)
         values = RecallAnswer(memories=[make_recalled(hit) for hit in hits])
-        lines = [tell_hit(hit) for hit in hits]
+        lines = [_tell_hit(hit) for hit in hits]
         return answer("\n".join(lines) or "nothing fits this question", values)
 
     @takes("session", "as_of", "known_at", table=FIND)
@@ -133,7 +135,7 @@ class MemoryTools:
         with self._access.enter(scope) as place:
             revised = await self._memory.revise(id, scope=place, version=version, **changes)
             record = self._access.caller.view(revised)
-        text_told = f"revised; now version {record.version}\n{tell_records([record])}"
+        text_told = f"revised; now version {record.version}\n{_tell_records([record])}"
         return answer(text_told, ReviseAnswer(memory=make_item(record)))
 
     @takes("session", "who", "since", "until", table=FIND)
@@ -157,8 +159,8 @@ class MemoryTools:
     async def _preview(self, ids: list[str] | None, place: str, filters: dict[str, Any]) -> CallToolResult:
         found = await self._memory.trust.preview_forget(ids, scope=place, **filters)
         doomed = [*found.asked, *found.copies, *found.dropped]
-        values = ForgetAnswer(forgotten=0, preview=True, memories=make_items(doomed))
-        lines = f"nothing was deleted yet; this would go: {found.count}\n{tell_records(doomed)}"
+        values = ForgetAnswer(forgotten=0, preview=True, memories=_make_items(doomed))
+        lines = f"nothing was deleted yet; this would go: {found.count}\n{_tell_records(doomed)}"
         return answer(lines, values)
 
     async def history(
@@ -174,8 +176,8 @@ class MemoryTools:
                 raise NotFound(f"there is no memory {id!r} in scope {place}")
             record = await self._memory.get(id, scope=place)
         trust = Trust.UNKNOWN if record is None else trust_in(record)
-        entries = [make_entry(event) for event in events]
-        lines = "\n".join(tell_entry(entry, trust) for entry in entries)
+        entries = [_make_entry(event) for event in events]
+        lines = "\n".join(_tell_entry(entry, trust) for entry in entries)
         return answer(lines, HistoryAnswer(id=id, entries=entries))
 
 
@@ -215,3 +217,34 @@ def _describe_change(record: Record) -> str:
     if record.uses:
         return "known already"
     return "stored"
+
+
+def _make_entry(event: Event) -> HistoryEntry:
+    text = (event.before or {}).get("text")
+    before = text if isinstance(text, str) else None
+    return HistoryEntry(
+        what=event.what, at=iso_time(event.at), by=event.by, version=event.version, text_before=before
+    )
+
+
+def _tell_entry(entry: HistoryEntry, trust: Trust) -> str:
+    """One change as a line. What a text of strangers said before is quoted as the text itself is."""
+    line = f"{entry.at} {entry.what} (version {entry.version})"
+    if entry.by:
+        line += f" by {entry.by}"
+    if entry.text_before is not None:
+        before = one_line(entry.text_before)
+        line += f"; before: {fence_text(before, trust) if trust in UNTRUSTED else before}"
+    return line
+
+
+def _make_items(records: Sequence[Record]) -> list[AgentMemory]:
+    return [make_item(record) for record in records]
+
+
+def _tell_hit(hit: Hit) -> str:
+    return f"{hit.score:.2f} id={hit.id} {tell(hit.record)}"
+
+
+def _tell_records(records: Sequence[Record]) -> str:
+    return "\n".join(f"id={record.id} {tell(record)}" for record in records)

@@ -33,7 +33,7 @@ def add_mcp(app: FastAPI, serving: Serving) -> None:
     server = create_mcp(
         serving.memory,
         keys=serving.keys,
-        url=address_of(settings),
+        url=_address_of(settings),
         graph_tools=settings.graph_tools,
         count=app.state.metrics.count_tool,
     )
@@ -125,7 +125,7 @@ async def _send_nowhere(_message: Message) -> None:
     """Nobody waits for the answer."""
 
 
-def address_of(settings: ServerSettings) -> str:
+def _address_of(settings: ServerSettings) -> str:
     """The address of MCP as clients know it."""
     if settings.public_url is not None:
         return settings.public_url.rstrip("/") + PATH

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from ...core.event import Event
 from ...core.hit import Hit
-from ...core.record import Record, Trust, iso_time, trust_of
+from ...core.record import Record, trust_of
 from ...core.validate import local
 from ...graph.fact import Fact
 from ...recall.prompt_lines import line_of, one_line, quote_line
@@ -111,21 +110,9 @@ def _pick(model: type[BaseModel], told: Mapping[str, Any]) -> dict[str, Any]:
     return {name: told[name] for name in model.model_fields}
 
 
-def make_items(records: Sequence[Record]) -> list[AgentMemory]:
-    return [make_item(record) for record in records]
-
-
 def make_recalled(hit: Hit) -> _RecalledItem:
     item = make_item(hit.record)
     return _RecalledItem(score=round(hit.score, 3), why=hit.why(), **item.model_dump())
-
-
-def make_entry(event: Event) -> HistoryEntry:
-    text = (event.before or {}).get("text")
-    before = text if isinstance(text, str) else None
-    return HistoryEntry(
-        what=event.what, at=iso_time(event.at), by=event.by, version=event.version, text_before=before
-    )
 
 
 def make_fact(fact: Fact) -> StatedFact:
@@ -150,22 +137,3 @@ def tell(record: Record) -> str:
     if is_untrusted(record):
         return quote_line(record, record.text)
     return line_of(record)
-
-
-def tell_hit(hit: Hit) -> str:
-    return f"{hit.score:.2f} id={hit.id} {tell(hit.record)}"
-
-
-def tell_records(records: Sequence[Record]) -> str:
-    return "\n".join(f"id={record.id} {tell(record)}" for record in records)
-
-
-def tell_entry(entry: HistoryEntry, trust: Trust) -> str:
-    """One change as a line. What a text of strangers said before is quoted as the text itself is."""
-    line = f"{entry.at} {entry.what} (version {entry.version})"
-    if entry.by:
-        line += f" by {entry.by}"
-    if entry.text_before is not None:
-        before = one_line(entry.text_before)
-        line += f"; before: {fence_text(before, trust) if trust in UNTRUSTED else before}"
-    return line

@@ -30,7 +30,7 @@ from ..serving import (
 )
 from .bodies import check_records
 from .replies import CountReply, ScopesReply, SessionsReply
-from .routing import answer, errors
+from .routing import Handler, answer, errors
 
 TAGS: Final[list[Any]] = ["memory"]
 PIECE: Final = 1 << 16
@@ -59,36 +59,33 @@ class HealthReport(BaseModel):
 
 
 def add_to(router: APIRouter) -> None:
-    router.get("/scopes", tags=TAGS, operation_id="scopes", response_model=ScopesReply, responses=errors())(
-        scopes
-    )
-    router.get(
-        "/sessions", tags=TAGS, operation_id="sessions", response_model=SessionsReply, responses=errors()
-    )(sessions)
-    router.get("/stats", tags=TAGS, operation_id="stats", response_model=Figures, responses=errors())(stats)
-    router.get(
-        "/health", tags=["health"], operation_id="health", response_model=HealthReport, responses=errors()
-    )(health)
-    upload = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-    lines = {LINES: {"schema": {"type": "string", "format": "binary"}}}
-    router.get(
-        "/export",
-        tags=TAGS,
-        operation_id="export",
-        response_class=StreamingResponse,
-        responses={**errors(), 200: {"description": "An export, as JSON lines.", "content": lines}},
-    )(export)
-    router.post(
-        "/load",
-        tags=TAGS,
-        operation_id="load",
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    exported = {200: {"description": "An export, as JSON lines.", "content": {LINES: binary}}}
+    upload = {"requestBody": {"required": True, "content": {"application/octet-stream": binary}}}
+    changing = errors({409: "Somebody else kept changing the records."})
+    _add(router, "scopes", _scopes, response_model=ScopesReply)
+    _add(router, "sessions", _sessions, response_model=SessionsReply)
+    _add(router, "stats", _stats, response_model=Figures)
+    _add(router, "health", _health, tags=["health"], response_model=HealthReport)
+    _add(router, "export", _export, response_class=StreamingResponse, responses={**errors(), **exported})
+    _add(
+        router,
+        "load",
+        _load,
+        methods=["POST"],
         response_model=CountReply,
-        responses=errors({409: "Somebody else kept changing the records."}),
-        openapi_extra={"requestBody": {"required": True, "content": upload}},
-    )(load)
+        responses=changing,
+        openapi_extra=upload,
+    )
 
 
-async def scopes(
+def _add(router: APIRouter, name: str, run: Handler, **declared: Any) -> None:
+    """Adds `/name`, by default a GET."""
+    described = {"tags": TAGS, "methods": ["GET"], "responses": errors()} | declared
+    router.add_api_route(f"/{name}", run, name=name, operation_id=name, **described)
+
+
+async def _scopes(
     grant: ReadsAnywhere,
     under: Annotated[
         str | None, Query(max_length=1000, description="Only this scope and those below.")
@@ -126,7 +123,7 @@ def _reachable(caller: Caller, under: str | None) -> list[str | None]:
     return inside
 
 
-async def sessions(grant: Reads, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
+async def _sessions(grant: Reads, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
     """The sessions of the scope, those that were active last first, each with its first words."""
     check_records(grant, limit, "limit")
     found = await grant.memory.admin.sessions(grant.scope, limit=limit)
@@ -135,7 +132,7 @@ async def sessions(grant: Reads, limit: Annotated[int, Query(ge=1, le=10_000)] =
     )
 
 
-async def stats(grant: ReadsWidely) -> Response:
+async def _stats(grant: ReadsWidely) -> Response:
     """Figures of the scope; `**` means all. What concerns the whole server is for keys that see all."""
     found = await grant.memory.admin.stats(grant.scope)
     if not grant.caller.sees_all:
@@ -144,7 +141,7 @@ async def stats(grant: ReadsWidely) -> Response:
     return await answer(grant.serving, lambda: found)
 
 
-async def health(grant: AdministersAnywhere) -> Response:
+async def _health(grant: AdministersAnywhere) -> Response:
     """The health of the servers that the memory depends on; a key of some scopes gets the state only."""
     found = await grant.memory.admin.health()
     if not grant.caller.sees_all:
@@ -152,7 +149,7 @@ async def health(grant: AdministersAnywhere) -> Response:
     return await answer(grant.serving, lambda: found)
 
 
-async def export(
+async def _export(
     grant: ExportsWidely,
     plain: Annotated[bool, Query(description="Open what a sealed memory keeps sealed.")] = False,
 ) -> Response:
@@ -182,7 +179,7 @@ async def read_pieces(serving: Serving, file: Path) -> AsyncIterator[bytes]:
         await run(lambda: file.unlink(missing_ok=True))
 
 
-async def load(
+async def _load(
     request: Request,
     grant: AdministersWidely,
     unverified: Annotated[bool, Query(description="A sealed memory takes any export.")] = False,
@@ -209,18 +206,17 @@ class Aliveness(BaseModel):
 
 
 def add_health(router: APIRouter) -> None:
-    router.get("/health/live", tags=["health"], operation_id="live")(live)
-    router.get("/health/ready", tags=["health"], operation_id="ready", responses={503: {"model": ErrorBody}})(
-        ready
-    )
+    router.get("/health/live", name="live", tags=["health"], operation_id="live")(_live)
+    away: dict[int | str, dict[str, Any]] = {503: {"model": ErrorBody}}
+    router.get("/health/ready", name="ready", tags=["health"], operation_id="ready", responses=away)(_ready)
 
 
-async def live() -> Aliveness:
+async def _live() -> Aliveness:
     """Whether the process answers; asks nobody else."""
     return Aliveness(status="ok")
 
 
-async def ready(request: Request) -> Aliveness:
+async def _ready(request: Request) -> Aliveness:
     """Whether the memory answers; 503 with Retry-After while its store is away. Takes two seconds at most."""
     serving = serving_of(request)
     await serving.readiness.check(serving.memory)

@@ -6,19 +6,14 @@ Whatever the table does not name is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Final, Literal, cast
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, create_model
 from pydantic.fields import FieldInfo
 
-from ...core.draft import Draft, Message
-from ...core.errors import BadInput
-from ...core.verb_table import DETAILS, MESSAGE, NEW_MEMORY, REMEMBER, REVISE, Argument, Form
+from ...core.verb_table import MESSAGE, NEW_MEMORY, REMEMBER, REVISE, Argument, Form
 from ...core.where import Box, Near
 from ...core.where_json import where_from_json
-from ...write.shape import drafts_of
 from ..errors import Problem
 from ..serving import Grant
 
@@ -150,43 +145,6 @@ def to_arguments(body: BaseModel) -> dict[str, Any]:
     if box := given.get("box"):
         given["box"] = Box(low=tuple(box.low), high=tuple(box.high))
     return given
-
-
-def make_drafts(body: Any) -> list[Draft]:
-    """One draft for each memory of a request."""
-    if body.memories is None:
-        return [_make_draft(body)]
-    if alone := sorted(body.model_fields_set & NEW_MEMORY.keys()):
-        raise BadInput(f"a request has memories, or is one memory: {', '.join(alone)} belong to one")
-    return [_make_draft(one) if isinstance(one, NewMemory) else _draft_message(one) for one in body.memories]
-
-
-def _make_draft(body: Any) -> Draft:
-    return Draft(**_collect_details(body), text=body.text, id=body.id, key=body.key)
-
-
-def _draft_message(body: Any) -> Draft:
-    said = {name: value for name, value in body if value is not None and name not in ("session", "agent")}
-    (draft,), _ = drafts_of(Message(**said), {})
-    return replace(draft, session=body.session, agent=body.agent)
-
-
-def _collect_details(body: Any) -> dict[str, Any]:
-    """Collects the details of a memory from a body, without those that are null."""
-    given = {name: value for name in DETAILS if (value := getattr(body, name)) is not None}
-    if (seconds := given.pop("expires_in", None)) is not None:
-        if "expires" in given:
-            raise BadInput("give expires or expires_in, not both")
-        given["expires"] = timedelta(seconds=seconds)
-    return given
-
-
-def split_changes(body: Any) -> tuple[dict[str, Any], list[str]]:
-    """Returns the changes, and the fields to reset: those in `clear` and those that are null."""
-    changes, given = _collect_details(body), body.model_fields_set & (DETAILS.keys() - {"expires_in"})
-    if body.text is not None:
-        changes["text"] = body.text
-    return changes, [*body.clear, *sorted(given - changes.keys())]
 
 
 def check_records(grant: Grant, count: int, field: str) -> None:

@@ -5,7 +5,9 @@ A pin keeps upkeep away from a memory, a legal hold keeps everybody away.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import timedelta
 from typing import Annotated, Any, Final
 from urllib.parse import unquote
 
@@ -13,16 +15,17 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import AfterValidator
 
 from ...core.condition import Condition
-from ...core.draft import Draft
-from ...core.errors import Conflict, NotFound
+from ...core.draft import Draft, Message
+from ...core.errors import BadInput, Conflict, NotFound
 from ...core.record import Record, iso_time
 from ...core.remembered import Rejected, RememberedList
-from ...core.verb_table import VERBS
+from ...core.verb_table import DETAILS, NEW_MEMORY, VERBS
 from ...core.where import Where
+from ...write.shape import drafts_of
 from ..access import Right
 from ..errors import Problem
 from ..serving import Forgets, Grant, Reads, Writes, needs
-from .bodies import ChangesBody, NewMemories, check_records, make_drafts, split_changes
+from .bodies import ChangesBody, NewMemories, NewMemory, check_records
 from .once import IdempotencyKey, KeyedAttempt, begin, find_earlier
 from .replies import (
     ForgetReply,
@@ -33,7 +36,7 @@ from .replies import (
     etag_of,
     tell_forgotten,
     tell_record,
-    tell_remembered,
+    tell_records,
 )
 from .routing import MANY, Handler, add_verb, answer, declare, errors
 
@@ -69,17 +72,23 @@ def add_to(router: APIRouter) -> None:
 
     def add(method: str, path: str, name: str, run: Handler, **declared: Any) -> None:
         router.add_api_route(
-            path, run, methods=[method], operation_id=name, tags=TAGS, **({"responses": errors()} | declared)
+            path,
+            run,
+            name=name,
+            methods=[method],
+            operation_id=name,
+            tags=TAGS,
+            **({"responses": errors()} | declared),
         )
 
-    add_verb(router, "get", VERBS["get"], get_many, tags=TAGS, response_model=Lookup)
-    run = declare(remember, body=NewMemories)
+    add_verb(router, "get", VERBS["get"], _get_many, tags=TAGS, response_model=Lookup)
+    run = declare(_remember, body=NewMemories)
     add("POST", "/memories", "remember", run, status_code=201, responses={**errors(gone), **stored})
-    add("GET", f"{ONE}/history", "history", history, response_model=HistoryReply)
-    add("GET", ONE, "get_memory", get_one, response_model=StoredMemory, responses={**errors(), **unchanged})
-    revising = declare(revise, body=ChangesBody)
+    add("GET", f"{ONE}/history", "history", _history, response_model=HistoryReply)
+    add("GET", ONE, "get_memory", _get_one, response_model=StoredMemory, responses={**errors(), **unchanged})
+    revising = declare(_revise, body=ChangesBody)
     add("PATCH", ONE, "revise_memory", revising, response_model=StoredMemory, responses=errors(CHANGED))
-    add("DELETE", ONE, "forget_memory", forget_one, response_model=ForgetReply, responses=errors(CHANGED))
+    add("DELETE", ONE, "forget_memory", _forget_one, response_model=ForgetReply, responses=errors(CHANGED))
     for verb, about in _MARKS.items():
         mark, right = ("pin", Right.WRITE) if verb in ("pin", "unpin") else ("hold", Right.ADMIN)
         run = declare(_make_marker(verb), grant=Annotated[Grant, Depends(needs(right))])
@@ -96,7 +105,7 @@ def _make_marker(verb: str) -> Handler:
     return mark
 
 
-async def remember(
+async def _remember(
     request: Request, body: Any, grant: Writes, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Stores one memory or many: all of them, or none.
@@ -108,9 +117,9 @@ async def remember(
     count = len(body.memories or [body])
     check_records(grant, count, "memories")
     if count > MANY:
-        drafts = await grant.memory.threads.run(lambda: make_drafts(body))
+        drafts = await grant.memory.threads.run(lambda: _make_drafts(body))
     else:
-        drafts = make_drafts(body)
+        drafts = _make_drafts(body)
     details = {"scope": grant.single, "again": body.again, "version": body.version}
     if not grant.reads:
         details["keep_duplicates"] = True  # else the answer would tell what the scope has already
@@ -156,14 +165,14 @@ async def _tell_stored(grant: Grant, stored: RememberedList, *, replayed: bool =
         headers["Idempotent-Replayed"] = "true"
     return await answer(
         grant.serving,
-        lambda: tell_remembered(seen, stored.rejected),
+        lambda: _tell_remembered(seen, stored.rejected),
         size=len(seen),
         status=201,
         headers=headers,
     )
 
 
-async def get_many(body: Any, grant: Grant) -> Response:
+async def _get_many(body: Any, grant: Grant) -> Response:
     check_records(grant, len(body.ids), "ids")
     found = await grant.memory.get(body.ids, scope=grant.single)
 
@@ -174,7 +183,7 @@ async def get_many(body: Any, grant: Grant) -> Response:
     return await answer(grant.serving, tell, size=len(found))
 
 
-async def get_one(
+async def _get_one(
     id: MemoryId, grant: Reads, vectors: Vectors = False, if_none_match: IfNoneMatch = None
 ) -> Response:
     """One memory, with its ETag."""
@@ -185,7 +194,7 @@ async def get_one(
     return await answer(grant.serving, lambda: tell_record(record, vectors=vectors), headers={"ETag": tag})
 
 
-async def history(id: MemoryId, grant: Reads) -> Response:
+async def _history(id: MemoryId, grant: Reads) -> Response:
     """What happened to a memory, oldest first; also after it was forgotten."""
     events = await grant.memory.history(id, scope=grant.single)
     if not events:
@@ -194,12 +203,12 @@ async def history(id: MemoryId, grant: Reads) -> Response:
     return await answer(grant.serving, lambda: {"events": told}, size=len(told))
 
 
-async def revise(id: MemoryId, body: Any, grant: Writes, if_match: IfMatch = None) -> Response:
+async def _revise(id: MemoryId, body: Any, grant: Writes, if_match: IfMatch = None) -> Response:
     """The next version of a memory: the fields given replace those it has, and null resets one.
 
     With `If-Match`, the memory must still have that ETag; else 412, and nothing changes.
     """
-    changes, clear = split_changes(body)
+    changes, clear = _split_changes(body)
     version = None
     if if_match is not None:
         version = (await _match(grant, id, if_match)).version
@@ -219,7 +228,7 @@ async def _answer_record(grant: Grant, record: Record) -> Response:
     return await answer(grant.serving, lambda: tell_record(seen), headers={"ETag": etag_of(seen)})
 
 
-async def forget_one(
+async def _forget_one(
     id: MemoryId,
     grant: Forgets,
     for_good: Annotated[bool, Query(description="false: delete it, and no more.")] = True,
@@ -279,3 +288,45 @@ def _make_changed() -> Problem:
         hint="read it again, and send its new ETag in If-Match",
         field="header.If-Match",
     )
+
+
+def _tell_remembered(records: Sequence[Record], rejected: Sequence[Rejected] = ()) -> dict[str, Any]:
+    left_out = [{"index": one.index, "since": iso_time(one.since)} for one in rejected]
+    return {"memories": tell_records(records), "rejected": left_out}
+
+
+def _make_drafts(body: Any) -> list[Draft]:
+    """One draft for each memory of a request."""
+    if body.memories is None:
+        return [_make_draft(body)]
+    if alone := sorted(body.model_fields_set & NEW_MEMORY.keys()):
+        raise BadInput(f"a request has memories, or is one memory: {', '.join(alone)} belong to one")
+    return [_make_draft(one) if isinstance(one, NewMemory) else _draft_message(one) for one in body.memories]
+
+
+def _make_draft(body: Any) -> Draft:
+    return Draft(**_collect_details(body), text=body.text, id=body.id, key=body.key)
+
+
+def _draft_message(body: Any) -> Draft:
+    said = {name: value for name, value in body if value is not None and name not in ("session", "agent")}
+    (draft,), _ = drafts_of(Message(**said), {})
+    return replace(draft, session=body.session, agent=body.agent)
+
+
+def _collect_details(body: Any) -> dict[str, Any]:
+    """Collects the details of a memory from a body, without those that are null."""
+    given = {name: value for name in DETAILS if (value := getattr(body, name)) is not None}
+    if (seconds := given.pop("expires_in", None)) is not None:
+        if "expires" in given:
+            raise BadInput("give expires or expires_in, not both")
+        given["expires"] = timedelta(seconds=seconds)
+    return given
+
+
+def _split_changes(body: Any) -> tuple[dict[str, Any], list[str]]:
+    """Returns the changes, and the fields to reset: those in `clear` and those that are null."""
+    changes, given = _collect_details(body), body.model_fields_set & (DETAILS.keys() - {"expires_in"})
+    if body.text is not None:
+        changes["text"] = body.text
+    return changes, [*body.clear, *sorted(given - changes.keys())]

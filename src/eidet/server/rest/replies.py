@@ -15,13 +15,12 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, Field, create_model
 
 from ...core.event import Event
-from ...core.hit import Hit, Hits, Signal, Trace
-from ...core.record import TIMES, Record, iso_time
+from ...core.hit import Signal, Trace
+from ...core.record import TIMES, Record
 from ...core.remembered import Rejected
 from ...core.session_summary import SessionSummary
 from ...core.state import State
 from ...graph.fact import Fact
-from ...recall.pack import Context
 from ...trust.erase import Forgotten, Preview, Receipt
 
 _TIMES: Final = frozenset((*TIMES, "valid_from", "valid_to", "known_from", "known_to"))
@@ -187,45 +186,6 @@ def to_wire(value: Any) -> Any:
     if is_dataclass(value):
         return {one.name: to_wire(getattr(value, one.name)) for one in fields(value)}
     return value
-
-
-def tell_remembered(records: Sequence[Record], rejected: Sequence[Rejected] = ()) -> dict[str, Any]:
-    left_out = [{"index": one.index, "since": iso_time(one.since)} for one in rejected]
-    return {"memories": tell_records(records), "rejected": left_out}
-
-
-def tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
-    """A hit, with its reasons unless they are not wanted: they are dear, and made once."""
-    why = hit.reasons() if reasons else None
-    return {
-        "score": hit.score,
-        "superseded_by": hit.superseded_by,
-        "why": why.say() if why else "",
-        "matched": why.matched if why else [],
-        "signals": [asdict(one) for one in why.signals] if why else [],
-        "record": tell_record(hit.record, vectors=vectors),
-    }
-
-
-def tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
-    told = [tell_hit(hit, vectors=vectors, reasons=reasons) for hit in hits]
-    result: dict[str, Any] = {"hits": told, "scope": hits.scope}
-    if hits.trace is not None:
-        result["trace"] = asdict(hits.trace)
-    return result
-
-
-def tell_context(context: Context) -> dict[str, Any]:
-    return {
-        "text": context.text,
-        "tokens": context.tokens,
-        "budget": context.budget,
-        "scope": context.scope,
-        "sections": dict(context.sections),
-        "hits": [tell_hit(hit) for hit in context.hits],
-        "left_out": [tell_hit(hit) for hit in context.left_out],
-        "records": tell_records(context.records),
-    }
 
 
 def tell_forgotten(gone: Forgotten) -> dict[str, Any]:

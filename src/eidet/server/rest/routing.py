@@ -53,11 +53,13 @@ def add_verb(
     **declared: Any,
 ) -> None:
     """Adds `POST /name` for a verb. `run` gets the body that the table describes as `body`, and a `grant`."""
+    operation = name.replace("/", "_")
     router.add_api_route(
         f"/{name}",
         _take_body(name, verb, run),
+        name=operation,
         methods=["POST"],
-        operation_id=name.replace("/", "_"),
+        operation_id=operation,
         description=verb.about,
         route_class_override=route,
         **({"responses": errors()} | declared),

@@ -1,7 +1,7 @@
 """Asking and forgetting: recall, context, find, count, forget, and what was useful.
 
-Pages of `find` stay in step while others write: the next page begins at the value the last one ended with. Of
-the records that share that value, the cursor names those that were given already, or counts very many.
+Pages of `find` stay in step while others write: the next page begins at the value the last one ended with.
+Of the records that share that value, the cursor names those that were given already, or counts very many.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -20,12 +20,13 @@ from ...aio import AsyncMemory
 from ...core.arguments import check_filter
 from ...core.condition import Condition
 from ...core.errors import BadInput
-from ...core.hit import Hits
+from ...core.hit import Hit, Hits
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import dump_json
 from ...core.verb_table import VERBS
 from ...core.where import Where
+from ...recall.pack import Context
 from ..access import Right
 from ..errors import Problem
 from ..serving import Grant, check_rights
@@ -37,9 +38,8 @@ from .replies import (
     ForgetReply,
     FoundPage,
     RecallReply,
-    tell_context,
     tell_forgotten,
-    tell_hits,
+    tell_record,
     tell_records,
     to_wire,
 )
@@ -49,30 +49,30 @@ from .routing import Handler, add_verb, answer, dump, errors, respond
 def add_to(router: APIRouter) -> None:
     kept_changing = errors({409: "What was to be forgotten kept changing."})
     routes: Final[dict[str, tuple[Handler, dict[str, Any]]]] = {
-        "recall": (recall, {"response_model": RecallReply}),
-        "context": (context, {"response_model": ContextReply}),
-        "find": (find, {"response_model": FoundPage}),
-        "count": (count, {"response_model": CountReply}),
-        "forget": (forget, {"response_model": ForgetReply, "responses": kept_changing, "tags": ["forget"]}),
-        "feedback": (feedback, {"status_code": 204, "response_class": Response}),
+        "recall": (_recall, {"response_model": RecallReply}),
+        "context": (_context, {"response_model": ContextReply}),
+        "find": (_find, {"response_model": FoundPage}),
+        "count": (_count, {"response_model": CountReply}),
+        "forget": (_forget, {"response_model": ForgetReply, "responses": kept_changing, "tags": ["forget"]}),
+        "feedback": (_feedback, {"status_code": 204, "response_class": Response}),
     }
     for name, (run, declared) in routes.items():
         add_verb(router, name, VERBS[name], run, **({"tags": ["search"]} | declared))
 
 
-async def recall(body: Any, grant: Grant) -> Response:
+async def _recall(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
     given, told = to_arguments(body), {"vectors": body.vectors, "reasons": body.reasons}
     for name in told:
         given.pop(name, None)
     async with grant.serving.turns.search(grant.memory):
         content = await grant.memory.threads.finish(
-            AsyncMemory.recall, lambda hits: dump(tell_hits(hits, **told)), scope=grant.scope, **given
+            AsyncMemory.recall, lambda hits: dump(_tell_hits(hits, **told)), scope=grant.scope, **given
         )
     return respond(content)
 
 
-async def context(body: Any, grant: Grant) -> Response:
+async def _context(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
     if body.reveal:
         check_rights(grant.caller, Right.ADMIN)
@@ -85,7 +85,7 @@ async def context(body: Any, grant: Grant) -> Response:
     async with grant.serving.turns.search(grant.memory):
         content = await grant.memory.threads.finish(
             AsyncMemory.context,
-            lambda made: dump(tell_context(made)),
+            lambda made: dump(_tell_context(made)),
             scope=grant.scope,
             **to_arguments(body),
         )
@@ -98,7 +98,7 @@ def _check_reveals(grant: Grant) -> None:
         raise Problem(422, "bad_input", "this memory has no vault to reveal from", field="body.reveal")
 
 
-async def find(body: Any, grant: Grant) -> Response:
+async def _find(body: Any, grant: Grant) -> Response:
     check_records(grant, body.limit, "limit")
     mark, given = _read_mark(body, str(grant.scope)), to_arguments(body)
     for name in ("cursor", "vectors", "where"):
@@ -138,12 +138,12 @@ def _narrow(body: Any, mark: _PageMark) -> Where | None:
     return where & mark.bounds()
 
 
-async def count(body: Any, grant: Grant) -> Response:
+async def _count(body: Any, grant: Grant) -> Response:
     number = await grant.memory.count(scope=grant.scope, **to_arguments(body))
     return await answer(grant.serving, lambda: {"count": number})
 
 
-async def forget(body: Any, grant: Grant) -> Response:
+async def _forget(body: Any, grant: Grant) -> Response:
     given = to_arguments(body)
     scope: Scope | None = grant.scope
     if body.everything and not grant.named:
@@ -160,7 +160,7 @@ async def forget(body: Any, grant: Grant) -> Response:
     return await answer(grant.serving, lambda: tell_forgotten(gone), size=int(gone))
 
 
-async def feedback(
+async def _feedback(
     request: Request, body: Any, grant: Grant, idempotency_key: IdempotencyKey = None
 ) -> Response:
     if idempotency_key is not None:
@@ -244,3 +244,37 @@ def _parse_mark(order: str, asked: str, value: float | None, ids: list[str], ski
     if value is not None:
         value = float(value)
     return _PageMark(order=order, asked=asked, value=value, ids=tuple(ids), skip=skip)
+
+
+def _tell_hit(hit: Hit, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
+    """A hit, with its reasons unless they are not wanted: they are dear, and made once."""
+    why = hit.reasons() if reasons else None
+    return {
+        "score": hit.score,
+        "superseded_by": hit.superseded_by,
+        "why": why.say() if why else "",
+        "matched": why.matched if why else [],
+        "signals": [asdict(one) for one in why.signals] if why else [],
+        "record": tell_record(hit.record, vectors=vectors),
+    }
+
+
+def _tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
+    told = [_tell_hit(hit, vectors=vectors, reasons=reasons) for hit in hits]
+    result: dict[str, Any] = {"hits": told, "scope": hits.scope}
+    if hits.trace is not None:
+        result["trace"] = asdict(hits.trace)
+    return result
+
+
+def _tell_context(context: Context) -> dict[str, Any]:
+    return {
+        "text": context.text,
+        "tokens": context.tokens,
+        "budget": context.budget,
+        "scope": context.scope,
+        "sections": dict(context.sections),
+        "hits": [_tell_hit(hit) for hit in context.hits],
+        "left_out": [_tell_hit(hit) for hit in context.left_out],
+        "records": tell_records(context.records),
+    }

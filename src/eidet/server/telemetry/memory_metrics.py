@@ -78,7 +78,7 @@ class MemoryMetrics:
         elif isinstance(answer, Forgotten):
             self._forgotten.inc(int(answer))
         elif verb in ("remember", "revise"):
-            self._written.labels(verb).inc(count_records(answer))
+            self._written.labels(verb).inc(_count_records(answer))
 
     def count_tool(self, tool: str, status: str) -> None:
         self._tools.labels(tool, status).inc()
@@ -103,7 +103,7 @@ class MemoryMetrics:
         return registry
 
 
-def count_records(answer: object) -> int:
+def _count_records(answer: object) -> int:
     if isinstance(answer, Record):
         return 1
     if isinstance(answer, list):

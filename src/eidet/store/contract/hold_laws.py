@@ -14,7 +14,7 @@ from ..verbs.changing import find_held
 from .laws import ALL, LATER, NOW, StoreLaws, catch, fact, ids, within
 
 
-def hold(record: Record) -> Record:
+def _hold(record: Record) -> Record:
     return record.but(state=record.state.but(hold=Protection(at=NOW, by="court")))
 
 
@@ -31,7 +31,7 @@ class HoldLaws(StoreLaws):
         return verbs.erase(self.store, lambda _: wanted, now=LATER)
 
     def test_a_held_record_is_neither_replaced_nor_kept_otherwise(self) -> None:
-        held, free = self.put(hold(fact("held")), fact("free", "b"))
+        held, free = self.put(_hold(fact("held")), fact("free", "b"))
         news = [fact("held").but(text="else"), fact("free", "b").but(text="else")]
         self._refuse(lambda: verbs.put(self.store, news, now=LATER))
         self._refuse(lambda: verbs.put(self.store, [fact("held")], now=LATER))
@@ -40,7 +40,7 @@ class HoldLaws(StoreLaws):
         self._refuse(partial(self._erase, Erasure(anew=[(held, fact("held").but(text="else"))])))
 
     def test_a_held_record_is_not_deleted_in_any_way(self) -> None:
-        held, free = self.put(hold(fact("held")), fact("free", "b"))
+        held, free = self.put(_hold(fact("held")), fact("free", "b"))
         for where in (ALL, within("a"), Where(ids=("held", "free"))):
             self._refuse(partial(verbs.delete_where, self.store, where, now=LATER))
             self._refuse(partial(self._erase, Erasure(where=where)))
@@ -49,13 +49,13 @@ class HoldLaws(StoreLaws):
         assert verbs.delete_where(self.store, within("b"), now=LATER) == ["free"]
 
     def test_a_released_record_is_as_any_other(self) -> None:
-        self.put(hold(fact("held")))
+        self.put(_hold(fact("held")))
         (freed,) = verbs.put(self.store, [fact("held")], now=LATER, releases=True)
         assert freed.state.hold is None
         assert verbs.delete_where(self.store, ALL, now=LATER) == ["held"]
 
     def test_a_transaction_tells_which_bare_records_are_held(self) -> None:
-        self.put(hold(fact("held")), fact("free"), hold(fact("x", "b")), fact("y", "b"))
+        self.put(_hold(fact("held")), fact("free"), _hold(fact("x", "b")), fact("y", "b"))
 
         def look(transaction: Transaction) -> list[str]:
             return sorted(ids(find_held(transaction, list(transaction.find(ALL, bare=True)))))

@@ -29,14 +29,14 @@ DETAILS: Final[dict[str, Any]] = {
 PLAIN: Final = array("f", [1.0, 0.0, 0.0]).tobytes()
 
 
-def make_fact(id: str, **details: Any) -> Any:
+def _make_fact(id: str, **details: Any) -> Any:
     return fact(id, **{"text": "same", "vector": PLAIN, **details})
 
 
 class RepeatingLaws(StoreLaws):
     def test_what_differs_in_any_detail_is_another_record(self) -> None:
-        others = [make_fact(name, **{name: value}) for name, value in DETAILS.items()]
-        self.put(make_fact("plain"))
+        others = [_make_fact(name, **{name: value}) for name, value in DETAILS.items()]
+        self.put(_make_fact("plain"))
         for record in others:
             assert ids(self.put(record)) == [record.id]
         assert ids(self.store.find(ALL)) == ["plain", *DETAILS]
@@ -44,7 +44,7 @@ class RepeatingLaws(StoreLaws):
         assert ids(self.put(*again)) == list(DETAILS), "said again with the same details"
 
     def test_many_that_differ_in_a_detail_are_written_at_once(self) -> None:
-        others = [make_fact(name, **{name: value}) for name, value in DETAILS.items()]
+        others = [_make_fact(name, **{name: value}) for name, value in DETAILS.items()]
         again = [replace(record, id=f"again {record.id}") for record in others]
         assert ids(self.put(*others, *again)) == [*DETAILS, *DETAILS]
         assert ids(self.store.find(ALL)) == list(DETAILS)

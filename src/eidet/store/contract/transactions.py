@@ -13,7 +13,7 @@ from ..verbs import stage_vectors
 from .laws import NOW, StoreLaws, catch
 
 
-def note(id: str, scope: str = "a", text: str | None = None) -> Record:
+def _note(id: str, scope: str = "a", text: str | None = None) -> Record:
     content = f"{id} of {scope}" if text is None else text
     return Record(id=id, scope=scope, text=content, created=NOW, occurred=NOW)
 
@@ -27,20 +27,20 @@ class TransactionLaws(StoreLaws):
 
     def test_a_job_gives_its_answer_and_its_writes_stay(self) -> None:
         store = self.store
-        one, two = store.write(lambda transaction: transaction.insert([note("one"), note("two", "b")]))
+        one, two = store.write(lambda transaction: transaction.insert([_note("one"), _note("two", "b")]))
         assert 0 < one.seq < two.seq
         assert store.read("a", ["one", "two"]) == [one, None]
         assert store.read("b", [two.seq, one.seq]) == [two, None]
 
     def test_an_error_in_a_job_undoes_everything(self) -> None:
         store = self.store
-        old, other = store.write(lambda transaction: transaction.insert([note("old"), note("other")]))
+        old, other = store.write(lambda transaction: transaction.insert([_note("old"), _note("other")]))
         store.write(lambda transaction: transaction.set_values(SETTINGS, {"some": "thing"}))
         before = self.all_of(store)
 
         def job(transaction: Transaction) -> None:
             transaction.remove([old], [_make_end(old)])
-            transaction.insert([note("new"), note("far", "far")])
+            transaction.insert([_note("new"), _note("far", "far")])
             transaction.update([Use("a", "other", 3, NOW), Derived(other.seq, b"v", b"t")])
             transaction.set_values(SETTINGS, {"some": "else", "more": "x"})
             transaction.set_values(TOMBSTONES, {("a", b"mark"): NOW})
@@ -49,13 +49,13 @@ class TransactionLaws(StoreLaws):
 
         catch(BadInput, lambda: store.write(job))
         assert self.all_of(store) == before
-        (new,) = store.write(lambda transaction: transaction.insert([note("new")]))
+        (new,) = store.write(lambda transaction: transaction.insert([_note("new")]))
         assert new.seq > other.seq
         assert store.match(Where()) == sorted(store.match(Where()))
 
     def test_an_error_undoes_changes_of_a_record_that_later_ones_moved(self) -> None:
         store = self.store
-        old, other = store.write(lambda transaction: transaction.insert([note("old"), note("other")]))
+        old, other = store.write(lambda transaction: transaction.insert([_note("old"), _note("other")]))
         before = self.all_of(store)
 
         def job(transaction: Transaction) -> None:
@@ -81,7 +81,7 @@ class TransactionLaws(StoreLaws):
         store = self.store
 
         def job(transaction: Transaction) -> None:
-            one, two = transaction.insert([note("one"), note("two", text="said")])
+            one, two = transaction.insert([_note("one"), _note("two", text="said")])
             assert transaction.read("a", ["two", "none", "one"]) == [two, None, one]
             assert transaction.same("a", [record_digest(two)]) == [two]
             assert list(transaction.find(Where())) == [one, two]
@@ -101,7 +101,7 @@ class TransactionLaws(StoreLaws):
 
     def test_staged_vectors_go_with_their_records(self) -> None:
         store = self.store
-        one, two, three = self.put(note("one"), note("two"), note("three"))
+        one, two, three = self.put(_note("one"), _note("two"), _note("three"))
         stage_vectors(store, "next", [(record.seq, b"1234") for record in (one, two, three)])
 
         store.write(lambda transaction: transaction.remove([one], [_make_end(one)]))
@@ -110,9 +110,9 @@ class TransactionLaws(StoreLaws):
 
     def test_the_same_is_found_by_its_exact_key(self) -> None:
         store = self.store
-        message = note("m", text="same").but(kind=Kind.MESSAGE)
-        records = [note("x", text="same"), message, note("y", text="same"), note("z", "b", text="same")]
-        by_ann = note("w", text="same").but(agent="ann")
+        message = _note("m", text="same").but(kind=Kind.MESSAGE)
+        records = [_note("x", text="same"), message, _note("y", text="same"), _note("z", "b", text="same")]
+        by_ann = _note("w", text="same").but(agent="ann")
         key, content = key_of(records[0]), record_digest(records[0])
 
         def job(transaction: Transaction) -> None:
@@ -132,7 +132,7 @@ class TransactionLaws(StoreLaws):
 
     def test_bare_records_tell_which_they_are(self) -> None:
         store = self.store
-        (made,) = store.write(lambda transaction: transaction.insert([note("x").but(agent="ann", uses=2)]))
+        (made,) = store.write(lambda transaction: transaction.insert([_note("x").but(agent="ann", uses=2)]))
 
         def job(transaction: Transaction) -> None:
             found = [*transaction.read("a", ["x"], bare=True), *transaction.find(Where(), bare=True)]
@@ -147,10 +147,10 @@ class TransactionLaws(StoreLaws):
         store = self.store
 
         def job(transaction: Transaction) -> list[int]:
-            (old,) = transaction.insert([note("x")])
+            (old,) = transaction.insert([_note("x")])
             event = Event(what="revised", id="x", scope="a", at=NOW, version=2, before={"text": "x of a"})
             transaction.remove([old], [event])
-            transaction.insert([note("x", text="new").but(version=2)])
+            transaction.insert([_note("x", text="new").but(version=2)])
             edits = [{2: {"text": "y"}}, {3: {"text": "z"}}, None, {2: {"text": "again"}}]
             return [transaction.edit_history({("a", "x"): edit, ("b", "x"): None}) for edit in edits]
 
@@ -181,7 +181,7 @@ class TransactionLaws(StoreLaws):
     def test_pages_follow_each_other_by_seq(self) -> None:
         store = self.store
         made = store.write(
-            lambda transaction: transaction.insert([note(str(n), "ab"[n % 2]) for n in range(9)])
+            lambda transaction: transaction.insert([_note(str(n), "ab"[n % 2]) for n in range(9)])
         )
         seen: list[Record] = []
         while page := store.find(Where(), limit=4, after=seen[-1].seq if seen else 0):

@@ -18,7 +18,7 @@ from .address import RedisAddress
 from .scripts import SCRIPTS, Script
 
 
-def driver() -> Any:
+def _driver() -> Any:
     try:
         import redis
     except ImportError as error:
@@ -28,14 +28,14 @@ def driver() -> Any:
 
 def is_absent(answer: Any) -> bool:
     """Whether a server answered that a command is not there for this user."""
-    wrong = driver().exceptions
+    wrong = _driver().exceptions
     unknown = isinstance(answer, wrong.ResponseError) and "unknown command" in str(answer)
     return unknown or isinstance(answer, wrong.NoPermissionError)
 
 
-def unwrap(error: Exception) -> Exception:
+def _unwrap(error: Exception) -> Exception:
     """What the client of a cluster met on the last node, when none let it in."""
-    wrong = driver().exceptions
+    wrong = _driver().exceptions
     while isinstance(error, wrong.RedisClusterException):
         inner = error.__cause__ or error.__context__
         if not isinstance(inner, wrong.RedisError):
@@ -44,9 +44,9 @@ def unwrap(error: Exception) -> Exception:
     return error
 
 
-def explain(error: Exception, name: str) -> EidetError | None:
+def _explain_error(error: Exception, name: str) -> EidetError | None:
     """None where a connection was not made, or broke."""
-    wrong, message = driver().exceptions, str(error) or type(error).__name__
+    wrong, message = _driver().exceptions, str(error) or type(error).__name__
     if isinstance(error, wrong.BusyLoadingError):
         return Unavailable(f"{name} is still loading its data", retry_after=0.2)
     if isinstance(error, wrong.OutOfMemoryError) or "OOM command not allowed" in message:
@@ -96,7 +96,7 @@ class RedisClient:
     def __init__(
         self, address: RedisAddress, retry_policy: RetryPolicy | None, *, name: str | None = None
     ) -> None:
-        self._wrong: Any = driver().exceptions
+        self._wrong: Any = _driver().exceptions
         self.address = address
         self.retrier: Retrier = Retrier(name or address.shown, retry_policy or _retry_policy(address))
         self._deadline = self.retrier.policy.deadline_seconds
@@ -267,7 +267,7 @@ class RedisClient:
             return self._redis
 
     def _open(self) -> Any:
-        address, redis = self.address, driver()
+        address, redis = self.address, _driver()
         once = {"retry": redis.retry.Retry(redis.backoff.NoBackoff(), 0), "protocol": 2}
         once |= {"socket_timeout": self._timeout, "socket_connect_timeout": self._timeout}
         options = {**address.login, **once}
@@ -300,8 +300,8 @@ class RedisClient:
     # What went wrong.
 
     def _explain(self, error: Exception, writes: bool) -> EidetError:
-        error = unwrap(error)
-        return explain(error, self.retrier.name) or self._explain_broken(str(error), writes)
+        error = _unwrap(error)
+        return _explain_error(error, self.retrier.name) or self._explain_broken(str(error), writes)
 
     def _explain_broken(self, message: str, writes: bool) -> Unavailable:
         """A cluster's client may have tried several nodes; the error is that of the last."""

@@ -102,20 +102,6 @@ def _parts(found: bytes, start: int, sizes: Sequence[int]) -> Iterable[bytes | N
         start = end
 
 
-def events_bytes(events: Iterable[Event]) -> bytes:
-    return b"[%b]" % b",".join(map(event_bytes, events))
-
-
 def event_bytes(event: Event) -> bytes:
     """One of a list."""
     return dump_json([event.what, event.at, event.by, event.version, event.before]).encode()
-
-
-def events_of(found: bytes, scope: str, id: str) -> list[Event]:
-    try:
-        return [
-            Event(what=what, id=id, scope=scope, at=at, by=by, version=version, before=before)
-            for what, at, by, version, before in json.loads(found)
-        ]
-    except (ValueError, TypeError) as error:
-        raise Corrupt(f"the history of {id!r} in scope {scope!r} is damaged ({error})") from error

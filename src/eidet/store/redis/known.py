@@ -34,7 +34,7 @@ class Unforeseen(BaseException):
     """A job needs to read, though nobody is to be asked. No error of the job, which must not catch it."""
 
 
-class Stored(NamedTuple):
+class _Stored(NamedTuple):
     """A field as the server has it, None where there is none; without a field, names and values of all.
 
     That of an id or an exact key lists seqs. `records` are those that are there: some may have expired.
@@ -63,7 +63,7 @@ class Known:
         self.client, self.keys, self.reading = reading.client, reading.keys, reading
         self.memo, self.silent = memo, silent
         self.wanted: dict[Place, None] = {}
-        self.fields: dict[Place, Stored] = {}
+        self.fields: dict[Place, _Stored] = {}
         self._rows: dict[str, list[tuple[Where, tuple[list[Light], bytes]]]] = {}
 
     def lights(self, where: Where) -> Iterator[tuple[str, list[Light], bytes]]:
@@ -98,13 +98,13 @@ class Known:
             lists = value and place[1] in LISTS_SEQS and place[2] is not None
             listed = zip(re.findall(rb"\d+", value) if lists else (), found, strict=False)
             there = [record_of(one, place[0], int(seq)) for seq, one in listed if one]
-            self.fields[place] = Stored(value, there)
+            self.fields[place] = _Stored(value, there)
             if place[:2] in (("", "h"), ("", "s")) or place in self.memo.fields:
                 self.memo.fields[place] = value
 
     def read_hash(self, one: Hash) -> dict[bytes, bytes]:
         """All fields of a hash, which were wanted before; none if nobody is asked."""
-        flat = self.fields.get((*one, None), Stored()).value or ()
+        flat = self.fields.get((*one, None), _Stored()).value or ()
         return dict(zip(flat[::2], flat[1::2], strict=True))
 
     def renew(self, landed: Collection[str]) -> None:
@@ -151,17 +151,17 @@ class Fields:
         if not self._known.silent and not wanted.keys() <= self._known.fields.keys():
             self._known.fetch()
 
-    def read(self, places: Sequence[Place]) -> list[Stored]:
+    def read(self, places: Sequence[Place]) -> list[_Stored]:
         self.want(place for place in places if not self._is_own(place))
         return [self.at(place) for place in places]
 
-    def at(self, place: Place) -> Stored:
+    def at(self, place: Place) -> _Stored:
         """A field that was wanted before, or is guessed."""
         if self._own and self._is_own(place):
-            return Stored(self._own.get(place[:2], {}).get(place[2]))
+            return _Stored(self._own.get(place[:2], {}).get(place[2]))
         found = self._known.fields.get(place)
         if found is None:
-            found = Stored(self._known.memo.fields.get(place))
+            found = _Stored(self._known.memo.fields.get(place))
         self._plan.guard(place, found.value or b"")
         return found
 

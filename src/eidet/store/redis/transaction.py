@@ -6,11 +6,13 @@ everything, or answers that something changed, and the jobs run again on a new t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final
 
+from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import EXACT_KEY_BYTES, Record
 from ...core.scope import Scope
@@ -33,7 +35,7 @@ from ..record_keys import key_of
 from ..rules import UNIQUE_KINDS
 from ..verbs.writing import epoch_of
 from .client import pages
-from .codec import Light, events_bytes, events_of
+from .codec import Light, event_bytes
 from .commit_plan import CommitPlan
 from .known import EPOCH_PLACE, SCOPES, TOMBS, Fields, Known, TransactionValues, layout_of
 
@@ -181,7 +183,7 @@ class RedisTransaction:
         living, pruned = self.known.read_hash((scope, "i")), 0
         for name, stored in self.known.read_hash((scope, "e")).items():
             key = (scope, name.decode())
-            events = events_of(stored, *key)
+            events = _events_of(stored, *key)
             kept = prune_events(events, before, every=dead and name not in living)
             lost = len(events) - len(kept)
             if lost and pruned + lost <= most:
@@ -227,7 +229,7 @@ class RedisTransaction:
     def _events(self, key: Key) -> list[Event]:
         """None as long as nothing happened since the creation."""
         stored = self.fields.at((key[0], "e", key[1])).value
-        events = events_of(stored, *key) if stored else []
+        events = _events_of(stored, *key) if stored else []
         for record, event in self._logged.get(key, ()):
             if event is not None:
                 events = [*(events or [creation_of(record)]), event]
@@ -237,7 +239,7 @@ class RedisTransaction:
 
     def _set_events(self, key: Key, events: Sequence[Event]) -> None:
         self._logged.pop(key, None)
-        self.fields.set(key[0], "e", {key[1]: events_bytes(events) if events else None})
+        self.fields.set(key[0], "e", {key[1]: _events_bytes(events) if events else None})
 
     def search(self, where: Where) -> list[Light]:
         """Light records that match, by rising seq; own ones are whole. Nothing may change meanwhile."""
@@ -285,3 +287,17 @@ def renumber(answer: Any, given: Sequence[int]) -> Any:
     if isinstance(answer, list):
         return [renumber(one, given) for one in answer]
     return answer
+
+
+def _events_bytes(events: Iterable[Event]) -> bytes:
+    return b"[%b]" % b",".join(map(event_bytes, events))
+
+
+def _events_of(found: bytes, scope: str, id: str) -> list[Event]:
+    try:
+        return [
+            Event(what=what, id=id, scope=scope, at=at, by=by, version=version, before=before)
+            for what, at, by, version, before in json.loads(found)
+        ]
+    except (ValueError, TypeError) as error:
+        raise Corrupt(f"the history of {id!r} in scope {scope!r} is damaged ({error})") from error

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, Final
 
+from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import EXACT_KEY_BYTES, Record
 from ...core.scope import Scope
@@ -18,16 +20,7 @@ from ..pushdown import Sieve, sieve
 from ..rules import check_order
 from .filters import compile_where
 from .ports import Ask, JsonSql, Row
-from .rows import (
-    COLUMNS,
-    NULLABLE,
-    VALUE_TABLES,
-    ValueTable,
-    bare_record_of,
-    record_of,
-    scope_range,
-    story_of,
-)
+from .rows import COLUMNS, NULLABLE, VALUE_TABLES, ValueTable, bare_record_of, record_of
 from .statements import ALL, ALONG_SCOPE, ALONG_TABLE, BARE, COUNTS, DISTINCT, STORED, Statements
 
 PAGE: Final = 2_000  # records read at once
@@ -206,7 +199,7 @@ class SqlReader:
 
     def history(self, scope: str, id: str) -> list[Event]:
         story = self.rows("history", scope=scope, id=id)
-        return list(story_of(scope, id, story, self.rows("living", scope=scope, id=id)))
+        return list(_story_of(scope, id, story, self.rows("living", scope=scope, id=id)))
 
     def values(
         self,
@@ -222,7 +215,7 @@ class SqlReader:
             wanted = list(keys)
             found = _values_by_key(kept, self._value_rows(table.name, wanted))
             return {key: found[key] for key in wanted if key in found}
-        test, values = scope_range(within)
+        test, values = _scope_range(within)
         tests = [test] if test else []
         if prefix:
             tests.append(f"substr({kept.key[0]}, 1, length(:prefix)) = :prefix")
@@ -275,3 +268,38 @@ def _order_keys(order: str) -> str:
     if name in NULLABLE:
         keys.insert(0, f"{name} IS NULL")
     return ", ".join(keys)
+
+
+def _scope_range(scope: Scope | None) -> tuple[str, dict[str, str]]:
+    """The condition that a row belongs to a scope, and its values."""
+    if scope is None:
+        return "", {}
+    if not scope.below:
+        return "scope = :path", {"path": scope.path}
+    values = {"path": scope.path, "low": f"{scope.path}/", "high": f"{scope.path}0"}
+    return "(scope = :path OR (scope >= :low AND scope < :high))", values
+
+
+def _story_of(
+    scope: str, id: str, told: Iterable[Sequence[Any]], living: Iterable[Sequence[Any]]
+) -> Iterator[Event]:
+    """What was written down, and the creation each life began with: a life ends when it is forgotten."""
+    alive = False
+    for *row, born, author in told:
+        if not alive:
+            yield Event(what="created", id=id, scope=scope, at=born, by=author)
+        event = _event_of(row)
+        alive = event.what != "forgotten"
+        yield event
+    if not alive:
+        for born, author in living:
+            yield Event(what="created", id=id, scope=scope, at=born, by=author)
+
+
+def _event_of(row: Sequence[Any]) -> Event:
+    what, id, scope, at, by, version, earlier = row
+    try:
+        before = None if earlier is None else json.loads(earlier)
+    except (TypeError, ValueError) as error:
+        raise Corrupt(f"the history of {id!r} in scope {scope!r} is damaged ({error})") from error
+    return Event(what=what, id=id, scope=scope, at=at, by=by, version=version, before=before)

@@ -35,7 +35,7 @@ class RelationalStore:
         self._driver = driver
         self._sql = Statements(driver.json.mark)
         self._reader = self._reader_type(self._sql, driver.json, driver.read)
-        self.list_telling: Final = partial(list_telling, self._snapshot)
+        self.list_telling: Final = partial(_list_telling, self._snapshot)
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
         self.writable: bool = driver.writable
         self.identity: str = self.values(SETTINGS, ("identity",)).get("identity", "")
@@ -164,7 +164,7 @@ STATING: Final = (
 Snapshot = Callable[[Callable[[SqlReader], Any]], Any]  # gives a job a reader, as of one moment
 
 
-def list_telling(snapshot: Snapshot, scope: str, head: Head) -> list[Entry] | None:
+def _list_telling(snapshot: Snapshot, scope: str, head: Head) -> list[Entry] | None:
     """As `ListsTelling.list_telling`. Each part is read as of a moment of its own.
 
     What is deleted meanwhile is told by the changes after the head.

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
 
 from ...core.errors import Corrupt
-from ...core.event import Event
 from ...core.record import Kind, Record, Tier
 from ...core.record_table import AXES, FIELDS, RecordField
-from ...core.scope import Scope
 from ...core.state import NO_STATE, State
 from ...core.validate import dump_json
 from ..model import SETTINGS, STAGED, TALLIES, TOMBSTONES
@@ -138,31 +136,6 @@ def _parse_hold(state: str) -> State:
         return NO_STATE
 
 
-def story_of(
-    scope: str, id: str, told: Iterable[Sequence[Any]], living: Iterable[Sequence[Any]]
-) -> Iterator[Event]:
-    """What was written down, and the creation each life began with: a life ends when it is forgotten."""
-    alive = False
-    for *row, born, author in told:
-        if not alive:
-            yield Event(what="created", id=id, scope=scope, at=born, by=author)
-        event = _event_of(row)
-        alive = event.what != "forgotten"
-        yield event
-    if not alive:
-        for born, author in living:
-            yield Event(what="created", id=id, scope=scope, at=born, by=author)
-
-
-def _event_of(row: Sequence[Any]) -> Event:
-    what, id, scope, at, by, version, earlier = row
-    try:
-        before = None if earlier is None else json.loads(earlier)
-    except (TypeError, ValueError) as error:
-        raise Corrupt(f"the history of {id!r} in scope {scope!r} is damaged ({error})") from error
-    return Event(what=what, id=id, scope=scope, at=at, by=by, version=version, before=before)
-
-
 TABLES: Final[dict[str, dict[str, str]]] = {  # their columns with their types in PostgreSQL
     "records": RECORD_COLUMNS,
     "events": EVENT_COLUMNS,
@@ -205,16 +178,6 @@ VALUE_TABLES: Final = {
     TOMBSTONES.name: ValueTable("tombstones", ("scope", "mark"), "moment"),
     TALLIES.name: ValueTable("tallies", ("scope", "day", "what"), "counts", is_json=True),
 }
-
-
-def scope_range(scope: Scope | None) -> tuple[str, dict[str, str]]:
-    """The condition that a row belongs to a scope, and its values."""
-    if scope is None:
-        return "", {}
-    if not scope.below:
-        return "scope = :path", {"path": scope.path}
-    values = {"path": scope.path, "low": f"{scope.path}/", "high": f"{scope.path}0"}
-    return "(scope = :path OR (scope >= :low AND scope < :high))", values
 
 
 def _read_counts(row: tuple[Any, ...]) -> Mapping[str, int]:

@@ -156,8 +156,7 @@ class SqliteDriver:
         return max(0, before - self.size())
 
     def size(self) -> int:
-        files = (self._path, *(Path(f"{self._path}{end}") for end in ("-wal",)))
-        return sum(file.stat().st_size for file in files if file.exists())
+        return sum(size for size, _ in _state_of(self._path))
 
     def close(self) -> None:
         with self._closing:
@@ -253,9 +252,8 @@ class _Connection:
         """Apart from opening, because it changes the file: not before it is known to be ours."""
         if self._writable:
             self.raw.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            if not self.raw.execute("PRAGMA page_count").fetchone()[
-                0
-            ]:  # in a file with pages it does nothing
+            (pages,) = self.raw.execute("PRAGMA page_count").fetchone()
+            if not pages:  # in a file with pages it does nothing
                 self.raw.execute("PRAGMA auto_vacuum = INCREMENTAL")  # so that `trim` can shrink the file
             self.raw.execute("PRAGMA secure_delete = ON")  # what is deleted is not left to be read
             _use_wal(self.raw)

@@ -28,7 +28,7 @@ COPIED: Final = 96
 COPIED_ATTEMPTED: Final = 128
 
 
-class Frame(NamedTuple):
+class _Frame(NamedTuple):
     """A page as a committed write left it; `number` counts from 1, `place` is where its bytes begin."""
 
     number: int
@@ -120,9 +120,9 @@ def _read_header(log: BinaryIO) -> tuple[bytes, int]:
     return (raw[16:24], size) if magic in MAGIC and 512 <= size <= 65536 else (b"", 0)
 
 
-def _committed(log: BinaryIO, salt: bytes, size: int) -> Iterator[Frame]:
+def _committed(log: BinaryIO, salt: bytes, size: int) -> Iterator[_Frame]:
     """The frames of this run, up to the last commit."""
-    waiting: list[Frame] = []
+    waiting: list[_Frame] = []
     whole = FRAME.size + size
     for number in range(1, (os.fstat(log.fileno()).st_size - HEADER.size) // whole + 1):
         place = HEADER.size + (number - 1) * whole
@@ -130,7 +130,7 @@ def _committed(log: BinaryIO, salt: bytes, size: int) -> Iterator[Frame]:
         if head[8:16] != salt:
             return
         page, pages, *_ = FRAME.unpack(head)
-        waiting.append(Frame(number, page, place + FRAME.size))
+        waiting.append(_Frame(number, page, place + FRAME.size))
         if pages:  # which only the last frame of a commit says
             yield from waiting
             waiting = []
@@ -148,10 +148,10 @@ def _read_index(index: Path, salt: bytes) -> tuple[int, int] | None:
 
 
 def _is_copied(
-    database: BinaryIO, log: BinaryIO, size: int, frames: list[Frame], copied: int
+    database: BinaryIO, log: BinaryIO, size: int, frames: list[_Frame], copied: int
 ) -> Iterator[bool]:
     """Of each page that was copied: whether the database has it as it was then, or as it was later."""
-    later: dict[int, list[Frame]] = {}  # by page: as it was copied last, and all after that
+    later: dict[int, list[_Frame]] = {}  # by page: as it was copied last, and all after that
     for one in frames:
         if one.number <= copied:
             later[one.page] = [one]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from heapq import merge
@@ -29,12 +29,13 @@ from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, TOMBSTONES, Changes, Head, Scrubbed, Store, Table, Transaction, verbs
 from ..answers import count_records, sort_records
-from ..lives import Carry, put_lives
+from ..lives import Carry, Life, list_versions
 from ..model import K, V
 from ..rules import check_order
 from ..traits import StoreTraits, path_of
+from ..verbs.writing import Put
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
-from .members import LastSettings, Members
+from .members import Members
 from .moving import Copies, Mover, find_copies, join_histories, newest
 from .transaction import join_values
 from .writing import write
@@ -71,8 +72,8 @@ class TieredStore:
         self._members = Members(short, opened, folder, ticks)
         self._clock = clock
         self._mover = Mover(self._members, clock, ticks)
-        self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else put_lives
-        self._settings = LastSettings()
+        self._mover.carry = None if "seal" in opened.values(SETTINGS, ("seal",)) else _put_lives
+        self._settings = _LastSettings()
         try:
             self._members.long.ask(lambda store: store.head())
             if self.writable:
@@ -312,3 +313,28 @@ def _scan_member(member: Member, where: Where, after: int, batch: int) -> Iterat
     store: Store = member.ask(lambda store: store)
     for record in verbs.scan(store, where, after=member.inner_seq(after), batch=batch):
         yield record.but(seq=member.outer_seq(record.seq))
+
+
+def _put_lives(transaction: Transaction, lives: Sequence[Life], now: float) -> None:
+    """Writes records as if that happened now, one version after the other. Holds were heeded before."""
+    Put(records=list_versions(lives), now=now, unique=False, follows=True)(transaction)
+
+
+class _LastSettings:
+    """The settings that were last read: they stand in while the long store is down."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[str | None, str], dict[str, str]] = {}  # by name, or by prefix
+
+    def keep(self, names: Sequence[Any] | None, prefix: str, found: Mapping[str, str]) -> None:
+        if names is None:
+            self._read[None, prefix] = dict(found)
+        for name in names or ():
+            self._read[name, ""] = {name: found[name]} if name in found else {}
+
+    def recall(self, names: Sequence[Any] | None, prefix: str, error: Unavailable) -> dict[str, str]:
+        """As they were; raises `error` where they were never read."""
+        asked = [(None, prefix)] if names is None else [(name, "") for name in names]
+        if any(question not in self._read for question in asked):
+            raise error
+        return {name: value for question in asked for name, value in self._read[question].items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -206,23 +206,3 @@ class Members:
 
     def health(self) -> dict[str, Any]:
         return {"short": self.short.health(), "long": self.long.health()}
-
-
-class LastSettings:
-    """The settings that were last read: they stand in while the long store is down."""
-
-    def __init__(self) -> None:
-        self._read: dict[tuple[str | None, str], dict[str, str]] = {}  # by name, or by prefix
-
-    def keep(self, names: Sequence[Any] | None, prefix: str, found: Mapping[str, str]) -> None:
-        if names is None:
-            self._read[None, prefix] = dict(found)
-        for name in names or ():
-            self._read[name, ""] = {name: found[name]} if name in found else {}
-
-    def recall(self, names: Sequence[Any] | None, prefix: str, error: Unavailable) -> dict[str, str]:
-        """As they were; raises `error` where they were never read."""
-        asked = [(None, prefix)] if names is None else [(name, "") for name in names]
-        if any(question not in self._read for question in asked):
-            raise error
-        return {name: value for question in asked for name, value in self._read[question].items()}

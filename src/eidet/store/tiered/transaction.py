@@ -64,7 +64,7 @@ def as_failure_of(member: Member) -> Iterator[None]:
         raise MemberFailed(member, error) from error
 
 
-class Replaced(NamedTuple):
+class _Replaced(NamedTuple):
     """A version that the next one replaces: in which member, with its own seq, and what happened."""
 
     member: Member
@@ -83,9 +83,9 @@ class JointTransaction:
         self._parts: dict[Member, Transaction] = {}
         self._floor = members.floor
         self._late: set[Member] = set()  # members that give seqs when they commit
-        self._replaced: dict[Key, Replaced] = {}  # removed, to be written anew
+        self._replaced: dict[Key, _Replaced] = {}  # removed, to be written anew
         self._gone: set[int] = set()  # the seqs of what was removed
-        self.left: list[Replaced] = []  # whose next version is in another member
+        self.left: list[_Replaced] = []  # whose next version is in another member
         self.inserted: dict[Member, list[Record]] = {}  # with their own seqs
         self.new: set[Key] = set()  # those of them that replaced none
         self.removed: set[Member] = set()  # members whose last seq went to a removal
@@ -250,7 +250,7 @@ class JointTransaction:
                 doomed[key_of(record)] = event
                 continue
             member = next(one for one in self._parts if one.owns(record.seq))
-            self._replaced[key_of(record)] = Replaced(member, record.but(seq=record.seq // STEP), event)
+            self._replaced[key_of(record)] = _Replaced(member, record.but(seq=record.seq // STEP), event)
             self._gone.add(record.seq)
         gone = [record for record in records if key_of(record) in doomed]
         for member in self._parts if gone else ():

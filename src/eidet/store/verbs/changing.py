@@ -13,10 +13,11 @@ from typing import Final, cast
 from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import Record
+from ...core.state import State
 from .. import Transaction
 from ..abilities import FindsHeld
 from ..model import TOMBSTONES, Claims, TombstoneGuard
-from ..rules import Held, breaks_hold, check_entombed, ends_of, is_release, make_next
+from ..rules import Held, check_entombed, ends_of, list_changes
 
 Key = tuple[str, str]  # scope, id
 
@@ -28,10 +29,12 @@ def read_records(
     keys: dict[str, dict[str, None]] = {}
     for record in records:
         keys.setdefault(record.scope, {})[record.id] = None
-    return read_keys(transaction, keys, bare=bare)
+    return _read_each(transaction, keys, bare=bare)
 
 
-def read_keys(transaction: Transaction, keys: dict[str, dict[str, None]], *, bare: bool) -> dict[Key, Record]:
+def _read_each(
+    transaction: Transaction, keys: dict[str, dict[str, None]], *, bare: bool
+) -> dict[Key, Record]:
     there = {}
     for scope, ids in keys.items():
         for record in transaction.read(scope, list(ids), bare=bare):
@@ -70,9 +73,9 @@ class OrderedWriter:
         self._inserted.append(new)
 
     def _is_refused(self, old: Record, new: Record) -> bool:
-        if self._follows or not breaks_hold(old, new):
+        if self._follows or not _breaks_hold(old, new):
             return False
-        return not (self._releases and is_release(old, new))
+        return not (self._releases and _is_release(old, new))
 
     def finish(self) -> list[Record]:
         """What was inserted, in order, with its seqs."""
@@ -161,21 +164,6 @@ def delete_records(
     return censored
 
 
-def replace_censored(
-    transaction: Transaction, pairs: Sequence[tuple[Record, Record]], now: float, by: str | None
-) -> int:
-    """Writes next versions; history keeps nothing of what records said before. How many events lost it."""
-    if not pairs:
-        return 0
-    censored = transaction.edit_history({(old.scope, old.id): None for old, _ in pairs})
-    writer = OrderedWriter(transaction)
-    for old, record in pairs:
-        new = make_next(old, record)
-        writer.replace(old, new, event_about("revised", new, now, by))
-    writer.finish()
-    return censored
-
-
 def check_tombstones(transaction: Transaction, records: Sequence[Record], watch: TombstoneGuard) -> None:
     """`Entombed` if one of the records may not be written; lifts tombstones where that is meant."""
     if not transaction.values(TOMBSTONES, limit=1):
@@ -187,7 +175,7 @@ def check_tombstones(transaction: Transaction, records: Sequence[Record], watch:
         for id, mark in claim.made_of:
             if (record.scope, mark) in since:
                 sources.setdefault(record.scope, {})[id] = None
-    there = read_keys(transaction, sources, bare=True)
+    there = _read_each(transaction, sources, bare=True)
     check_entombed(
         records,
         claims,
@@ -219,3 +207,30 @@ def _marks_said(records: Sequence[Record], claims: Sequence[Claims]) -> Iterator
     for record, claim in zip(records, claims, strict=True):
         for mark in claim.says:
             yield record.scope, mark
+
+
+def _breaks_hold(old: Record, new: Record) -> bool:
+    """Whether the new form changes what a held record says or shows.
+
+    Uses, vectors and terms are Eidet's own bookkeeping, so a change of those is none of the record.
+    """
+    if old.state.hold is None:
+        return False
+    return bool(list_changes(old, new))
+
+
+def _is_release(old: Record, new: Record) -> bool:
+    """Whether the new version only ends the hold, and gives the record back its expiry."""
+    if new.state.hold is not None or not list_changes(old, new).keys() <= {"state", "expires"}:
+        return False
+    return _without_protections(old) == _without_protections(new) and _pin_of(old) == _pin_of(new)
+
+
+def _without_protections(record: Record) -> State:
+    return record.state.but(hold=None, pinned=None)
+
+
+def _pin_of(record: Record) -> tuple[float, str | None] | None:
+    if record.state.pinned is None:
+        return None
+    return record.state.pinned.at, record.state.pinned.by

@@ -99,7 +99,7 @@ def _repeats(new: Record, twin: Record) -> bool:
         and _stands_as_open(new, twin)
         and _is_as_important(new, twin)
         and _points_the_same_way(new, twin)
-        and (twin.state.hold is None or end_of(twin) >= end_of(new))
+        and (twin.state.hold is None or _end_of(twin) >= _end_of(new))
     )
 
 
@@ -132,7 +132,7 @@ def _points_the_same_way(new: Record, twin: Record) -> bool:
     return bool(sum(map(mul, ours, theirs)) >= SAME_DIRECTION * length)
 
 
-def end_of(record: Record) -> float:
+def _end_of(record: Record) -> float:
     """When a record ends, or will once nothing protects it any more; `inf` if never."""
     ends = [record.expires]
     for mark in (record.state.pinned, record.state.hold):
@@ -143,8 +143,8 @@ def end_of(record: Record) -> float:
 
 def prolong(twin: Record, record: Record) -> Record | None:
     """The twin with the end of a record that repeats it, where that is later; else None."""
-    end = end_of(record)
-    if end <= end_of(twin):
+    end = _end_of(record)
+    if end <= _end_of(twin):
         return None
     expires = None if end == math.inf else end
     pin = twin.state.pinned

@@ -15,7 +15,6 @@ from ...quality import Tally
 from .. import Store, Transaction
 from ..abilities import AnswersVerbs
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TALLIES, Derived, Use, Uses
-from ..rules import lease_of, may_lease
 from .changing import read_records
 from .reading import get_setting
 from .writing import epoch_of
@@ -60,9 +59,9 @@ class TakeLease:
 
     def __call__(self, transaction: Transaction) -> bool:
         key = f"lease:{self.name}"
-        mine = may_lease(transaction.values(SETTINGS, (key,)).get(key), self.owner, self.now)
+        mine = _may_lease(transaction.values(SETTINGS, (key,)).get(key), self.owner, self.now)
         if mine:
-            transaction.set_values(SETTINGS, {key: lease_of(self.owner, self.until)})
+            transaction.set_values(SETTINGS, {key: _lease_of(self.owner, self.until)})
         return mine
 
 
@@ -78,7 +77,7 @@ def read_lease(store: Store, name: str) -> tuple[str, float] | None:
 def clear_leases(store: Store, prefix: str, *, now: float) -> int:
     """Removes leases whose names begin so and whose time has passed; how many. Without any, only reads."""
     leases = store.values(SETTINGS, prefix=f"lease:{prefix}")
-    if not any(may_lease(held, "", now) for held in leases.values()):
+    if not any(_may_lease(held, "", now) for held in leases.values()):
         return 0
     return store.write(ClearLeases(prefix, now))
 
@@ -93,7 +92,7 @@ class ClearLeases:
     def __call__(self, transaction: Transaction) -> int:
         passed: dict[str, str | None] = {}
         for name, held in transaction.values(SETTINGS, prefix=f"lease:{self.prefix}").items():
-            if may_lease(held, "", self.now):
+            if _may_lease(held, "", self.now):
                 passed[name] = None
         transaction.set_values(SETTINGS, passed)
         return len(passed)
@@ -122,7 +121,7 @@ class _DropMarks:
             end, _, owner = held.partition(" ")
             mark, dot, token = owner.partition(".")
             if mark and self.since <= float(end) - ONCE_SECONDS <= self.until:
-                bare[name] = lease_of(f"{dot}{token}", float(end))
+                bare[name] = _lease_of(f"{dot}{token}", float(end))
         transaction.set_values(SETTINGS, bare)
         return len(bare)
 
@@ -307,3 +306,12 @@ def _switch_vectors(transaction: Transaction, name: str, settings: Mapping[str, 
         transaction.set_values(SETTINGS, {**settings, STAGED_NAME: None, STAGED_UP_TO: None})
         _raise_epoch(transaction)
     return lacking
+
+
+def _lease_of(owner: str, until: float) -> str:
+    return f"{until!r} {owner}"
+
+
+def _may_lease(held: str | None, owner: str, now: float) -> bool:
+    until, _, holder = (held or "").partition(" ")
+    return not held or holder == owner or float(until) <= now

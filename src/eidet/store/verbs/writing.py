@@ -15,20 +15,13 @@ from typing import Final, NamedTuple
 from ...core.errors import Conflict
 from ...core.event import Event
 from ...core.record import Record
+from ...core.validate import Json
 from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import PutsNew
 from ..model import EPOCH, SETTINGS, TALLIES, NewRecord, TombstoneGuard, Use
 from ..record_keys import list_repeated
-from ..rules import (
-    UNIQUE_KINDS,
-    check_epoch,
-    check_expected,
-    list_changes,
-    make_next,
-    recast_of,
-    says_the_same,
-)
+from ..rules import UNIQUE_KINDS, StaleEpoch, check_expected, list_changes, make_next, recast_of
 from .changing import (
     Key,
     OrderedWriter,
@@ -126,7 +119,7 @@ def _puts_new(store: type) -> bool:
 
 def _check_epoch_of(transaction: Transaction, epoch: int | None) -> None:
     if epoch is not None:
-        check_epoch(epoch, epoch_of(transaction))
+        _check_epoch(epoch, epoch_of(transaction))
 
 
 def epoch_of(source: Store | Transaction) -> int:
@@ -179,7 +172,7 @@ def _say_again(transaction: Transaction, twin: Record, record: Record, how: Put)
 def _revise(old: Record, record: Record, how: Put) -> tuple[Record, Event] | None:
     """The next version and the event that tells of it; None where the record says the same."""
     before = list_changes(old, record)
-    if says_the_same(old, record, before, how.expect):
+    if _says_the_same(old, record, before, how.expect):
         return None
     new = make_next(old, record)
     return new, event_about("revised", new, how.now, how.by, before)
@@ -362,3 +355,15 @@ def clear_tallies(transaction: Transaction, where: Where) -> None:
     """Forgets the tallies of a scope that is meant as a whole."""
     if _read_rest(where) == _NOTHING_ELSE:
         transaction.set_values(TALLIES, dict.fromkeys(transaction.values(TALLIES, within=where.scope)))
+
+
+def _says_the_same(old: Record, new: Record, before: dict[str, Json], expect: int | None) -> bool:
+    """Whether nothing is to be written: for a change of an expected version, a new vector counts too."""
+    return not before and (expect is None or old.vector == new.vector)
+
+
+def _check_epoch(epoch: int | None, current: int) -> None:
+    if epoch is not None and epoch != current:
+        raise StaleEpoch(
+            "the store's vectors were replaced meanwhile; open the memory again", current=current
+        )

@@ -4,14 +4,15 @@ import asyncio
 import functools
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 
 from eidet.core.errors import Misconfigured, Unavailable
-from eidet.models.embed import embed_checked, embedder_of
-from eidet.models.embed.adapt import AsyncCalledEmbedder, adapt, wait_for
+from eidet.models.adapt import adapt_embedder
+from eidet.models.embed import AsyncEmbedder, embed_checked, embedder_of
 from eidet.models.embed.vector_cache import Cached
 
 
@@ -107,27 +108,27 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize("thing", ALL, ids=lambda thing: adapt(thing).name)
+@pytest.mark.parametrize("thing", ALL, ids=lambda thing: adapt_embedder(thing).name)
 def test_anything_callable_becomes_an_embedder(thing: Any) -> None:
-    embedder = adapt(thing)
+    embedder = adapt_embedder(thing)
     assert embed_checked(embedder, ["a", "abc", "ab"]).tolist() == [[1, 1], [3, 1], [2, 1]]
     assert embed_checked(embedder, ["one"]).tolist() == [[3, 1]]
     assert embedder.embed([]).shape == (0, 2)
-    assert adapt(thing).width == 2
+    assert adapt_embedder(thing).width == 2
 
 
-@pytest.mark.parametrize("thing", ALL, ids=lambda thing: adapt(thing).name)
+@pytest.mark.parametrize("thing", ALL, ids=lambda thing: adapt_embedder(thing).name)
 def test_it_works_the_same_inside_a_running_loop(thing: Any) -> None:
     async def inside() -> Any:
-        return adapt(thing).embed(["a", "abc"]).tolist()
+        return adapt_embedder(thing).embed(["a", "abc"]).tolist()
 
     assert asyncio.run(inside()) == [[1, 1], [3, 1]]
 
 
 def test_only_asynchronous_ones_have_aembed() -> None:
-    assert hasattr(adapt(slow_many), "aembed")
-    assert hasattr(adapt(AsyncCall()), "aembed")
-    assert not hasattr(adapt(of_many), "aembed")
+    assert hasattr(adapt_embedder(slow_many), "aembed")
+    assert hasattr(adapt_embedder(AsyncCall()), "aembed")
+    assert not hasattr(adapt_embedder(of_many), "aembed")
 
 
 def test_aembed_awaits_in_the_callers_loop_and_embed_in_the_background() -> None:
@@ -137,8 +138,8 @@ def test_aembed_awaits_in_the_callers_loop_and_embed_in_the_background() -> None
         seen.append(threading.current_thread())
         return of_many(texts)
 
-    embedder = adapt(where, width=2, batch=True)
-    assert isinstance(embedder, AsyncCalledEmbedder)
+    embedder = adapt_embedder(where, width=2, batch=True)
+    assert isinstance(embedder, AsyncEmbedder)
     rows = asyncio.run(embedder.aembed(["a", "abc"]))
     assert rows.tolist() == embedder.embed(["a", "abc"]).tolist() == [[1, 1], [3, 1]]
     assert seen[0] is threading.current_thread()
@@ -155,7 +156,7 @@ def test_calls_of_one_text_run_concurrently_when_asynchronous() -> None:
         running -= 1
         return of_one(text)
 
-    assert len(adapt(slow).embed([str(number) for number in range(100)])) == 100
+    assert len(adapt_embedder(slow).embed([str(number) for number in range(100)])) == 100
     assert 1 < most <= 16
 
 
@@ -166,7 +167,7 @@ def test_nothing_is_probed_when_everything_is_said() -> None:
         asked.append(texts)
         return of_many(texts)
 
-    embedder = adapt(function, name="mine", width=2, batch=True)
+    embedder = adapt_embedder(function, name="mine", width=2, batch=True)
     assert (embedder.name, embedder.width, asked) == ("mine", 2, [])
     embedder.embed(["a"])
     assert asked == [["a"]]
@@ -179,7 +180,7 @@ def test_it_is_probed_once() -> None:
         asked.append(texts)
         return of_many(texts)
 
-    embedder = adapt(function)
+    embedder = adapt_embedder(function)
     for _ in range(3):
         embedder.embed(["x"])
     assert embedder.width == 2
@@ -193,17 +194,19 @@ def test_long_lists_are_passed_on_in_blocks() -> None:
         sizes.append(len(texts))
         return of_many(texts)
 
-    rows = adapt(function, batch=True, width=2).embed(["x" * (number % 7) for number in range(10_000)])
+    rows = adapt_embedder(function, batch=True, width=2).embed(
+        ["x" * (number % 7) for number in range(10_000)]
+    )
     assert [row[0] for row in rows[:8].tolist()] == [0, 1, 2, 3, 4, 5, 6, 0]
     assert (sum(sizes), max(sizes)) == (10_000, 256)
 
 
 def test_names_are_qualified_and_stable() -> None:
-    assert adapt(of_many).name == f"{__name__}.of_many"
-    assert adapt(functools.partial(of_many)).name == f"{__name__}.of_many"
-    assert adapt(Embeds()).name == f"{__name__}.Embeds"
-    assert adapt(LangChain()).name == f"{__name__}.LangChain:voyage-3"
-    assert adapt(Embeds().embed).name == f"{__name__}.Embeds.embed"
+    assert adapt_embedder(of_many).name == f"{__name__}.of_many"
+    assert adapt_embedder(functools.partial(of_many)).name == f"{__name__}.of_many"
+    assert adapt_embedder(Embeds()).name == f"{__name__}.Embeds"
+    assert adapt_embedder(LangChain()).name == f"{__name__}.LangChain:voyage-3"
+    assert adapt_embedder(Embeds().embed).name == f"{__name__}.Embeds.embed"
 
 
 def test_an_error_of_the_callable_names_the_embedder_and_its_cause() -> None:
@@ -218,7 +221,7 @@ def test_an_error_of_the_callable_names_the_embedder_and_its_cause() -> None:
 
     for function in (broke, slow_broke):
         with pytest.raises(Unavailable, match=f"{function.__name__}' raised Quota: no money left") as caught:
-            adapt(function).embed(["a"])
+            adapt_embedder(function).embed(["a"])
         assert isinstance(caught.value.__cause__, Quota)
 
 
@@ -227,40 +230,39 @@ def test_a_callable_that_takes_neither_a_list_nor_a_text_is_told() -> None:
         return [1.0]
 
     with pytest.raises(Unavailable, match=r"strange' raised TypeError: .*two"):
-        adapt(strange).embed(["a"])
+        adapt_embedder(strange).embed(["a"])
 
 
 @pytest.mark.parametrize("answer", [None, "text", [], [[1.0], [1.0, 2.0]], {"a": 1}, 5.0])
 def test_an_answer_without_rows_is_refused_with_what_to_do(answer: object) -> None:
     with pytest.raises(Misconfigured, match=r"one row of numbers per text"):
-        adapt(lambda texts: answer).embed(["a"])
+        adapt_embedder(lambda texts: answer).embed(["a"])
 
 
 def test_a_list_function_that_loses_a_row_is_refused() -> None:
     with pytest.raises(Misconfigured, match=r"shape \(2, 2\) for 3 text"):
-        adapt(lambda texts: of_many(texts)[:2]).embed(["a", "b", "c"])
+        adapt_embedder(lambda texts: of_many(texts)[:2]).embed(["a", "b", "c"])
 
 
 def test_an_asynchronous_embedder_that_waits_for_itself_is_refused_instead_of_hanging() -> None:
-    inner = adapt(slow_many)
+    inner = adapt_embedder(slow_many)
 
     async def outer(texts: list[str]) -> Any:
         return inner.embed(texts)
 
     with pytest.raises(Misconfigured, match="await aembed"):
-        adapt(outer, batch=True, width=2).embed(["a"])
+        adapt_embedder(outer, batch=True, width=2).embed(["a"])
 
 
 def test_many_threads_share_one_background_loop() -> None:
-    async def loop_id() -> int:
-        return id(asyncio.get_running_loop())
-
     found: list[int] = []
-    threads = [threading.Thread(target=lambda: found.append(wait_for(loop_id()))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+
+    async def note(texts: list[str]) -> list[list[float]]:
+        found.append(id(asyncio.get_running_loop()))
+        return of_many(texts)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda text: adapt_embedder(note, batch=True).embed([text]), "abcdefgh"))
     assert len(found) == 8
     assert len(set(found)) == 1
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from eidet.core.errors import Misconfigured
-from eidet.models.embed import Embedder, embedder_of
-from eidet.models.embed.contract import EmbedderContract
+from eidet.models.contract import EmbedderContract
+from eidet.models.embed import Embedder, Joined, embedder_of
 from eidet.models.embed.hashing import Hashing
-from eidet.models.embed.joined import Joined
 from eidet.models.embed.wordllama import WordLlama
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from eidet.core.errors import BadInput, Corrupt, Misconfigured, MissingExtra
+from eidet.models.contract import EmbedderContract
 from eidet.models.embed import Embedder, embedder_of, minilm
-from eidet.models.embed.contract import EmbedderContract
 from eidet.models.embed.minilm import TOKENIZER, WEIGHTS, MiniLM
 from eidet.models.embed.vector_cache import Cached
 from eidet.models.local import PackagedFile

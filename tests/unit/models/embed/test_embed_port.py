@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from eidet.core.errors import BadInput, Misconfigured, MissingExtra
+from eidet.models.adapt import CalledEmbedder, adapt_embedder
 from eidet.models.embed import BUILT_IN, Vectors, embed_checked, embedder_of
-from eidet.models.embed.adapt import CalledEmbedder, adapt
 from eidet.models.embed.hashing import Hashing
-from eidet.models.embed.http import HttpEmbedder
 from eidet.models.embed.vector_cache import Cached
 from eidet.models.embed.wordllama import WordLlama
+from eidet.models.http import HttpEmbedder
 
 
 class Fixed:
@@ -119,7 +119,7 @@ def test_callables_are_adapted_and_asynchronous_ones_cached() -> None:
 
     assert isinstance(embedder_of(lambda texts: [[1.0] for _ in texts]), CalledEmbedder)
     assert isinstance(embedder_of(slow), Cached)
-    assert isinstance(embedder_of(adapt(slow)), Cached)
+    assert isinstance(embedder_of(adapt_embedder(slow)), Cached)
 
 
 def test_an_embedder_whose_embed_is_a_coroutine_is_adapted_under_its_name() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -12,8 +13,8 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from eidet.core.errors import BadInput, Corrupt, Misconfigured
+from eidet.models.contract import ODD, TEXTS
 from eidet.models.embed import wordllama
-from eidet.models.embed.contract import ODD, TEXTS
 from eidet.models.embed.wordllama import WordLlama
 from eidet.models.local import PackagedFile
 
@@ -112,17 +113,19 @@ def test_a_file_that_is_missing_or_altered_is_named_with_the_command_that_mends_
         part.read()
 
 
-def test_nothing_is_embedded_with_altered_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_embedded_with_altered_weights(tmp_path: Path) -> None:
+    package = tmp_path / "wordllama"
     for part in (wordllama.WEIGHTS, wordllama.TOKENIZER):
-        (tmp_path / part.path).parent.mkdir()
-        (tmp_path / part.path).write_bytes(part.read() + b" ")
-    monkeypatch.setattr(PackagedFile, "folder", lambda self: tmp_path)
-    wordllama._load.cache_clear()
-    try:
-        with pytest.raises(Corrupt, match="damaged"):
-            WordLlama().embed(["a text"])
-    finally:
-        wordllama._load.cache_clear()
+        (package / part.path).parent.mkdir(parents=True)
+        (package / part.path).write_bytes(part.read() + b" ")
+    (package / "__init__.py").touch()
+    code = "from eidet.models.embed.wordllama import WordLlama; WordLlama().embed(['a text'])"
+    where = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, env=where, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "Corrupt" in done.stderr
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.servers.scripted import Behaviour, Handler, ScriptedServer
 
-from eidet.models.llm.answer_json import is_closed
+from eidet.models.llm.consult import is_closed
 
 KEY = "sk-secret-123456"
 FIELDS = {"model", "messages", "max_tokens", "max_completion_tokens", "temperature", "response_format"}

@@ -16,8 +16,8 @@ import pytest
 from tests.timing import raised_within
 
 from eidet.core.errors import Misconfigured, Refused, Unavailable
+from eidet.models.adapt import adapt_llm
 from eidet.models.llm import Answer, Request, Turn, llm_of
-from eidet.models.llm.adapt import adapt
 from eidet.models.llm.consult import consult
 from eidet.net.http import TooSlow
 
@@ -50,7 +50,7 @@ class TalksLater:
     ids=["function", "coroutine", "object", "async object", "partial", "lambda of a coroutine"],
 )
 def test_any_callable_gets_the_whole_prompt(function: Any) -> None:
-    answer = adapt(function).ask(ASK)
+    answer = adapt_llm(function).ask(ASK)
     assert answer.text == "Be kind.\n\nuser: One?\n\nassistant: Two.\n\nThree?"
     assert (answer.tokens_in, answer.tokens_out, answer.stop) == (None, None, "end")
 
@@ -69,7 +69,7 @@ async def by_sequence(talk: Sequence[dict[str, str]]) -> str:
 
 @pytest.mark.parametrize("function", [by_name, by_list, by_sequence])
 def test_a_callable_for_messages_gets_messages(function: Any) -> None:
-    assert adapt(function).ask(ASK).text == repr(
+    assert adapt_llm(function).ask(ASK).text == repr(
         [
             {"role": "system", "content": "Be kind."},
             {"role": "user", "content": "One?"},
@@ -84,15 +84,15 @@ def by_annotation(asked: Request) -> Answer:
 
 
 def test_a_callable_for_requests_gets_the_request_and_may_give_an_answer() -> None:
-    answer = adapt(by_annotation).ask(ASK)
+    answer = adapt_llm(by_annotation).ask(ASK)
     assert (answer.text, answer.tokens_in, answer.tokens_out) == ("ask", 3, 4)
     assert (answer.model, answer.stop) == ("mine", "length")
-    assert adapt(lambda request: request.prompt).ask(ASK).text == "Three?"
+    assert adapt_llm(lambda request: request.prompt).ask(ASK).text == "Three?"
 
 
 def test_takes_says_it_when_the_signature_does_not() -> None:
-    assert adapt(lambda x: str(len(x)), takes="messages").ask(ASK).text == "4"
-    assert adapt(str, takes="prompt").ask(Request(prompt="hi")).text == "hi"
+    assert adapt_llm(lambda x: str(len(x)), takes="messages").ask(ASK).text == "4"
+    assert adapt_llm(str, takes="prompt").ask(Request(prompt="hi")).text == "hi"
 
 
 def test_a_schema_is_written_into_the_prompt_and_a_dict_is_an_answer() -> None:
@@ -102,25 +102,25 @@ def test_a_schema_is_written_into_the_prompt_and_a_dict_is_an_answer() -> None:
         asked.append(prompt)
         return {"n": 3}
 
-    assert consult(adapt(ask), Request(prompt="How many?", schema=SCHEMA)).value == {"n": 3}
+    assert consult(adapt_llm(ask), Request(prompt="How many?", schema=SCHEMA)).value == {"n": 3}
     assert '"required":["n"]' in asked[0]
 
 
 def test_an_asynchronous_callable_may_be_asked_inside_a_running_loop() -> None:
     async def outside() -> str:
-        return adapt(later).ask(Request(prompt="hi")).text
+        return adapt_llm(later).ask(Request(prompt="hi")).text
 
     assert asyncio.run(outside()) == "hi"
 
 
 def test_an_asynchronous_callable_that_waits_for_another_is_refused_instead_of_hanging() -> None:
-    inner = adapt(later)
+    inner = adapt_llm(later)
 
     async def outer(prompt: str) -> str:
         return inner.ask(Request(prompt=prompt)).text
 
     with pytest.raises(Misconfigured, match="await that one"):
-        adapt(outer, timeout=5).ask(Request(prompt="hi"))
+        adapt_llm(outer, timeout=5).ask(Request(prompt="hi"))
 
 
 def test_a_coroutine_that_takes_too_long_is_cancelled() -> None:
@@ -134,7 +134,7 @@ def test_a_coroutine_that_takes_too_long_is_cancelled() -> None:
         return prompt
 
     def ask() -> object:
-        return adapt(slow, timeout=0.1).ask(Request(prompt="hi"))
+        return adapt_llm(slow, timeout=0.1).ask(Request(prompt="hi"))
 
     raised_within(2, TooSlow, ask, match=r"slow did not answer within 0\.1 s")
     assert ended.wait(20)
@@ -148,7 +148,7 @@ def test_a_function_that_takes_too_long_is_not_waited_for() -> None:
         return prompt
 
     def ask() -> object:
-        return adapt(hangs, timeout=0.1).ask(Request(prompt="hi"))
+        return adapt_llm(hangs, timeout=0.1).ask(Request(prompt="hi"))
 
     raised_within(2, TooSlow, ask, match=r"within 0\.1 s")
     let_go.set()
@@ -161,7 +161,7 @@ def test_a_callable_that_fails_again_and_again_is_left_alone_for_a_while() -> No
         called.append(prompt)
         raise RuntimeError("no quota")
 
-    llm = adapt(breaks)
+    llm = adapt_llm(breaks)
     for _ in range(9):
         with pytest.raises(Unavailable) as caught:
             llm.ask(Request(prompt="hi"))
@@ -175,7 +175,7 @@ def test_what_a_callable_raises_is_unavailable_with_its_words() -> None:
         raise RuntimeError("no quota")
 
     with pytest.raises(Unavailable, match="breaks raised RuntimeError: no quota") as caught:
-        adapt(breaks).ask(ASK)
+        adapt_llm(breaks).ask(ASK)
     assert caught.value.__cause__ is not None
     assert isinstance(caught.value.__cause__.__cause__, RuntimeError)
 
@@ -185,19 +185,19 @@ def test_errors_of_eidet_pass_as_they_are() -> None:
         raise Refused("not that")
 
     with pytest.raises(Refused, match="not that"):
-        adapt(refuses).ask(ASK)
+        adapt_llm(refuses).ask(ASK)
 
 
 @pytest.mark.parametrize("result", [7, ["a"], b"bytes", object()])
 def test_an_answer_of_another_kind_is_misconfigured(result: Any) -> None:
     with pytest.raises(Misconfigured, match="has to give a string"):
-        adapt(lambda prompt: result).ask(ASK)
+        adapt_llm(lambda prompt: result).ask(ASK)
 
 
 def test_context_variables_reach_a_function() -> None:
     trace: contextvars.ContextVar[str] = contextvars.ContextVar("trace")
     trace.set("span 7")
-    assert adapt(lambda prompt: trace.get()).ask(ASK).text == "span 7"
+    assert adapt_llm(lambda prompt: trace.get()).ask(ASK).text == "span 7"
 
 
 @pytest.mark.parametrize("thing", [7, None, object(), {"model": "x"}])
@@ -208,7 +208,7 @@ def test_what_cannot_be_called_is_refused(thing: Any) -> None:
 
 def test_a_function_without_parameters_is_refused() -> None:
     with pytest.raises(Misconfigured, match="takes no argument"):
-        adapt(lambda: "hi")
+        adapt_llm(lambda: "hi")
 
 
 def test_a_class_is_refused_with_advice() -> None:
@@ -217,15 +217,15 @@ def test_a_class_is_refused_with_advice() -> None:
 
 
 def test_a_callable_is_named_for_what_it_is() -> None:
-    assert adapt(echo).name.endswith("test_llm_adapt.echo")
-    assert adapt(functools.partial(echo)).name == adapt(echo).name
-    assert adapt(Talks()).name.endswith("test_llm_adapt.Talks")
-    assert adapt(echo, name="mine").name == "mine"
-    assert repr(adapt(echo, name="mine")) == "<LLM mine>"
+    assert adapt_llm(echo).name.endswith("test_llm_adapt.echo")
+    assert adapt_llm(functools.partial(echo)).name == adapt_llm(echo).name
+    assert adapt_llm(Talks()).name.endswith("test_llm_adapt.Talks")
+    assert adapt_llm(echo, name="mine").name == "mine"
+    assert repr(adapt_llm(echo, name="mine")) == "<LLM mine>"
 
 
 def test_many_threads_may_ask_at_once() -> None:
-    llm, found = adapt(later), []
+    llm, found = adapt_llm(later), []
     threads = [
         threading.Thread(target=lambda n=n: found.append(llm.ask(Request(prompt=str(n))).text))
         for n in range(20)
@@ -240,12 +240,12 @@ def test_many_threads_may_ask_at_once() -> None:
 AFTER_A_FORK = """
 import os
 from eidet.models.llm import Request
-from eidet.models.llm.adapt import adapt
+from eidet.models.adapt import adapt_llm
 
 async def later(prompt):
     return prompt
 
-llm = adapt(later, timeout=5)
+llm = adapt_llm(later, timeout=5)
 assert llm.ask(Request(prompt="parent")).text == "parent"
 child = os.fork()
 if child == 0:

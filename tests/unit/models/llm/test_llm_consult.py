@@ -11,8 +11,8 @@ from tests.servers.scripted import Behaviour, cut, raw, silent, status
 from tests.unit.models.llm.server import KEY, Server, running, says
 
 from eidet.core.errors import EidetError, Misconfigured, Refused, Unavailable
+from eidet.models.adapt import adapt_llm
 from eidet.models.llm import LLM, Answer, BadAnswer, Declined, Request, llm_of
-from eidet.models.llm.adapt import adapt
 from eidet.models.llm.consult import Outcome, consult, consult_or_fall_back
 
 SCHEMA = {
@@ -149,14 +149,22 @@ def test_an_empty_text_is_no_answer(server: Server) -> None:
     assert len(server.asked) == 1
 
 
-def test_thoughts_are_not_part_of_an_answer(server: Server) -> None:
-    server.default = "<think>\nWhat to say?\n</think>\n\nAnn moved."
-    assert consult(llm_at(server), PLAIN).text == "Ann moved."
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("<think>\nWhat to say?\n</think>\n\nAnn moved.", "Ann moved."),
+        (" <think>a</think> <b>", "<b>"),
+        ("<think>hm", "<think>hm"),
+        ("a <think>b</think>", "a <think>b</think>"),
+    ],
+)
+def test_thoughts_in_front_are_not_part_of_an_answer(said: str, kept: str) -> None:
+    assert consult(adapt_llm(lambda prompt: said), PLAIN).text == kept
 
 
 def test_a_text_that_utf8_cannot_carry_is_no_answer() -> None:
     with pytest.raises(BadAnswer, match="lone surrogate") as caught:
-        consult(adapt(lambda prompt: "a \ud800 b"), PLAIN)
+        consult(adapt_llm(lambda prompt: "a \ud800 b"), PLAIN)
     assert caught.value.cause == "malformed"
 
 
@@ -209,7 +217,7 @@ def test_an_error_of_the_rules_is_the_callers_own() -> None:
         consult_or_fall_back(None, PLAIN, read=lambda answer: answer.text, otherwise=otherwise)
     with pytest.raises(LookupError, match="mine"):
         consult_or_fall_back(
-            adapt(lambda prompt: ""), PLAIN, read=lambda answer: answer.text, otherwise=otherwise
+            adapt_llm(lambda prompt: ""), PLAIN, read=lambda answer: answer.text, otherwise=otherwise
         )
 
 
@@ -250,7 +258,7 @@ def test_a_repair_asks_for_the_same_purpose_model_and_limit() -> None:
         seen.append(request)
         return BAD
 
-    assert facts(adapt(ask)).cause == "misfit"
+    assert facts(adapt_llm(ask)).cause == "misfit"
     first, second = seen
     assert second == replace(first, before=second.before, prompt=second.prompt)
     assert second.before[:-1] == first.turns
@@ -263,5 +271,5 @@ def test_a_bad_answer_that_utf8_cannot_carry_is_repaired_too() -> None:
         seen.append(request)
         return "\ud800 is no JSON" if len(seen) == 1 else GOOD
 
-    assert facts(adapt(ask)).by == "llm"
+    assert facts(adapt_llm(ask)).by == "llm"
     assert seen[1].before[-1].text == "? is no JSON"

@@ -6,8 +6,8 @@ import pytest
 from tests.unit.models.llm.server import KEY, Server
 
 from eidet.core.errors import Misconfigured
+from eidet.models.http import HttpLLM
 from eidet.models.llm import Answer, Request, llm_of
-from eidet.models.llm.http import HttpLLM
 
 ASK = Request(prompt="hi")
 

@@ -11,7 +11,7 @@ from tests.making import examples
 
 from eidet.core.errors import BadInput
 from eidet.models.llm import BadAnswer, Request, Turn
-from eidet.models.llm.answer_json import find_fitting, find_misfit, is_closed, without_thoughts
+from eidet.models.llm.consult import find_fitting, find_misfit, is_closed
 
 PERSON = {
     "type": "object",
@@ -115,12 +115,6 @@ def test_what_a_broken_object_holds_inside_is_not_the_answer() -> None:
 def test_hopeless_text_is_given_up_quickly(text: str) -> None:
     with pytest.raises(BadAnswer):
         find_fitting(text, ANY)
-
-
-def test_thoughts_that_never_end_are_kept() -> None:
-    assert without_thoughts("<think>hm") == "<think>hm"
-    assert without_thoughts("a <think>b</think>") == "a <think>b</think>"
-    assert without_thoughts(" <think>a</think> <b>") == "<b>"
 
 
 json_values = st.recursive(

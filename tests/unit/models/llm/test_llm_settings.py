@@ -7,8 +7,8 @@ from tests.servers.scripted import status
 from tests.unit.models.llm.server import KEY, Server, takes_no
 
 from eidet.core.errors import BadInput
+from eidet.models.http import HttpLLM
 from eidet.models.llm import Request
-from eidet.models.llm.http import HttpLLM
 
 HELLO = Request(prompt="Say hello.", system="Be kind.", max_tokens=50)
 SCHEMA = {

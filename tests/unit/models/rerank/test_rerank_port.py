@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eidet.core.errors import BadInput, Misconfigured, MissingExtra, Unavailable
+from eidet.models.adapt import adapt_reranker
+from eidet.models.contract import RerankerContract
 from eidet.models.rerank import Reranker, reranker_of, score_checked, sigmoid
-from eidet.models.rerank.adapt import adapt
-from eidet.models.rerank.contract import RerankerContract
 
 
 def overlap(query: str, texts: Sequence[str]) -> list[float]:
@@ -68,7 +68,7 @@ class TestCoroutine(RerankerContract):
 
 class TestLogits(RerankerContract):
     def make(self) -> Reranker:
-        return adapt(logits, logits=True)
+        return adapt_reranker(logits, logits=True)
 
 
 def test_a_reranker_is_itself() -> None:
@@ -93,7 +93,7 @@ def test_a_coroutine_is_awaited_from_inside_a_running_loop_too() -> None:
 def test_a_function_is_named_by_its_module_and_name() -> None:
     assert reranker_of(overlap).name.endswith(".overlap")
     assert reranker_of(partial(overlap)).name.endswith(".overlap")
-    assert adapt(overlap, name="mine").name == "mine"
+    assert adapt_reranker(overlap, name="mine").name == "mine"
 
 
 @pytest.mark.parametrize("thing", [7, None, object()])

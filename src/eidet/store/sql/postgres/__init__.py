@@ -7,10 +7,13 @@ pool.py         connections with deadlines     searchable.py               what 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ....core.settings import Settings
-from ....core.where import Where
+from ....core.validate import dump_json
+from ....core.where import Box, Condition, Near, Where
 from ....net.retry import RetryPolicy
 from ... import Changes, Head
 from ...model import STAGED
@@ -19,7 +22,7 @@ from ..relational import RelationalStore
 from .address import address_of
 from .bulk import PostgresReader, PostgresTransaction
 from .driver import PostgresDriver
-from .searchable import SqlCondition, add_box, add_documents
+from .searchable import SqlCondition
 from .text import escape
 
 
@@ -52,9 +55,9 @@ class PostgresStore(RelationalStore):
 
     def condition(self, where: Where) -> SqlCondition:
         """As `SearchableDatabase.condition`."""
-        sifted = self._reader.sift(add_box(where))
+        sifted = self._reader.sift(_add_box(where))
         sql, values = self._reader.test(sifted.coarse)
-        return add_documents(SqlCondition(sql, escape(values), sifted.exact), where)
+        return _add_documents(SqlCondition(sql, escape(values), sifted.exact), where)
 
     def health(self) -> dict[str, Any]:
         """How the connection to the server does."""
@@ -101,3 +104,46 @@ class PostgresStore(RelationalStore):
         changes = super().changes(scope, since, limit)
         self._note(changes.head)
         return changes
+
+
+# Filters said in a way that the database's indexes can look up, beside the way that is exact: what is added
+# lets at least as much pass, so the answer is the same.
+def _add_box(where: Where) -> Where:
+    """The same filter, with the box that places near another one are in."""
+    if where.near is None or where.box is not None:
+        return where
+    return replace(where, every=(*where.every, Where(box=_box_around(where.near))))
+
+
+def _box_around(near: Near) -> Box:
+    """A little larger than the radius, so that rounding cuts nothing off."""
+    x, y = near.place[:2]
+    reach = near.radius * (1 + 1e-9) + 1e-12 * (abs(x) + abs(y))
+    return Box(low=(x - reach, y - reach), high=(x + reach, y + reach))
+
+
+def _add_documents(condition: SqlCondition, where: Where) -> SqlCondition:
+    """A filter with the documents that records must hold to pass it."""
+    found = list(_documents(where))
+    tests = "".join(f" AND records.{column}::jsonb @> %s::jsonb" for column, _ in found)
+    return SqlCondition(
+        condition.sql + tests, condition.values + escape([text for _, text in found]), condition.exact
+    )
+
+
+def _documents(where: Where) -> Iterator[tuple[str, str]]:
+    for condition in where.conditions:
+        if condition.op == "=" and _says_all(condition):
+            document: Any = condition.value
+            for step in reversed(condition.path[1:]):
+                document = {step: document}
+            yield str(condition.path[0]), dump_json(document)
+    for part in where.every:
+        yield from _documents(part)
+
+
+def _says_all(condition: Condition) -> bool:
+    """Whether the value is a scalar under keys; a step that is a number may mean a place in a list."""
+    steps = condition.path[1:]
+    plain = condition.path[0] in ("data", "meta") and isinstance(condition.value, str | int | float)
+    return plain and all(isinstance(step, str) and not any(map(str.isdigit, step)) for step in steps)

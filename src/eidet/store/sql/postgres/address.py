@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 from ....core.errors import Misconfigured, MissingExtra
 from ....net.url import Options
-from .text import read_one
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 
 PREFIX: Final = "eidet_"
 CONNECTIONS: Final = 16
 MOST_PARTITIONS: Final = 1024
 _PREPARE: Final[dict[str, bool | None]] = {"on": True, "off": False, "auto": None}
-_REIGN: Final = """SELECT CASE WHEN NOT pg_is_in_recovery()
-    THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END, CASE WHEN 'off' IN
-    (current_setting('fsync'), current_setting('synchronous_commit')) THEN pg_postmaster_start_time() END"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,25 +87,3 @@ def connect_options(url: str, seconds: float) -> dict[str, Any]:
         "keepalives_interval": 5,
     }
     return {"autocommit": True, **{name: value for name, value in own.items() if name not in given}}
-
-
-def set_preparing(prepare: bool | None, connection: Connection[Any]) -> None:
-    """Whether statements are prepared. None: unless somebody stands between.
-
-    Then whoever answered the call is not the process that works for it.
-    """
-    if prepare is None:
-        prepare = read_one(connection, "SELECT pg_backend_pid()") == connection.info.backend_pid
-    if not prepare:
-        connection.prepare_threshold = None
-
-
-def reign_of(connection: Connection[Any]) -> tuple[Any, ...] | None:
-    """What changes when acknowledged writes may have been lost: a standby took over, an older state was
-    restored, or a server that does not sync was started again. None where the server does not tell."""
-    from psycopg import errors
-
-    try:
-        return connection.execute(_REIGN).fetchone()
-    except (errors.UndefinedFunction, errors.FeatureNotSupported, errors.InsufficientPrivilege):
-        return None

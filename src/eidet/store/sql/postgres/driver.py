@@ -12,7 +12,7 @@ from ... import Scrubbed
 from ...group_commit import GroupCommit, QueuedJob
 from ..migrate import REVISION, upgrade
 from ..ports import Cursor, Row
-from .address import PostgresAddress, connect_options, parts_of, reign_of, set_preparing
+from .address import PostgresAddress, connect_options, parts_of
 from .errors import translate_errors
 from .json_sql import PostgresJson
 from .text import escape, read_one, rows_of
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from .pool import DeadlineConnection, Server
+
+_REIGN: Final = """SELECT CASE WHEN NOT pg_is_in_recovery()
+    THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END, CASE WHEN 'off' IN
+    (current_setting('fsync'), current_setting('synchronous_commit')) THEN pg_postmaster_start_time() END"""
 
 T = TypeVar("T")
 
@@ -164,8 +168,8 @@ class PostgresDriver:
             raise Misconfigured(f"the memory on {self.retrier.name} was closed; open it again")
 
     def _greet(self, connection: Connection[Any]) -> None:
-        set_preparing(self.address.prepare, connection)
-        reign = reign_of(connection)
+        _set_preparing(self.address.prepare, connection)
+        reign = _reign_of(connection)
         if reign is not None and self._reign is not None and reign != self._reign:
             self.reigns += 1
         self._reign = reign or self._reign
@@ -251,3 +255,25 @@ def _make_engine(address: PostgresAddress) -> Any:
         return psycopg.connect(address.url, prepare_threshold=None, **options)
 
     return create_engine("postgresql+psycopg://", creator=begin, poolclass=NullPool)
+
+
+def _set_preparing(prepare: bool | None, connection: Connection[Any]) -> None:
+    """Whether statements are prepared. None: unless somebody stands between.
+
+    Then whoever answered the call is not the process that works for it.
+    """
+    if prepare is None:
+        prepare = read_one(connection, "SELECT pg_backend_pid()") == connection.info.backend_pid
+    if not prepare:
+        connection.prepare_threshold = None
+
+
+def _reign_of(connection: Connection[Any]) -> tuple[Any, ...] | None:
+    """What changes when acknowledged writes may have been lost: a standby took over, an older state was
+    restored, or a server that does not sync was started again. None where the server does not tell."""
+    from psycopg import errors
+
+    try:
+        return connection.execute(_REIGN).fetchone()
+    except (errors.UndefinedFunction, errors.FeatureNotSupported, errors.InsufficientPrivilege):
+        return None

@@ -35,13 +35,13 @@ def translate_errors(name: str) -> Iterator[None]:
         yield
     except DBAPIError as error:
         if isinstance(error.orig, psycopg.Error):
-            raise meaning(error.orig, name) from error
+            raise _meaning(error.orig, name) from error
         raise
     except psycopg.Error as error:
-        raise meaning(error, name) from error
+        raise _meaning(error, name) from error
 
 
-def meaning(error: Any, name: str) -> EidetError:
+def _meaning(error: Any, name: str) -> EidetError:
     """What an error of the server means, and what to do about it."""
     from psycopg import DataError, errors
 

@@ -1,0 +1,202 @@
+"""The laws of `Embedder`, `Reranker` and `LLM` as tests. Subclass one and say how yours is made:
+
+class TestMine(EmbedderContract):
+    def make(self) -> Embedder:
+        return Mine()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, get_args
+
+import numpy as np
+
+from .embed import Embedder, Vectors, embed_checked
+from .llm import LLM, Answer, Request, Stop, Turn
+from .llm.consult import consult, find_misfit
+from .rerank import Reranker, score_checked
+
+TEXTS = [
+    "Ann has lived in Lisbon since May.",
+    "The deploy failed: the disk was full.",
+    "アンはリスボンに住んでいる。",
+    "Привет, мир! 👋🏽 naïve café — مرحبا",
+    "def f(x):\n\treturn x  # two  spaces",
+]
+ODD = ["", " ", "   ", "\n", "\x00", "!?", "🙂", "<s>", "a" * 5_000, "long text " * 2_000]
+_QUERY = "Where does Ann live?"
+_PLAIN = Request(prompt="Say hello.", system="Be brief.", max_tokens=200)
+_CITY = Request(
+    prompt='Ann moved to Lisbon. Which city is that? Answer as {"city": "…"}.',
+    max_tokens=200,
+    schema={
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+        "additionalProperties": False,
+    },
+)
+_ODD_PROMPTS = ["?", "x" * 20_000, "Привет, мир! 👋🏽\n\t\x00", '{"city": ', "</think>```json"]
+
+
+class _PerTextContract:
+    """The laws that embedders and rerankers share: they answer each text by itself, in the order given."""
+
+    closeness: float = 1e-5  # how much an answer may change with the company its text is given in
+
+    def make(self) -> Any:
+        raise NotImplementedError
+
+    def answer(self, model: Any, texts: Sequence[str]) -> Any:
+        raise NotImplementedError
+
+    def test_it_has_a_name_that_stays(self) -> None:
+        model = self.make()
+        name = model.name
+        self.answer(model, TEXTS)
+        assert isinstance(name, str)
+        assert name
+        assert model.name == name == self.make().name
+
+    def test_answers_come_in_the_order_of_the_texts(self) -> None:
+        model = self.make()
+        self.assert_close(self.answer(model, TEXTS), self.answer(model, TEXTS[::-1])[::-1])
+
+    def test_the_same_text_is_answered_the_same_alone_and_in_company(self) -> None:
+        model = self.make()
+        together = self.answer(model, [*TEXTS, TEXTS[0]])
+        alone = [self.answer(model, [text])[0] for text in TEXTS]
+        self.assert_close(together, [*alone, alone[0]])
+
+    def test_two_of_one_name_agree(self) -> None:
+        self.assert_close(self.answer(self.make(), TEXTS), self.answer(self.make(), TEXTS))
+
+    def test_it_takes_any_sequence(self) -> None:
+        model = self.make()
+        self.assert_close(self.answer(model, tuple(TEXTS)), self.answer(model, TEXTS))
+
+    def test_many_threads_get_the_same_answers(self) -> None:
+        model = self.make()
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: self.answer(model, TEXTS), range(32)))
+        for answer in answers:
+            self.assert_close(answer, answers[0])
+
+    def assert_close(self, one: Any, other: Any) -> None:
+        np.testing.assert_allclose(one, other, rtol=0, atol=self.closeness)
+
+
+class EmbedderContract(_PerTextContract):
+    """Every embedder passes these; `make` gives a new one, of the same name, each time it is called."""
+
+    def make(self) -> Embedder:
+        raise NotImplementedError
+
+    def answer(self, model: Embedder, texts: Sequence[str]) -> Vectors:
+        return model.embed(texts)
+
+    def test_its_width_stays(self) -> None:
+        embedder = self.make()
+        width = embedder.width
+        assert isinstance(width, int)
+        assert width > 0
+        embed_checked(embedder, TEXTS)
+        assert embedder.width == width == self.make().width
+
+    def test_it_gives_one_float32_row_per_text(self) -> None:
+        embedder = self.make()
+        rows = embedder.embed(TEXTS)
+        assert rows.shape == (len(TEXTS), embedder.width)
+        assert rows.dtype == np.float32
+
+    def test_no_texts_give_no_rows_of_the_right_width(self) -> None:
+        embedder = self.make()
+        assert embedder.embed([]).shape == (0, embedder.width)
+
+    def test_different_texts_give_different_rows(self) -> None:
+        rows = self.make().embed(TEXTS[:2])
+        assert not np.allclose(rows[0], rows[1])
+
+    def test_odd_texts_give_finite_rows(self) -> None:
+        assert np.isfinite(embed_checked(self.make(), ODD)).all()
+
+    def test_the_answer_belongs_to_the_caller(self) -> None:
+        embedder = self.make()
+        first = embedder.embed(TEXTS)
+        kept = first.copy()
+        first[:] = 7.0
+        self.assert_close(embedder.embed(TEXTS), kept)
+
+
+class RerankerContract(_PerTextContract):
+    """Every reranker passes these; `make` gives a new one, of the same name, each time it is called."""
+
+    def make(self) -> Reranker:
+        raise NotImplementedError
+
+    def answer(self, model: Reranker, texts: Sequence[str]) -> Sequence[float]:
+        return model.scores(_QUERY, texts)
+
+    def test_it_gives_one_score_from_0_to_1_per_text(self) -> None:
+        scores = self.make().scores(_QUERY, TEXTS)
+        assert len(scores) == len(TEXTS)
+        assert all(0 <= score <= 1 for score in scores)
+
+    def test_no_texts_give_no_scores(self) -> None:
+        assert list(self.make().scores(_QUERY, [])) == []
+
+    def test_the_text_that_answers_scores_above_one_that_does_not(self) -> None:
+        scores = self.make().scores(_QUERY, TEXTS)
+        assert scores[0] > scores[1]
+
+    def test_odd_texts_and_queries_are_taken(self) -> None:
+        assert len(score_checked(self.make(), _QUERY, ODD)) == len(ODD)
+        for query in ("", "?" * 3_000, "\x00"):
+            assert len(score_checked(self.make(), query, TEXTS)) == len(TEXTS)
+
+
+class LLMContract:
+    """Every LLM passes these. `make` gives one that answers any prompt, and a schema by what fits it."""
+
+    def make(self) -> LLM:
+        raise NotImplementedError
+
+    def test_it_has_a_name(self) -> None:
+        name = self.make().name
+        assert isinstance(name, str)
+        assert name
+
+    def test_it_answers_a_prompt(self) -> None:
+        _check(self.make().ask(_PLAIN))
+
+    def test_it_takes_earlier_turns(self) -> None:
+        before = (Turn("user", "I am Ann."), Turn("assistant", "Hello, Ann."))
+        _check(self.make().ask(Request(prompt="Who am I?", before=before, temperature=None)))
+
+    def test_it_takes_odd_prompts(self) -> None:
+        llm = self.make()
+        for prompt in _ODD_PROMPTS:
+            _check(llm.ask(Request(prompt=prompt, max_tokens=50)))
+
+    def test_it_leaves_the_value_to_those_who_judge(self) -> None:
+        assert self.make().ask(_CITY).value is None
+
+    def test_a_schema_is_answered_by_what_fits_it(self) -> None:
+        value = consult(self.make(), _CITY).value
+        assert _CITY.schema is not None
+        assert find_misfit(value, _CITY.schema) == ""
+
+    def test_it_may_be_asked_by_many_threads_at_once(self) -> None:
+        llm = self.make()
+        with ThreadPoolExecutor(4) as pool:
+            for answer in pool.map(lambda _: consult(llm, _CITY), range(8)):
+                _check(answer)
+
+
+def _check(answer: Answer) -> None:
+    assert isinstance(answer.text, str)
+    assert answer.stop in get_args(Stop)
+    for tokens in (answer.tokens_in, answer.tokens_out):
+        assert tokens is None or tokens >= 0
