@@ -159,7 +159,7 @@ def look_up(
     pool = Pool(found, rows, ranking.asked, signals)
     right = np.array([ids[seq] in gold for seq in found.seq[rows].tolist()], np.float32)
     arms = np.stack([found.words[rows], found.dense[rows]])
-    features = compute_features(pool).astype(np.float32)
+    features = np.ascontiguousarray(compute_features(pool), np.float32)
     bare = measure_answer(pool)
     gates = compute_gates(ranking.asked)
     yield Asked(features, gates, right, len(gold), weight, plain, category, arms, bare)

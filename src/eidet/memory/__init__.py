@@ -31,7 +31,7 @@ from ..core.validate import Json, Moment
 from ..open import open_parts
 from ..parts import Parts
 from ..store import Store, verbs
-from ..trust.audit import Auditing
+from ..trust.audit import Audit, Auditing
 from ..trust.privacy.service import Guarding, guard_of, with_guard
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
@@ -43,7 +43,6 @@ from .records import Expected, Records
 if TYPE_CHECKING:
     from ..recall.pack import Context
     from ..text.tokens import TokenCounter
-    from ..trust.audit import Audit
     from ..trust.audit.log import AuditLog
     from ..trust.erase import Forgotten
     from ..trust.seal.service import Key
@@ -83,10 +82,8 @@ class Memory(Addressed, clients="eidet.memories"):
         key: Key | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        given = change_settings(
-            settings_of(settings), language=language, ranking=ranking, durability=durability
-        )
-        chosen = with_guard(given, guard, vault)
+        named = {"language": language, "ranking": ranking, "durability": durability}
+        chosen = with_guard(change_settings(settings_of(settings), **named), guard, vault)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})
         guards, best = guard_of(chosen), find_reranker(reranker)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -53,97 +52,74 @@ def _top(values: Floats, count: int) -> NDArray[np.intp]:
     return values.argpartition(len(values) - count)[-count:]
 
 
-@dataclass(frozen=True)
 class Pool:
-    """The candidates that are ranked for one question, and what the index measured of them."""
+    """The candidates that are ranked for one question, and what the index measured of them.
 
-    found: Candidates
-    rows: NDArray[np.intp]
-    asked: Understood
-    signals: Signals
+    near, counted, covered   the cosine; BM25 by what all words weigh; the share of the question they cover
+    told, length             the share of its own words that the question has; how many it has
+    asking, has, tells       whether it asks; has a name, a time, a number; has what is expected of an answer
+    around, date             the best match within six turns; how well its time fits
+    """
+
+    def __init__(
+        self, found: Candidates, rows: NDArray[np.intp], asked: Understood, signals: Signals
+    ) -> None:
+        self.found, self.rows, self.asked, self.signals = found, rows, asked, signals
+        self.nothing: Floats = np.zeros(len(rows))
+        traits = found.traits
+        self.near: Floats = np.maximum(found.dense.take(rows), 0.0)
+        self.near_share = _to_best(self.near)
+        self.counted = self._count_words()
+        self.covered: Floats = self.counted if traits.aligned is None else traits.aligned.take(rows)
+        self.covered_share = _to_best(self.covered)
+        full = traits.length.take(rows)
+        self.units: Floats = np.isinf(full)
+        self.length: Floats = np.minimum(full, LONG_TERMS)
+        self.size: Floats = np.log1p(self.length) / 5.0
+        told = self.covered * signals.terms / np.maximum(self.length, 1.0)
+        self.told: Floats = np.minimum(told, 1.0)
+        marks = _list_marks(asked.expects).take(traits.flags.take(rows), axis=1)
+        self.asking: Floats = marks[0]
+        self.has: Floats = marks[1:4]
+        self.tells: Floats = marks[4:]
+        context = signals.shares.get("context")
+        own = 0.5 * self.near_share + 0.5 * self.covered_share
+        self.around: Floats = own if context is None else context.take(rows)
+        self.date: Floats = self.nothing if signals.times is None else signals.times.take(rows)
+        self.kind: Floats = traits.kind.take(rows)
+        self.who: Floats = traits.who.take(rows)
 
     def share(self, name: str) -> Floats:
         """A signal of the first stage; zeros where the question has no use for it."""
         shares = self.signals.shares.get(name)
         return self.nothing if shares is None else shares.take(self.rows)
 
-    @cached_property
-    def nothing(self) -> Floats:
-        return np.zeros(len(self.rows))
-
-    @cached_property
-    def near(self) -> Floats:
-        return np.maximum(self.found.dense.take(self.rows), 0.0)
-
-    @cached_property
-    def near_share(self) -> Floats:
-        return _to_best(self.near)
-
-    @cached_property
-    def counted(self) -> Floats:
-        """BM25, by what all words of the question weigh."""
+    def _count_words(self) -> Floats:
         words = self.found.words.take(self.rows)
         rarity = self.found.rarity or float(np.maximum.reduce(words, initial=0.0))
         return np.minimum(words / rarity, 1.0) if rarity > 0 else self.nothing
 
-    @cached_property
-    def covered(self) -> Floats:
-        """The share of the question that the words of each cover."""
-        aligned = self.found.traits.aligned
-        return self.counted if aligned is None else aligned.take(self.rows)
+    def is_kind(self, kind: Kind) -> Floats:
+        same: Floats = self.kind == _KINDS[kind]
+        return same
 
-    @cached_property
-    def covered_share(self) -> Floats:
-        return _to_best(self.covered)
+    def is_by_agent(self) -> Floats:
+        by_agent = self.nothing
+        for code, who in enumerate(self.found.traits.voices):
+            if who and who.casefold() in AGENT_ROLES:
+                by_agent = np.maximum(by_agent, self.who == code)
+        return by_agent
 
-    @cached_property
-    def length(self) -> Floats:
-        return np.minimum(self.found.traits.length.take(self.rows), LONG_TERMS)
 
-    @cached_property
-    def told(self) -> Floats:
-        """The share of the words of each that the question has."""
-        return np.minimum(self.covered * self.signals.terms / np.maximum(self.length, 1.0), 1.0)
-
-    @cached_property
-    def flags(self) -> NDArray[np.uint8]:
-        return self.found.traits.flags.take(self.rows)
-
-    def has(self, flags: int) -> Floats:
-        return ((self.flags & flags) > 0) * 1.0
-
-    def expects(self, expected: int, flags: int) -> Floats:
-        """Whether each has what the question expects of its answer."""
-        return self.has(flags) if self.asked.expects & expected else self.nothing
-
-    @cached_property
-    def asking(self) -> Floats:
-        return self.has(QUESTION)
-
-    @cached_property
-    def around(self) -> Floats:
-        """The best match within six turns, its own included."""
-        own = 0.5 * self.near_share + 0.5 * self.covered_share
-        around = self.signals.shares.get("context")
-        return own if around is None else around.take(self.rows)
-
-    @cached_property
-    def date(self) -> Floats:
-        times = self.signals.times
-        return self.nothing if times is None else times.take(self.rows)
-
-    @cached_property
-    def size(self) -> Floats:
-        return np.log1p(self.length) / 5.0
-
-    def is_kind(self, *kinds: Kind) -> Floats:
-        return np.isin(self.found.traits.kind.take(self.rows), [_KINDS[kind] for kind in kinds]) * 1.0
-
-    @cached_property
-    def by_agent(self) -> Floats:
-        voices = self.found.traits.voices
-        agents = [code for code, who in enumerate(voices) if who and who.casefold() in AGENT_ROLES]
-        return np.isin(self.found.traits.who.take(self.rows), agents) * 1.0 if agents else self.nothing
+@lru_cache(maxsize=256)
+def _list_marks(expects: int) -> Floats:
+    """For each combination of flags, of which there are 256: what a record is, has, and has as expected."""
+    flags = np.arange(256)
+    has = [(flags & which) > 0 for which in (QUESTION, NAMED, TIMED, NUMBERED)]
+    wanted = ((TIMED, TIMED), (NUMBERED, NUMBERED), (NAMED, NAMED | ACTOR), (ACTOR, NAMED | ACTOR))
+    fits = [((flags & which) > 0) & bool(expects & expected) for expected, which in wanted]
+    marks: Floats = np.array([*has, *fits], float)
+    return marks
 
 
 def _to_best(values: Floats) -> Floats:
@@ -197,36 +173,35 @@ TABLE: Final = (
     Feature("date", "date", "of the time asked about", lambda p: p.date),
     Feature("date covered", "date", "and of the subject", lambda p: p.date * p.covered_share),
     Feature("only time", "date", "nothing else is asked", lambda p: p.date * p.asked.only_time),
-    Feature("tells when", "form", "a time is asked for", lambda p: p.expects(TIMED, TIMED)),
-    Feature("tells how many", "form", "a number is asked for", lambda p: p.expects(NUMBERED, NUMBERED)),
-    Feature("tells which", "form", "a name is asked for", lambda p: p.expects(NAMED, NAMED | ACTOR)),
-    Feature("tells who", "form", "a person is asked for", lambda p: p.expects(ACTOR, NAMED | ACTOR)),
+    Feature("tells when", "form", "a time is asked for", lambda p: p.tells[0]),
+    Feature("tells how many", "form", "a number is asked for", lambda p: p.tells[1]),
+    Feature("tells which", "form", "a name is asked for", lambda p: p.tells[2]),
+    Feature("tells who", "form", "a person is asked for", lambda p: p.tells[3]),
     Feature("asked", "asked", "of the session, kind or place named", lambda p: p.share("asked")),
     Feature("importance", "importance", "said to matter", lambda p: p.found.traits.importance.take(p.rows)),
-    Feature("named", "kind", "names somebody or something", lambda p: p.has(NAMED)),
-    Feature("timed", "kind", "speaks of a time", lambda p: p.has(TIMED)),
-    Feature("numbered", "kind", "has a number", lambda p: p.has(NUMBERED)),
+    Feature("named", "kind", "names somebody or something", lambda p: p.has[0]),
+    Feature("timed", "kind", "speaks of a time", lambda p: p.has[1]),
+    Feature("numbered", "kind", "has a number", lambda p: p.has[2]),
     Feature("length", "kind", "long records match by chance", lambda p: p.size),
     Feature("length squared", "kind", "and so do very short ones", lambda p: p.size * p.size),
-    Feature(
-        "units",
-        "kind",
-        "a document of many parts",
-        lambda p: np.isinf(p.found.traits.length.take(p.rows)) * 1.0,
-    ),
-    Feature("nobody", "kind", "no speaker", lambda p: (p.found.traits.who.take(p.rows) < 0) * 1.0),
-    Feature("agent", "kind", "said by the agent", lambda p: p.by_agent),
+    Feature("units", "kind", "a document of many parts", lambda p: p.units),
+    Feature("nobody", "kind", "no speaker", lambda p: p.who < 0),
+    Feature("agent", "kind", "said by the agent", lambda p: p.is_by_agent()),
     Feature("fact", "kind", "a fact", lambda p: p.is_kind(Kind.FACT)),
     Feature("document", "kind", "a document", lambda p: p.is_kind(Kind.DOCUMENT)),
     Feature("message", "kind", "a message", lambda p: p.is_kind(Kind.MESSAGE)),
 )
 NAMES: Final = tuple(feature.name for feature in TABLE)
 SIGNALS: Final = tuple(feature.signal for feature in TABLE)
+_COMPUTES: Final = tuple(feature.compute for feature in TABLE)
 
 
 def compute_features(pool: Pool) -> Floats:
     """One row for each candidate, one column for each feature."""
-    return np.stack([feature.compute(pool) for feature in TABLE], axis=1)
+    columns = np.empty((len(TABLE), len(pool.rows)))
+    for at, compute in enumerate(_COMPUTES):
+        columns[at] = compute(pool)
+    return columns.T
 
 
 GATES: Final[dict[str, Callable[[Understood], float]]] = {

@@ -58,13 +58,15 @@ class Weights:
 
     def of_query(self, asked: Understood, recipe: Recipe) -> Floats:
         """The weight of each feature, of which a recipe of one's own may leave some out."""
-        weights: Floats = self.ranking[0] + compute_gates(asked) @ self.ranking[1:]
+        gates = compute_gates(asked)
+        weights: Floats = self.ranking[0] + gates @ self.ranking[1:] if gates.any() else self.ranking[0]
         return weights if recipe is AUTO else weights * _scale(recipe)
 
-    def score(self, best: Floats, logits: Floats, known: tuple[float, ...]) -> Floats:
-        """Scores for logits that fall; `best` are the features of the best."""
-        odds = describe_best(best, logits, known) @ self.answer + self.behind * (logits - logits[0])
-        scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -30.0, 30.0)))
+    def score(self, best: Floats, logits: Floats, known: tuple[float, ...], limit: int) -> Floats:
+        """Scores for the first of logits that fall; `best` are the features of the best."""
+        sure = describe_best(best, logits, known) @ self.answer
+        odds = sure + self.behind * (logits[:limit] - logits[0])
+        scores: Floats = 1.0 / (1.0 + np.exp(-np.minimum(np.maximum(odds, -30.0), 30.0)))
         return scores
 
 
@@ -74,11 +76,12 @@ def describe_best(best: Floats, logits: Floats, known: tuple[float, ...]) -> Flo
         min(logits[0] - logits[at], MOST_AHEAD) if len(logits) > at else MOST_AHEAD for at in (1, FIFTH)
     )
     chance = 1.0 / float(np.exp(logits - logits[0]).sum())
-    covered = best[NAMES.index("covered")]
+    covered = best[_COVERED]
     lead = (second, fifth, chance, chance * covered, second * covered, fifth * covered)
     return np.array((1.0, *known, *lead, *best[_OWN]))
 
 
+_COVERED: Final = NAMES.index("covered")
 _OWN: Final = [NAMES.index(name) for name in OWN]
 
 
@@ -139,13 +142,13 @@ def rank_fitted(
         logits = logits + STEEP * recipe.recency * signals.shares["recency"].take(rows)
     newest = np.arange(len(rows))[::-1]  # rows rise by seq: a stable sort puts newer ones first
     order = newest.take((-logits.take(newest)).argsort(kind="stable"))
-    scores = weights.score(features[order[0]], logits.take(order), measure_answer(pool))
+    scores = weights.score(features[order[0]], logits.take(order), measure_answer(pool), limit)
     if not pool.counted.any() and not fits(rows, signals):  # only the meaning speaks for any
         speaks = np.maximum.reduce(pool.near) + np.maximum.reduce(pool.covered)
         scores = scores * min(1.0, 2.0 * speaks)
     ranked = Ranked(
         rows=rows.take(order[:limit]),
-        scores=scores[:limit].tolist(),
+        scores=scores.tolist(),
         values=signals.values,
         shares=partial(_tell_parts, features, own, rows, len(found)),
         alone=found.traits.session < 0,
