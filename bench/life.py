@@ -21,7 +21,7 @@ from typing import Any
 from common import folder, queries, record, texts
 from eidet import Memory
 from eidet.core.settings import Upkeep
-from eidet.eval.locomo import read_locomo
+from eidet.eval import read_cases
 
 DAY = 86_400.0
 
@@ -111,7 +111,7 @@ def _resident() -> int:
 def locomo(file: Path) -> dict[str, Any]:
     """recall@10 at full detail, and of the same memories in the long tier alone."""
     full, lowered = [], []
-    for case in read_locomo(json.loads(file.read_text()), file.name):
+    for case in read_cases(file, format="locomo"):
         now = [max(float(draft.occurred) for draft in case.records) + 1.0]  # type: ignore[arg-type]
         with Memory(clock=lambda now=now: now[0]) as memory:
             memory.remember(list(case.records), scope=case.scope, keep_duplicates=True)

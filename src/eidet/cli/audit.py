@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -13,7 +14,7 @@ from typer import Argument, Option
 
 from ..core.errors import BadInput
 from ..core.validate import moment
-from .memory_options import read_settings_here
+from .memory_options import AsJson, read_settings_here
 from .show import FOLD, MINUTE, console, emit, local_time, style_text, tell_table
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ..trust.audit.verify import Verified
 
 SHOWN_IDS: Final = 3
-LISTING: Final = "Entries to list"
+_listing: Final = partial(Option, rich_help_panel="Entries to list")
 
 Log = Annotated[
     Path | None,
@@ -33,7 +34,6 @@ Key = Annotated[
 KeyFile = Annotated[
     Path | None, Option(envvar="EIDET_AUDIT_KEY_FILE", metavar="FILE", help="A file with that key.")
 ]
-AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
 commands: Final = typer.Typer()
@@ -58,19 +58,13 @@ def _audit(
         int | None,
         Option(metavar="CHANGES", help="How many changes the memory had when the log was added to it."),
     ] = None,
-    last: Annotated[
-        int | None, Option(min=1, help="List this many of the newest.", rich_help_panel=LISTING)
-    ] = None,
-    scope: Annotated[
-        str | None, Option("--scope", "-s", help="Of one scope, or acme/**.", rich_help_panel=LISTING)
-    ] = None,
-    by: Annotated[str | None, Option(help="Who did it, or for whom.", rich_help_panel=LISTING)] = None,
-    verb: Annotated[
-        list[str] | None, Option(help="Such as put or drop; repeatable.", rich_help_panel=LISTING)
-    ] = None,
-    since: Annotated[str | None, Option(help="ISO 8601.", rich_help_panel=LISTING)] = None,
-    until: Annotated[str | None, Option(help="ISO 8601.", rich_help_panel=LISTING)] = None,
-    id: Annotated[str | None, Option(help="What happened to one record.", rich_help_panel=LISTING)] = None,
+    last: Annotated[int | None, _listing(min=1, help="List this many of the newest.")] = None,
+    scope: Annotated[str | None, _listing("--scope", "-s", help="Of one scope, or acme/**.")] = None,
+    by: Annotated[str | None, _listing(help="Who did it, or for whom.")] = None,
+    verb: Annotated[list[str] | None, _listing(help="Such as put or drop; repeatable.")] = None,
+    since: Annotated[str | None, _listing(help="ISO 8601.")] = None,
+    until: Annotated[str | None, _listing(help="ISO 8601.")] = None,
+    id: Annotated[str | None, _listing(help="What happened to one record.")] = None,
     json: AsJson = False,
 ) -> None:
     """Check the audit log, and list entries of it.

@@ -16,6 +16,7 @@ from typer import Argument, Option
 from ..core.errors import BadInput, Unavailable
 from ..core.scope import Scope
 from .key_commands import _resolve_key as named_key
+from .memory_options import AsJson, Below, choose_file
 from .show import FOLD, console, emit, progress_bar, style_text, tell_table
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _copy(
     source: Annotated[str, Argument(metavar="FROM", help="A file or a URL.")],
     target: Annotated[str, Argument(metavar="TO", help="A file or a URL; created if needed.")],
     scope: Annotated[str | None, Option("--scope", "-s", help="Only this scope; default: all.")] = None,
-    below: Annotated[bool, Option("--below", help="Also every scope below the one named.")] = False,
+    below: Below = False,
     embedder: Annotated[
         str | None, Option(help="For a new target, such as hashing:256; re-embeds all vectors.")
     ] = None,
@@ -59,7 +60,7 @@ def _copy(
             help="A TOML file with settings; default: eidet.toml here, if there is one.",
         ),
     ] = None,
-    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Copy memories to another place, and compare both.
 
@@ -106,7 +107,6 @@ def _copy_memories(
     from .. import copy as copying
     from ..copy.endpoints import source_at, target_at
     from ..core.settings import read_settings
-    from .memory_options import choose_file
 
     file = choose_file(config)
     settings = replace(read_settings(os.environ, file), language=None)

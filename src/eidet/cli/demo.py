@@ -22,6 +22,7 @@ from ..core.draft import Draft, Message
 from ..core.errors import BadInput, MissingExtra
 from ..core.record import Kind
 from .example_memory import build_example, load_story
+from .memory_options import AsJson
 from .show import console, context_json, emit, grid, hits_json, style_text, tell_heading
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ commands: Final = typer.Typer()
 @commands.command("demo")
 def _demo(
     at: Annotated[Path | None, Option("--at", "-m", help="Keep the memory in this new file.")] = None,
-    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    json: AsJson = False,
     serve: Annotated[
         bool, Option("--serve", help="Serve a larger example with its dashboard; Ctrl-C stops it.")
     ] = False,

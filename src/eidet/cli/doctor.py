@@ -1,6 +1,6 @@
 """`eidet doctor`: looks at a memory from the outside in, and reports on one screen what to do about it.
 
-doctor_checks.py has the checks of a memory that could be opened; postgres_checks.py those of its server.
+doctor_checks.py has the checks of a memory that could be opened, and of its server.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..net.url import is_server
 from ..open import open_store
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers, sqlite_version
 from ..store.sql.migrate import REVISION
-from .doctor_checks import CheckResult, Findings, OpenMemory, check_inside, check_served, fault, ok, warning
+from .doctor_checks import CHECKS, CheckResult, Findings, OpenMemory, check_recalls, fault, ok, warning
 from .memory_options import USUAL, Which
 from .show import console, grid, size_text, style_text
 
@@ -69,14 +69,7 @@ def examine(on: Which, *, thorough: bool) -> Findings:
     elif case.file is None:
         checks = (_check_machine, _check_address, _check_memory)
     else:
-        checks = (
-            _check_machine,
-            _check_file,
-            _check_surroundings,
-            _check_damage,
-            _check_schema,
-            _check_memory,
-        )
+        checks = (_check_machine, *_FILE_CHECKS, _check_memory)
     for check in checks:
         found = list(_run_check(check, case))
         yield from found
@@ -306,8 +299,13 @@ def check_line(place: str) -> Findings:
 
 
 def _check_server(case: Subject) -> Findings:
+    """Reports the state of a server of Eidet; its files are examined where it runs."""
     with case.on.open_memory() as memory:
-        yield from check_served(memory, case.on.at)
+        state, count = memory.admin.health()["state"], sum(memory.scopes().values())
+        message = f"{case.on.at} is {state}, and keeps {count:,} records for this caller"
+        todo = "run `eidet doctor` where the server runs: it names the cause"
+        yield ok("server", message) if state == "up" else warning("server", message, todo)
+        yield from check_recalls(memory.admin.stats()["retrieval"])
 
 
 def _check_memory(case: Subject) -> Findings:
@@ -316,7 +314,11 @@ def _check_memory(case: Subject) -> Findings:
     settings = replace(case.on.settings(), language=None)
     store = open_store(case.on.at, settings)
     with Memory(store, settings=settings) as memory:
-        yield from check_inside(OpenMemory(case.on, memory, store, settings, case.file is not None))
+        inside = OpenMemory(case.on, memory, store, settings, case.file is not None)
+        yield from (finding for check in CHECKS for finding in check(inside))
+
+
+_FILE_CHECKS: Final = (_check_file, _check_surroundings, _check_damage, _check_schema)
 
 
 # The report.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from ..core.errors import EidetError
 from ..core.settings import Settings
@@ -17,11 +17,14 @@ from ..memory import Memory
 from ..models.embed import Embedder, embed_checked, embedder_named, embedder_of
 from ..quality import Windows
 from ..store import Store, verbs
-from ..store.traits import is_sealed, path_of
+from ..store.traits import has_ability, is_sealed, path_of
 from ..text import analyzer_of
 from ..trust.privacy import policy_of
 from ..upkeep.archive import archive_of
 from .memory_options import Which
+
+if TYPE_CHECKING:
+    from ..store.sql.postgres.searchable import SearchableDatabase
 
 START: Final = "start it, or check the address and the network; then run `eidet doctor` again"
 REEMBED: Final = "eidet rebuild --reembed"
@@ -72,23 +75,6 @@ class OpenMemory:
     store: Store  # as it was opened
     settings: Settings
     is_file: bool
-
-
-def check_inside(case: OpenMemory) -> Findings:
-    """All findings about a memory that could be opened."""
-    for check in CHECKS:
-        yield from check(case)
-
-
-def check_served(memory: Memory, url: str) -> Findings:
-    """Reports the state of a server of Eidet; its files are examined where it runs."""
-    state = memory.admin.health()["state"]
-    message = f"{url} is {state}, and keeps {sum(memory.scopes().values()):,} records for this caller"
-    if state == "up":
-        yield ok("server", message)
-    else:
-        yield warning("server", message, "run `eidet doctor` where the server runs: it names the cause")
-    yield from check_recalls(memory.admin.stats()["retrieval"])
 
 
 # Embedder and language.
@@ -218,10 +204,49 @@ def _check_archive(case: OpenMemory) -> Findings:
     yield ok("archive", f"{str(place).partition('?')[0]}, {pieces:,} pieces")
 
 
-def _check_postgres(case: OpenMemory) -> Findings:
-    from .postgres_checks import check_postgres
+# PostgreSQL.
 
-    return check_postgres(case.on.at, case.store)
+_TABLES: Final = ("records", "events", "settings", "tombstones", "tallies", "vectors_next")
+_RIGHTS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE")
+_SERVER: Final = """
+    SELECT current_setting('server_version'), current_user, current_schema(),
+        (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+        (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')"""
+_LACKING: Final = """
+    SELECT kind, string_agg(relname, ', ' ORDER BY relname) FROM pg_class, unnest(%s::text[]) AS kind
+    WHERE relname = ANY(%s) AND relnamespace = to_regnamespace(%s) AND NOT has_table_privilege(oid, kind)
+    GROUP BY kind"""
+_FOREIGN: Final = """
+    SELECT count(*) FROM pg_class
+    WHERE relname = ANY(%s) AND relnamespace = to_regnamespace(%s) AND NOT pg_has_role(relowner, 'USAGE')"""
+
+
+def _check_postgres(case: OpenMemory) -> Findings:
+    """Checks version, pgvector and rights of a PostgreSQL server; yields nothing for other stores."""
+    if not case.on.at.startswith(("postgres://", "postgresql://")):
+        return
+    from ..store.sql.postgres.searchable import SearchableDatabase
+
+    if not has_ability(case.store, SearchableDatabase):
+        return
+    store = cast("SearchableDatabase", case.store)
+    [(version, role, schema, vector, available)] = _query(store, _SERVER)
+    without = "no pgvector, which large scopes need"
+    if available is not None:
+        without = f"pgvector {available} is there but not switched on (CREATE EXTENSION vector)"
+    yield ok("server", f"PostgreSQL {version}, {without if vector is None else f'pgvector {vector}'}")
+    lacking = _query(store, _LACKING, list(_RIGHTS), list(_TABLES), schema)
+    for right, tables in lacking:
+        todo = f'GRANT {", ".join(_RIGHTS)} ON ALL TABLES IN SCHEMA "{schema}" TO "{role}"'
+        yield fault("rights", f"the role {role} may not {right} on {tables}", todo)
+    if not lacking:
+        [(foreign,)] = _query(store, _FOREIGN, list(_TABLES), schema)
+        other = "reads and writes, but does not own the tables: deleted rows wait for autovacuum"
+        yield ok("rights", f"{role} {other if foreign else 'reads, writes and cleans up'}")
+
+
+def _query(store: SearchableDatabase, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+    return store.ask(lambda line: line.execute(sql, values).fetchall())
 
 
 # Index and recalls.
@@ -318,9 +343,8 @@ def _check_drift(case: OpenMemory) -> Findings:
         yield ok("drift", f"none: {windows}")
     for shift in drift["changed"]:
         message = f"{windows}: {_describe_shift(shift)}"
-        yield (
-            warning("drift", message, _DRIFT_CURES[shift["name"]]) if shift["worse"] else ok("drift", message)
-        )
+        cure = _DRIFT_CURES[shift["name"]]
+        yield warning("drift", message, cure) if shift["worse"] else ok("drift", message)
 
 
 def _describe_shift(shift: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from ..eval import Case, Comparison, Difference, Figure, QuestionAnswer, Report, Run, Variant
 
-OUTPUT: Final = "What comes out"
-DATA: Final = "What is asked"
+_output: Final = partial(Option, rich_help_panel="What comes out")
+_asked: Final = partial(Option, rich_help_panel="What is asked")
 DEFAULT: Final = "wordllama"
 FEWEST_WRONG: Final = 10  # wrong first hits below which the last two of TRUST say nothing
 TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # what the best scores are worth
@@ -52,32 +53,22 @@ def _evaluate(
         Option(metavar="PART=VALUE,…", help="Also run with these parts changed, and compare; repeatable."),
     ] = None,
     format: Annotated[
-        str | None,
-        Option(help="locomo, longmemeval or jsonl, if it cannot be detected.", rich_help_panel=DATA),
+        str | None, _asked(help="locomo, longmemeval or jsonl, if it cannot be detected.")
     ] = None,
-    roles: Annotated[
-        str, Option(help="LongMemEval: whose turns, user or user,assistant.", rich_help_panel=DATA)
-    ] = "user",
-    sessions: Annotated[
-        int, Option(help="LongMemEval: sessions per haystack built from evidence.", rich_help_panel=DATA)
-    ] = 50,
-    limit_questions: Annotated[
-        int | None, Option(help="Ask only this many, drawn at random.", rich_help_panel=DATA)
-    ] = None,
-    depth: Annotated[int, Option(help="How many hits to request.", rich_help_panel=DATA)] = 20,
-    budget: Annotated[int, Option(help="Tokens per context; 0 skips contexts.", rich_help_panel=DATA)] = 1000,
-    seed: Annotated[int, Option(help="Seed for all random draws.", rich_help_panel=DATA)] = 0,
+    roles: Annotated[str, _asked(help="LongMemEval: whose turns, user or user,assistant.")] = "user",
+    sessions: Annotated[int, _asked(help="LongMemEval: sessions per haystack built from evidence.")] = 50,
+    limit_questions: Annotated[int | None, _asked(help="Ask only this many, drawn at random.")] = None,
+    depth: Annotated[int, _asked(help="How many hits to request.")] = 20,
+    budget: Annotated[int, _asked(help="Tokens per context; 0 skips contexts.")] = 1000,
+    seed: Annotated[int, _asked(help="Seed for all random draws.")] = 0,
     json: Annotated[
-        str | None,
-        Option(metavar="FILE", help="Write JSON to this file; - is standard output.", rich_help_panel=OUTPUT),
+        str | None, _output(metavar="FILE", help="Write JSON to this file; - is standard output.")
     ] = None,
     plot: Annotated[
-        Path | None,
-        Option(metavar="FILE", help="Draw the figures: a .png, .svg or .pdf.", rich_help_panel=OUTPUT),
+        Path | None, _output(metavar="FILE", help="Draw the figures: a .png, .svg or .pdf.")
     ] = None,
     least: Annotated[
-        list[str] | None,
-        Option(metavar="FIGURE=VALUE", help="Exit with code 1 below this: R@10=0.8.", rich_help_panel=OUTPUT),
+        list[str] | None, _output(metavar="FIGURE=VALUE", help="Exit with code 1 below this: R@10=0.8.")
     ] = None,
 ) -> None:
     """Measure how well questions find what answers them.

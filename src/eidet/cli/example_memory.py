@@ -11,8 +11,8 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -39,28 +39,17 @@ def load_story(name: str) -> dict[str, Any]:
     return story
 
 
-@dataclass(slots=True)
-class _StoryClock:
-    """The time in the story: whatever was set last."""
-
-    now: float
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def build_example(place: str | Path, end: float) -> int:
     """Fills a new memory with half a year of conversations, facts, states and recalls; how many records."""
     from ..memory import Memory
 
-    start = _next_monday(end - DAYS * DAY)
-    clock = _StoryClock(start)
-    with Memory(place, clock=clock) as memory:
+    now = start = _next_monday(end - DAYS * DAY)
+    with Memory(place, clock=lambda: now) as memory:
         for at, write in sorted(_works(load_story("tidewater"), start), key=lambda work: work[0]):
             if at < end:
-                clock.now = at
+                now = at
                 write(memory, at)
-        clock.now = end
+        now = end
         return sum(memory.scopes().values())
 
 
@@ -69,68 +58,45 @@ def _next_monday(at: float) -> float:
     return -((-at - 3 * DAY) // (7 * DAY)) * 7 * DAY - 3 * DAY
 
 
-@dataclass(frozen=True, slots=True)
-class _TalkWork:
-    scope: str
-    session: str
-    turns: Sequence[str]
-    summed_up: bool = True
-
-    def __call__(self, memory: Memory, at: float) -> None:
-        turns = list(_messages(self.turns, at))
-        memory.remember(turns, scope=self.scope, session=self.session, agent="assistant")
-        if self.summed_up:
-            memory.upkeep.end_session(self.session, scope=self.scope)
+def _talk(
+    memory: Memory, at: float, *, scope: str, session: str, turns: Sequence[str], summed_up: bool = True
+) -> None:
+    memory.remember(list(_messages(turns, at)), scope=scope, session=session, agent="assistant")
+    if summed_up:
+        memory.upkeep.end_session(session, scope=scope)
 
 
-@dataclass(frozen=True, slots=True)
-class _NoteWork:
-    scope: str
-    fields: dict[str, Any]
-
-    def __call__(self, memory: Memory, at: float) -> None:
-        fields: dict[str, Any] = {"kind": "fact", "importance": 0.5, "trust": "user"} | self.fields
-        text = _with_dates(fields.pop("text"), at)
-        memory.remember(Draft(text=text, occurred=at, agent="assistant", **fields), scope=self.scope)
+def _note(memory: Memory, at: float, *, scope: str, text: str, **given: Any) -> None:
+    fields: dict[str, Any] = {"kind": "fact", "importance": 0.5, "trust": "user"} | given
+    memory.remember(Draft(text=_with_dates(text, at), occurred=at, agent="assistant", **fields), scope=scope)
 
 
-@dataclass(frozen=True, slots=True)
-class _StateWork:
-    boat: str
-    step: int
-    seed: int
-
-    def __call__(self, memory: Memory, at: float) -> None:
-        dice = random.Random(self.seed)  # noqa: S311
-        battery, speed = round(dice.uniform(0.2, 1.0), 2), round(dice.uniform(0.0, 4.2), 1)
-        place = (round(40.63 + dice.gauss(0, 0.01), 4), round(-8.74 + dice.gauss(0, 0.02), 4))
-        data = {"boat": self.boat, "battery": battery, "speed": speed, "sonar": dice.random() > 0.1}
-        memory.remember(
-            Draft(data=data, kind="state", place=place, step=self.step, importance=0.2, occurred=at),
-            scope=FLEET,
-            agent=self.boat,
-            session=f"{self.boat} week {self.step // 2 + 1}",
-        )
+def _report_state(memory: Memory, at: float, *, boat: str, step: int, seed: int) -> None:
+    dice = random.Random(seed)  # noqa: S311
+    battery, speed = round(dice.uniform(0.2, 1.0), 2), round(dice.uniform(0.0, 4.2), 1)
+    place = (round(40.63 + dice.gauss(0, 0.01), 4), round(-8.74 + dice.gauss(0, 0.02), 4))
+    data = {"boat": boat, "battery": battery, "speed": speed, "sonar": dice.random() > 0.1}
+    memory.remember(
+        Draft(data=data, kind="state", place=place, step=step, importance=0.2, occurred=at),
+        scope=FLEET,
+        agent=boat,
+        session=f"{boat} week {step // 2 + 1}",
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _RecallWork:
-    query: str
-    useful: bool | None
-
-    def __call__(self, memory: Memory, _at: float) -> None:
-        hits = memory.recall(self.query, scope=MARA, limit=5)
-        if self.useful is not None:
-            memory.feedback(hits, useful=self.useful, by="Mara")
+def _recall(memory: Memory, _at: float, *, query: str, useful: bool | None) -> None:
+    hits = memory.recall(query, scope=MARA, limit=5)
+    if useful is not None:
+        memory.feedback(hits, useful=useful, by="Mara")
 
 
 def _works(story: dict[str, Any], start: float) -> Iterator[tuple[float, _Work]]:
     for talk in story["talks"]:
         at = start + talk["day"] * DAY + talk["hour"] * HOUR
-        yield at, _TalkWork(talk["scope"], talk["session"], talk["turns"])
+        yield at, partial(_talk, scope=talk["scope"], session=talk["session"], turns=talk["turns"])
     for note in story["notes"]:
-        day, scope = note.pop("day"), note.pop("scope")
-        yield start + day * DAY + (18 + day % 5) * HOUR, _NoteWork(scope, note)
+        day = note.pop("day")
+        yield start + day * DAY + (18 + day % 5) * HOUR, partial(_note, **note)
     yield from _meetings(story, start)
     yield from _states(story["boats"], start)
     yield from _recalls(story["questions"], start)
@@ -151,7 +117,7 @@ def _meetings(story: dict[str, Any], start: float) -> Iterator[tuple[float, _Wor
             lines += [f"{who}: Last week I {thing}.", f"{who}: In the way: {trouble}."]
         lines.append(f"assistant: Noted, week {week + 1}.")
         at = start + 7 * week * DAY + 8.5 * HOUR
-        yield at, _TalkWork(MARA, f"monday-{week + 1:02}", lines, summed_up=False)
+        yield at, partial(_talk, scope=MARA, session=f"monday-{week + 1:02}", turns=lines, summed_up=False)
 
 
 def _take(choices: Sequence[str], number: int) -> str:
@@ -163,7 +129,8 @@ def _states(boats: Sequence[str], start: float) -> Iterator[tuple[float, _Work]]
     for step in range(DAYS // 7 * 2):
         for boat in boats:
             day = step * 3.5 + dice.random()
-            yield start + (day + 0.2) * DAY, _StateWork(boat, step, dice.randrange(1 << 30))
+            write = partial(_report_state, boat=boat, step=step, seed=dice.randrange(1 << 30))
+            yield start + (day + 0.2) * DAY, write
 
 
 def _recalls(questions: Sequence[str], start: float) -> Iterator[tuple[float, _Work]]:
@@ -173,7 +140,8 @@ def _recalls(questions: Sequence[str], start: float) -> Iterator[tuple[float, _W
         for _ in range(dice.choice((0, 0, 1, 2, 3)) + (9 if day > DAYS - 42 else 0)):
             query = dice.choice(questions)
             useful = "wifi" not in query and dice.random() < 0.9 if dice.random() < 0.25 else None
-            yield start + (day + dice.uniform(0.35, 0.8)) * DAY, _RecallWork(query, useful)
+            at = start + (day + dice.uniform(0.35, 0.8)) * DAY
+            yield at, partial(_recall, query=query, useful=useful)
 
 
 def _messages(turns: Sequence[str], at: float) -> Iterator[Message]:

@@ -6,38 +6,35 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec
 
 import typer
 
 from ..core.errors import Misconfigured, NotFound
 from ..core.scope import ALL, Scope
+from ..core.settings import Settings, read_choices, read_settings
 from ..core.verb_table import FIND, SCOPE, Argument, Form
 from ..net.url import is_server
 from .parse import end_of, json_of, meta_of, place_of
+from .show import console, plain
 
 if TYPE_CHECKING:
     from ..aio import AsyncMemory
-    from ..core.settings import Settings
     from ..memory import Memory
-
-
-if TYPE_CHECKING:
-    from ..memory import Memory
-from typing import TYPE_CHECKING, Final
-
-from ..core.settings import Settings, read_choices, read_settings
-from .show import console, plain
 
 P = ParamSpec("P")
 Given = dict[str, Any]  # arguments of a verb that were given
-PANEL = "Which memory, and how to print"
 USUAL = "eidet.db"
+FILE: Final = Path("eidet.toml")
+ROOT: Final = 0  # the user
+NAMED: Final = 3  # scopes that a hint names
 
 Below = Annotated[bool, typer.Option("--below", help="Also every scope below the one named.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Vectors = Annotated[bool, typer.Option("--vectors", help="With --json: the vectors too.")]
+_shared: Final = partial(typer.Option, rich_help_panel="Which memory, and how to print")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,60 +43,40 @@ class Which:
 
     at: Annotated[
         str,
-        typer.Option(
+        _shared(
             "--at",
             "-m",
             envvar="EIDET_MEMORY",
             metavar="PATH",
             help="The memory: a file or a URL; http://… is a server.",
             show_default=USUAL,
-            rich_help_panel=PANEL,
         ),
     ] = ""
-    scope: Annotated[
-        str | None,
-        typer.Option(
-            "--scope",
-            "-s",
-            help=SCOPE,
-            rich_help_panel=PANEL,
-        ),
-    ] = None
+    scope: Annotated[str | None, _shared("--scope", "-s", help=SCOPE)] = None
     embedder: Annotated[
-        str | None,
-        typer.Option(
-            envvar="EIDET_EMBEDDER",
-            help="Such as hashing:256; default: the memory's own.",
-            rich_help_panel=PANEL,
-        ),
+        str | None, _shared(envvar="EIDET_EMBEDDER", help="Such as hashing:256; default: the memory's own.")
     ] = None
-    language: Annotated[
-        str | None, typer.Option(help="Language of the texts, such as de.", rich_help_panel=PANEL)
-    ] = None
+    language: Annotated[str | None, _shared(help="Language of the texts, such as de.")] = None
     config: Annotated[
         Path | None,
-        typer.Option(
+        _shared(
             envvar="EIDET_CONFIG",
             help="A TOML file with settings; default: eidet.toml here, if there is one.",
-            rich_help_panel=PANEL,
         ),
     ] = None
     key_file: Annotated[
         Path | None,
-        typer.Option(
+        _shared(
             envvar="EIDET_KEY_FILE",
             help="File with the master key of a sealed memory; or set EIDET_KEY to the key.",
-            rich_help_panel=PANEL,
         ),
     ] = None
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=PANEL)] = False
+    json: Annotated[bool, _shared("--json", help="Print JSON.")] = False
 
     def complete(self) -> Which:
         """With what the configuration says of options that were not given."""
-        file = self.config or _find_configuration()
-        configured: Mapping[str, Any] = {}
-        if file is not None:
-            configured = _read_configuration(file, unasked=self.config is None)
+        file = choose_file(self.config)
+        configured = {} if file is None else read_choices(file)
         at = self.at or configured.get("memory") or USUAL
         embedder = self.embedder or configured.get("embedder")
         if is_server(at) and self.embedder in (None, os.environ.get("EIDET_EMBEDDER")):
@@ -120,8 +97,6 @@ class Which:
         return None if self.scope in (None, ALL) and not below else self.reach(below)
 
     def settings(self) -> Settings:
-        from ..core.settings import read_settings
-
         found = read_settings(os.environ, self.config)
         return found if self.key_file is None else replace(found, key=f"file:{self.key_file}")
 
@@ -286,9 +261,6 @@ def _with_options(run: Callable[..., None], scoped: bool) -> Callable[..., None]
     return start
 
 
-NAMED: Final = 3
-
-
 def tell_elsewhere(on: Which, memory: Memory) -> None:
     """Names scopes that hold records, if the one that was asked for holds none."""
     scope = on.one_scope
@@ -306,30 +278,12 @@ def tell_elsewhere(on: Which, memory: Memory) -> None:
     )
 
 
-FILE: Final = Path("eidet.toml")
-ROOT: Final = 0
-
-
-def _find_configuration() -> Path | None:
-    """The file in the working folder, if there is one."""
-    return FILE if FILE.is_file() else None
-
-
-def _read_configuration(file: Path, *, unasked: bool) -> dict[str, str]:
-    """Reads `memory` and `embedder` from a file; a file that nobody named must belong to the user."""
-    if unasked:
-        _check_own(file)
-    return read_choices(file)
-
-
 def choose_file(named: Path | None) -> Path | None:
-    """The file that a command reads: the one that was named, or else the one here."""
-    if named is not None:
+    """The file that a command reads: the one that was named, or else eidet.toml here, if it is the user's."""
+    if named is not None or not FILE.is_file():
         return named
-    file = _find_configuration()
-    if file is not None:
-        _check_own(file)
-    return file
+    _check_own(FILE)
+    return FILE
 
 
 def read_choices_here() -> dict[str, str]:

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from ..core.environment import change_settings
 from ..core.errors import BadInput, MissingExtra
-from .memory_options import Which, command
+from .memory_options import AsJson, Which, command
 from .show import emit
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def api(
         bool, Option("--revoke", help="Take the key away; a running server refuses it at once.")
     ] = False,
     keys: KeysFile = KEYS_FILE,
-    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Make, take away or list the keys of callers of `eidet serve`.
 

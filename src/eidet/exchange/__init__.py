@@ -25,9 +25,8 @@ from ..core.scope import Scope
 from ..memory import Memory
 from ..trust.audit import Auditing
 from .from_chats import read_chatgpt, read_claude
-from .from_mcp import read_mcp
 from .from_mem0 import read_mem0
-from .from_stores import read_chroma, read_langgraph, read_letta
+from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
 from .from_tables import read_csv, read_jsonl, read_parquet
 from .importing import Imported, Importer, ImportOptions
 from .pam import read_pam

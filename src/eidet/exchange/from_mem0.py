@@ -5,20 +5,22 @@ The store is read without mem0, Qdrant or FAISS. Vectors are left: Eidet embeds 
 
 from __future__ import annotations
 
+import io
+import pickle
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..integrations.mem0.entities import NAMES
 from .source_files import (
-    QdrantPoint,
     find_source,
     is_sqlite,
     load_document,
-    load_pickle,
     make_foreign,
     open_database,
     open_text,
@@ -122,8 +124,8 @@ def _list_points(path: Path, notes: Notes) -> Iterator[_Row]:
         seen: set[str] = set()
         for row in database.read("SELECT rowid AS number, point FROM points ORDER BY rowid DESC"):
             place = f"{path}, row {row['number']}"
-            point = load_pickle(row["point"], place)
-            if not isinstance(point, QdrantPoint):
+            point = _load_pickle(row["point"], place)
+            if not isinstance(point, _QdrantPoint):
                 raise BadInput(f"{place} is not a point of Qdrant")
             id = str(point.values.get("id"))
             if id not in seen:
@@ -143,7 +145,7 @@ def _list_faiss(index: Path, notes: Notes) -> Iterator[_Row]:
 
 
 def _load_docstore_pickle(path: Path) -> Any:
-    found = load_pickle(path.read_bytes(), str(path))
+    found = _load_pickle(path.read_bytes(), str(path))
     if not isinstance(found, tuple) or len(found) != 2:
         raise BadInput(f"{path} is not a store of mem0 in FAISS")
     return {"docstore": found[0]}
@@ -201,3 +203,41 @@ def _read_history(path: Path | None, notes: Notes) -> _Past:
         if messages := database.count("messages"):
             notes.drop("recent messages", "mem0 keeps them to infer from", messages)
     return past
+
+
+class _QdrantPoint:
+    """A point as a local Qdrant pickles it: id, vector and payload."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.values = state.get("__dict__", state)
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> type:
+        try:
+            return _PICKLED[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(f"it names {module}.{name}") from None
+
+
+def _load_pickle(content: bytes, where: str) -> Any:
+    """The value of a pickle; `BadInput` where it holds anything but plain values."""
+    wrong = (pickle.UnpicklingError, EOFError, ValueError, TypeError, LookupError, AttributeError)
+    try:
+        return _PlainUnpickler(io.BytesIO(content)).load()
+    except wrong as error:
+        raise BadInput(f"{where} cannot be read: {error}") from None
+
+
+# A pickle may name any function to be called when it is read. A name that is not listed here is an error.
+_PICKLED: Final[dict[tuple[str, str], type]] = {
+    ("datetime", "date"): date,
+    ("datetime", "datetime"): datetime,
+    ("datetime", "timedelta"): timedelta,
+    ("datetime", "timezone"): timezone,
+    ("uuid", "UUID"): UUID,
+    ("qdrant_client.http.models.models", "PointStruct"): _QdrantPoint,
+}

@@ -1,10 +1,14 @@
-"""Stores of other programs: Chroma, LangGraph and Letta. Vectors are left: Eidet embeds texts itself."""
+"""Stores of other programs: Chroma, LangGraph, Letta and MCP's reference server.
+
+Vectors are left: Eidet embeds texts itself.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -12,6 +16,7 @@ from typing import Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput, MissingExtra, Unavailable
+from ..graph.mcp_memory import make_drafts, parse_mcp_lines
 from ..integrations.extras import quote_label
 from .source_files import find_source, load_document, open_database, open_text
 from .source_items import (
@@ -300,3 +305,32 @@ def _find_text(message: Mapping[str, Any], notes: Notes) -> str:
         else:
             notes.drop(f"content of type {part.get('type')}", "is not text")
     return "\n".join(texts)
+
+
+# MCP: the memory file of the reference server, a graph as JSON lines. Its facts become facts of Eidet.
+
+_MCP_FIELDS: Final = {
+    "entity": frozenset(("type", "name", "entityType", "observations")),
+    "relation": frozenset(("type", "from", "to", "relationType")),
+}
+
+
+def read_mcp(source: str, _: ReadOptions, notes: Notes) -> Iterator[SourceItem]:
+    with open_text(find_source(source)) as file:
+        text = file.read()
+    facts = parse_mcp_lines(text)
+    _note_fields(text, notes)
+    seen: set[str] = set()
+    for fact, draft in zip(facts, make_drafts(facts), strict=True):
+        where = f"{fact.subject} {fact.relation} {fact.object}"
+        if fact.key in seen:
+            notes.skip(where, "is said twice")
+            continue
+        seen.add(fact.key)
+        yield SourceItem(where=where, draft=replace(draft, source="mcp"))
+
+
+def _note_fields(text: str, notes: Notes) -> None:
+    for row in map(json.loads, filter(str.strip, text.split("\n"))):
+        for name in sorted(row.keys() - _MCP_FIELDS[row["type"]]):
+            notes.drop(f"{name} of an {row['type']}", "is not known of an MCP memory")

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import io
 import json
-import pickle  # only names of `_PICKLED` may be used by a pickle
 import sqlite3
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import date, datetime, timedelta, timezone
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TextIO
-from uuid import UUID
 
 from ..core.errors import BadInput, NotFound
 
@@ -273,41 +270,3 @@ def _translate(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise BadInput(f"{path} cannot be read: {error}") from error
-
-
-class QdrantPoint:
-    """A point as a local Qdrant pickles it: id, vector and payload."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.values = state.get("__dict__", state)
-
-
-# A pickle may name any function to be called when it is read. A name that is not listed here is an error.
-_PICKLED: Final[dict[tuple[str, str], type]] = {
-    ("datetime", "date"): date,
-    ("datetime", "datetime"): datetime,
-    ("datetime", "timedelta"): timedelta,
-    ("datetime", "timezone"): timezone,
-    ("uuid", "UUID"): UUID,
-    ("qdrant_client.http.models.models", "PointStruct"): QdrantPoint,
-}
-
-
-class _PlainUnpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> type:
-        try:
-            return _PICKLED[module, name]
-        except KeyError:
-            raise pickle.UnpicklingError(f"it names {module}.{name}") from None
-
-
-def load_pickle(content: bytes, where: str) -> Any:
-    """The value of a pickle; `BadInput` where it holds anything but plain values."""
-    wrong = (pickle.UnpicklingError, EOFError, ValueError, TypeError, LookupError, AttributeError)
-    try:
-        return _PlainUnpickler(io.BytesIO(content)).load()
-    except wrong as error:
-        raise BadInput(f"{where} cannot be read: {error}") from None

@@ -3,10 +3,9 @@
 fact.py            what it answers with
 triple_data.py     facts and decisions that somebody states directly
 assertion.py  statements_index.py   statements as it keeps them
-names.py  identities.py  antecedents.py   who is who
+names.py  identities.py   who is who
 validity.py        what held when: closing, reopening, contradictions
 scope_graph.py     one scope, without store and clock
-updates.py         how changes of the store reach it
 inference.py  joins.py  asking.py  explaining.py   questions and answers
 graph_formats.py  mcp_memory.py   facts for others
 """
@@ -16,24 +15,29 @@ from __future__ import annotations
 import gc
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from ..core.errors import EidetError
+from ..core.errors import Corrupt, EidetError
 from ..core.lazy_names import lazy_names
-from ..core.record import Record
+from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
-from ..store import Head, Store, verbs
+from ..store import Changes, Entry, Head, Store, verbs
+from ..text.analysis import facts_in, has_statements, read_analysis
+from ..text.facts.statement import KnownMentions, Statement, read_all_statements
+from .assertion import Stated
 from .names import name_key
 from .scope_graph import ScopeGraph, View
-from .updates import GraphUpdate
+from .triple_data import Decision, StoredDecision, read_triple
 
 if TYPE_CHECKING:
     from .fact import Contradiction, Entity, Explanation, Fact, Quotation
 else:
     _ANSWERS = ("Contradiction", "Entity", "Explanation", "Fact", "Quotation")
     __getattr__ = lazy_names(__name__, {"fact": _ANSWERS})
+
+DECIDING: Final = frozenset((Trust.TRUSTED.value, Trust.USER.value))  # whose decisions count
 
 __all__ = [
     "Contradiction",
@@ -167,13 +171,13 @@ class Graphs:
             self._nbytes -= slot.nbytes
 
     def _read_on(self, graph: ScopeGraph, head: Head, away: int) -> ScopeGraph:
-        update = GraphUpdate(graph, self.read)
+        update = _GraphUpdate(graph, self.read)
         while graph.head.seq < head.seq or graph.head.epoch < head.epoch:
             changes = verbs.changes_telling(self._store, graph.scope, graph.head.seq, BATCH)
             stale = changes.head.epoch != graph.head.epoch and graph.head.seq > 0
             if stale or 0 < away < changes.pruned:  # of another epoch, or away for longer than is told
                 graph = ScopeGraph(graph.scope)
-                update = GraphUpdate(graph, self.read)
+                update = _GraphUpdate(graph, self.read)
             else:
                 update.take(changes)
             away = 0
@@ -214,3 +218,63 @@ def _pause_collector(is_worth_it: bool) -> Iterator[None]:
 def _name_in(entity: str) -> str:
     """`person:alex` names alex, and so does "Alex"."""
     return name_key(entity.partition(":")[2].partition("/")[0] or entity)
+
+
+class _GraphUpdate:
+    """Takes pages of changes, and puts them into a graph at the end.
+
+    `read` gives the records of a scope by seq, as far as they are there.
+    """
+
+    def __init__(self, graph: ScopeGraph, read: Callable[[str, list[int]], list[Record]]) -> None:
+        self.graph = graph
+        self._read = read
+        self._stated: dict[int, Stated] = {}
+        self._mentions: KnownMentions = {}
+
+    def take(self, changes: Changes) -> None:
+        """The next page. What the graph answers does not change before `finish`."""
+        for seq in changes.gone:
+            self._stated.pop(seq, None)
+            self.graph.remove(seq)
+        triples = {entry.seq: entry for entry in changes.entries if entry.kind == Kind.TRIPLE}
+        others = [entry for entry in changes.entries if entry.kind != Kind.TRIPLE]
+        for stated in _list_stated(others, self._mentions):
+            self._stated[stated.entry.seq] = stated
+        if triples:
+            for record in self._read(self.graph.scope, list(triples)):
+                self._take_triple(triples[record.seq], record)
+        self.graph.head = changes.head
+
+    def _take_triple(self, entry: Entry, record: Record) -> None:
+        """A record of kind `triple` states or decides something; if its data does neither, its text may."""
+        triple = read_triple(record)
+        self.graph.ids[record.seq] = record.id
+        if triple is None:
+            self._stated[entry.seq] = Stated(entry, statements_of(entry.terms))
+        elif not isinstance(triple, Decision):
+            self._stated[entry.seq] = Stated(entry, (triple,), is_told=True)
+        elif entry.trust in DECIDING:
+            self.graph.decide(StoredDecision(triple, entry.seq, entry.created, entry.expires))
+
+    def finish(self) -> None:
+        """Puts what was gathered into the graph."""
+        if self._stated:
+            self.graph.add_all(list(self._stated.values()))
+        self._stated = {}
+
+
+def _list_stated(entries: Sequence[Entry], known: KnownMentions) -> list[Stated]:
+    """The entries whose texts state something, each with what it states. Their bytes are read in one pass."""
+    stating = [(entry, facts_in(entry.terms)) for entry in entries if has_statements(entry.terms)]
+    stating = [(entry, blob) for entry, blob in stating if blob]
+    found = read_all_statements([blob for _, blob in stating], known)
+    return [Stated(entry, statements) for (entry, _), statements in zip(stating, found, strict=True)]
+
+
+def statements_of(terms: bytes) -> tuple[Statement, ...]:
+    """The statements in a record's analysis; none if it is damaged: whoever reads the record is told that."""
+    try:
+        return read_analysis(terms).statements
+    except Corrupt:
+        return ()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ..text.facts import RELATIONS, Relation
 from ..text.facts.statement import VALUE, Mention, Reference
 
 USER: Final = "user"  # whoever speaks in a scope, where a record does not say who
@@ -82,26 +80,3 @@ def _sort_of(mention: Mention) -> str:
     if mention.kind == THING and mention.name[:1].isupper():
         return VAGUE
     return THING if mention.kind else ""
-
-
-def name_person(mention: Mention, relation: str) -> Mention:
-    """The subject of a personal relation is a person, unless its text says what else it is."""
-    if mention.kind or mention.reference is not Reference.NAME or relation not in _PERSONAL:
-        return mention
-    return _as_person(mention)
-
-
-@lru_cache(maxsize=65_536)
-def _as_person(mention: Mention) -> Mention:
-    return replace(mention, kind=PERSON)
-
-
-def _is_personal(relation: Relation) -> bool:
-    """Whether only people have a relation, by the catalogue."""
-    inverse = RELATIONS.get(relation.inverse)
-    if relation.personal or (relation.symmetric and relation.object == PERSON):
-        return True
-    return inverse is not None and inverse.object == PERSON
-
-
-_PERSONAL: Final = frozenset(name for name, relation in RELATIONS.items() if _is_personal(relation))

@@ -1,17 +1,40 @@
-"""All statements of a scope by who and what they name, with pronouns resolved. It only adds and removes."""
+"""All statements of a scope by who and what they name, with pronouns resolved. It only adds and removes.
+
+Pronouns and bare names mean what the session spoke of last, in order of time. A record that comes late takes
+its place in the conversation, and what follows it is read again as far as it may have changed.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
+from ..text.facts import RELATIONS, Relation
 from ..text.facts.statement import VALUE, Mention, Nature, Reference
-from .antecedents import Discourse, Resolver
 from .assertion import Assertion, KnownMention, SourceRow, Stated
 from .identities import Identities
-from .names import Signature, name_key, name_person
+from .names import PERSON, Signature, first_word, name_key, sign_mention
 
+REACH: Final = 32  # so many statements back a pronoun or a bare name may point
+PAUSE: Final = 3600.0  # seconds after which what has no session is no longer one conversation
+
+HE: Final = frozenset(
+    (
+        *("brother", "father", "dad", "son", "husband", "uncle", "nephew", "grandfather", "grandpa"),
+        *("boyfriend", "grandson", "stepfather", "stepbrother", "stepson"),
+    )
+)
+SHE: Final = frozenset(
+    (
+        *("sister", "mother", "mom", "mum", "daughter", "wife", "aunt", "niece", "grandmother", "grandma"),
+        *("girlfriend", "granddaughter", "stepmother", "stepsister", "stepdaughter"),
+    )
+)
+PRONOUNS: Final = frozenset((Reference.HE, Reference.SHE, Reference.THEY, Reference.IT))
 ALIASES: Final = frozenset(("name", "nickname"))  # relations whose object is another name of the subject
 FEW: Final = 64  # so many statements of a session are put in their places one by one
 
@@ -26,12 +49,12 @@ class StatementsIndex:
         self.special: dict[Assertion, None] = {}  # preferences and instructions
         self._by_subject: defaultdict[int, list[Assertion]] = defaultdict(list)
         self._by_object: defaultdict[int, list[Assertion]] = defaultdict(list)
-        self._discourses: dict[str | None, Discourse] = {}
+        self._discourses: dict[str | None, _Discourse] = {}
         self._mentions: dict[Mention, KnownMention] = {}
         self._aliases: dict[Assertion, tuple[int, str]] = {}
         self._labels: dict[int, dict[str, str]] = {}
         self.speakers: Counter[str] = Counter()  # those who say "I", by the number of records
-        self._resolver = Resolver(self._signature, self.identities.book.is_distinguished)
+        self._resolver = _Resolver(self._signature, self.identities.book.is_distinguished)
         self.size: int = 0
 
     def add_all(self, stated: Iterable[Stated]) -> None:
@@ -48,7 +71,7 @@ class StatementsIndex:
             for assertion in assertions:
                 self._add_assertion(assertion)
 
-    def _add_conversation(self, discourse: Discourse, assertions: Sequence[Assertion]) -> None:
+    def _add_conversation(self, discourse: _Discourse, assertions: Sequence[Assertion]) -> None:
         """Puts many statements of one session in their places, and reads all of it in order."""
         discourse.add_all(assertions)
         for assertion in assertions:
@@ -60,7 +83,7 @@ class StatementsIndex:
     def _make_source(self, stated: Stated) -> SourceRow:
         source, assertions = SourceRow(stated.entry, is_told=stated.is_told), list[Assertion]()
         for statement in stated.statements:
-            who = self._know(name_person(statement.subject, statement.relation))
+            who = self._know(_name_person(statement.subject, statement.relation))
             assertions.append(
                 Assertion(source, len(assertions), statement, who, self._know(statement.object))
             )
@@ -76,10 +99,10 @@ class StatementsIndex:
             known = self._mentions[mention] = KnownMention(mention)
         return known
 
-    def _find_discourse(self, session: str | None) -> Discourse:
+    def _find_discourse(self, session: str | None) -> _Discourse:
         discourse = self._discourses.get(session)
         if discourse is None:
-            discourse = self._discourses[session] = Discourse(session)
+            discourse = self._discourses[session] = _Discourse(session)
         return discourse
 
     def remove(self, seq: int) -> bool:
@@ -144,12 +167,12 @@ class StatementsIndex:
         self._detach(assertion)
         self._read_again(discourse, at)
 
-    def _read_again(self, discourse: Discourse, at: int) -> None:
+    def _read_again(self, discourse: _Discourse, at: int) -> None:
         """Resolves anew what follows in the conversation."""
         if at < len(discourse):
             discourse.walk(at, lambda assertion, place: self._resolve(assertion, discourse, place))
 
-    def _resolve(self, assertion: Assertion, discourse: Discourse, at: int) -> bool:
+    def _resolve(self, assertion: Assertion, discourse: _Discourse, at: int) -> bool:
         """Finds out whom a statement names; whether that has changed."""
         subject = self._sign(assertion.who, assertion, discourse, at)
         thing = self._sign(assertion.what, assertion, discourse, at)
@@ -160,7 +183,7 @@ class StatementsIndex:
         self._attach(assertion, subject, thing)
         return True
 
-    def _sign(self, known: KnownMention, assertion: Assertion, discourse: Discourse, at: int) -> Signature:
+    def _sign(self, known: KnownMention, assertion: Assertion, discourse: _Discourse, at: int) -> Signature:
         signature = known.signature
         if signature is None or (known.leans and self._resolver.needs_hint(signature)):
             signature = self._resolver.resolve(known.mention, discourse, at, assertion)
@@ -201,3 +224,144 @@ class StatementsIndex:
             return
         self._aliases[assertion] = (self.identities.add(alias, spelling, ""), spelling)
         self.identities.link(assertion, subject, alias)
+
+
+class _Discourse:
+    """The statements of one session, in order of time."""
+
+    def __init__(self, session: str | None) -> None:
+        self._pause = None if session is not None else PAUSE
+        self._turns: list[Assertion] = []
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def add(self, assertion: Assertion) -> int:
+        """Puts a statement in its place; where that is."""
+        if not self._turns or self._turns[-1].order < assertion.order:
+            self._turns.append(assertion)
+            return len(self._turns) - 1
+        insort(self._turns, assertion, key=_order)
+        return bisect_left(self._turns, assertion.order, key=_order)
+
+    def add_all(self, assertions: Iterable[Assertion]) -> None:
+        """Puts many statements in their places at once."""
+        self._turns += assertions
+        self._turns.sort(key=_order)
+
+    def __iter__(self) -> Iterator[Assertion]:
+        return iter(self._turns)
+
+    def remove(self, assertion: Assertion) -> int:
+        at = bisect_left(self._turns, assertion.order, key=_order)
+        del self._turns[at]
+        return at
+
+    def walk(self, at: int, resolve: Callable[[Assertion, int], bool]) -> None:
+        """Resolves statements from a place on, as far as a change may be felt."""
+        horizon = at + REACH
+        while at < min(horizon + 1, len(self._turns)):
+            if self._turns[at].leans and resolve(self._turns[at], at):
+                horizon = at + REACH
+            at += 1
+
+    def look_back(self, at: int) -> Iterator[Assertion]:
+        """The statements before a place, the last one first."""
+        here = self._turns[at]
+        for before in range(at - 1, max(at - 1 - REACH, -1), -1):
+            turn = self._turns[before]
+            if self._pause is not None and here.source.occurred - turn.source.occurred > self._pause:
+                return
+            yield turn
+
+
+def _order(assertion: Assertion) -> tuple[float, int, int, int]:
+    return assertion.order
+
+
+class _Resolver:
+    """Makes signatures of the mentions of a statement, by what was said before it."""
+
+    def __init__(
+        self, signatures: Callable[[int], Signature], is_distinguished: Callable[[str], bool]
+    ) -> None:
+        self._signature = signatures
+        self._is_distinguished = is_distinguished
+
+    def resolve(self, mention: Mention, conversation: _Discourse, at: int, turn: Assertion) -> Signature:
+        """Whom a mention means; a pronoun without an antecedent is a name of its own."""
+        if mention.reference in PRONOUNS:
+            return self._resolve_pronoun(mention, conversation, at, turn)
+        signature = sign_mention(mention, turn.source.speaker)
+        if self.needs_hint(signature):
+            hint = self._find_namesake(signature.name, conversation, at)
+            return signature._replace(hint=hint)
+        return signature
+
+    def _resolve_pronoun(
+        self, mention: Mention, conversation: _Discourse, at: int, turn: Assertion
+    ) -> Signature:
+        speaker = Signature(turn.source.speaker, PERSON)
+        for before in conversation.look_back(at):
+            for candidate in _list_candidates(mention.reference, before):
+                found = self._signature(candidate)
+                if found != speaker and _fits(mention.reference, found):
+                    return found
+        sort = "" if mention.reference in (Reference.IT, Reference.THEY) else PERSON
+        return Signature(f"{mention.reference} ({turn.source.session or int(turn.source.occurred)})", sort)
+
+    def needs_hint(self, signature: Signature) -> bool:
+        """Whether a name alone may mean several: then it depends on whom the session spoke of."""
+        if signature.sort not in (PERSON, "") or signature.is_distinct or not signature.name:
+            return False
+        return self._is_distinguished(signature.name)
+
+    def _find_namesake(self, name: str, conversation: _Discourse, at: int) -> Signature | None:
+        for before in conversation.look_back(at):
+            for number in (before.subject, before.object):
+                found = self._signature(number)
+                if found.is_distinct and found.sort != VALUE and first_word(found.name) == name:
+                    return found._replace(hint=None)
+        return None
+
+
+def _list_candidates(reference: Reference, before: Assertion) -> tuple[int, int]:
+    """People are spoken of as subjects, things as objects."""
+    if reference is Reference.IT:
+        return before.object, before.subject
+    return before.subject, before.object
+
+
+def _fits(reference: Reference, found: Signature) -> bool:
+    if found.sort == VALUE:
+        return False
+    if reference is Reference.IT:
+        return found.sort != PERSON
+    if reference is Reference.THEY:
+        return True
+    if found.sort not in (PERSON, ""):
+        return False
+    return found.role not in (SHE if reference is Reference.HE else HE)
+
+
+def _name_person(mention: Mention, relation: str) -> Mention:
+    """The subject of a personal relation is a person, unless its text says what else it is."""
+    if mention.kind or mention.reference is not Reference.NAME or relation not in _PERSONAL:
+        return mention
+    return _as_person(mention)
+
+
+@lru_cache(maxsize=65_536)
+def _as_person(mention: Mention) -> Mention:
+    return replace(mention, kind=PERSON)
+
+
+def _is_personal(relation: Relation) -> bool:
+    """Whether only people have a relation, by the catalogue."""
+    inverse = RELATIONS.get(relation.inverse)
+    if relation.personal or (relation.symmetric and relation.object == PERSON):
+        return True
+    return inverse is not None and inverse.object == PERSON
+
+
+_PERSONAL: Final = frozenset(name for name, relation in RELATIONS.items() if _is_personal(relation))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import FunctionType
-from typing import Any, Final, TypeVar, cast, overload
+from typing import Any, Final, TypeGuard, TypeVar, cast, overload
 
 from ..aio import AsyncMemory
 from ..core.errors import BadInput
@@ -22,7 +22,7 @@ from ..memory import Memory
 from .call import PLAN
 from .captured import Captured
 from .keep import Plan, Source, Store, agents
-from .watch import MARK, hook_method, hookable
+from .watch import MARK, hook_method
 
 __all__ = ["Captured", "install_hooks", "with_hooks"]
 
@@ -111,7 +111,7 @@ def with_hooks(
         session=session,
         clock=clock,
     )
-    names = tuple(name for name in plan.methods if hookable(inspect.getattr_static(type(agent), name, None)))
+    names = tuple(name for name in plan.methods if _hookable(inspect.getattr_static(type(agent), name, None)))
     if not names and not any(_is_hooked(type(agent), name) for name in plan.methods):
         raise BadInput(f"{type(agent).__name__} has no method {' or '.join(plan.methods)} to capture")
     if names:
@@ -141,7 +141,7 @@ def _install(cls: C, plan: Plan) -> C:
         raise BadInput(f"{cls.__name__} has no method {' or '.join(plan.methods)} to capture")
     for name in found:
         method = inspect.getattr_static(cls, name)
-        if hookable(method):
+        if _hookable(method):
             setattr(cls, name, hook_method(method))
     if PLAN not in cls.__dict__:
         _hook_subclasses(cls)
@@ -170,7 +170,7 @@ def _hook_own(sub: type) -> None:
     plan: Plan = getattr(sub, PLAN)
     for name in plan.methods:
         method = sub.__dict__.get(name)
-        if hookable(method):
+        if _hookable(method):
             setattr(sub, name, hook_method(method))
 
 
@@ -237,3 +237,8 @@ def _become(agent: Any, cls: type) -> None:
         raise BadInput(
             f"{type(agent).__name__} cannot be hooked as an instance ({error}); install_hooks on its class"
         ) from None
+
+
+def _hookable(method: object) -> TypeGuard[FunctionType]:
+    """Whether it is a plain method, of any of the four kinds, without a capture around it."""
+    return isinstance(method, FunctionType) and not getattr(method, MARK, False)

@@ -7,17 +7,12 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import nullcontext
 from functools import partial, wraps
 from types import FunctionType
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 from .call import Call, begin_call
 
 _Method = Callable[..., Any]
 MARK: Final = "__eidet_hooked__"
-
-
-def hookable(method: object) -> TypeGuard[FunctionType]:
-    """Whether it is a plain method, of any of the four kinds, without a capture around it."""
-    return isinstance(method, FunctionType) and not getattr(method, MARK, False)
 
 
 def hook_method(method: FunctionType) -> _Method:

@@ -17,7 +17,7 @@ from ..core.arguments import actor, check_path, one_or_all
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.environment import change_settings, settings_of, warn_unused
-from ..core.errors import BadInput, Unavailable
+from ..core.errors import Unavailable
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.observers import observable
@@ -31,7 +31,7 @@ from ..core.validate import Json, Moment
 from ..open import open_parts
 from ..parts import Parts
 from ..store import Store, verbs
-from ..trust.audit import Auditing
+from ..trust.audit import Audit, Auditing
 from ..trust.privacy.service import Guarding, guard_of, with_guard
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
@@ -43,7 +43,6 @@ from .records import Expected, Records
 if TYPE_CHECKING:
     from ..recall.pack import Context
     from ..text.tokens import TokenCounter
-    from ..trust.audit import Audit
     from ..trust.audit.log import AuditLog
     from ..trust.erase import Forgotten
     from ..trust.seal.service import Key
@@ -83,10 +82,8 @@ class Memory(Addressed, clients="eidet.memories"):
         key: Key | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        given = change_settings(
-            settings_of(settings), language=language, ranking=ranking, durability=durability
-        )
-        chosen = with_guard(given, guard, vault)
+        named = {"language": language, "ranking": ranking, "durability": durability}
+        chosen = with_guard(change_settings(settings_of(settings), **named), guard, vault)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})
         guards, best = guard_of(chosen), find_reranker(reranker)
@@ -252,8 +249,6 @@ class Memory(Addressed, clients="eidet.memories"):
         """The record with an id, or None; a list gives a list, in the order asked."""
         if isinstance(ids, str):
             return self._records.get([ids], scope)[0]
-        if not isinstance(ids, list | tuple):
-            raise BadInput(f"get takes an id or a list of ids, not {type(ids).__name__}")
         return self._records.get(ids, scope)
 
     def find(

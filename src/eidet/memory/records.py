@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..core.arguments import one
-from ..core.errors import Conflict, Refused, each_item
+from ..core.errors import BadInput, Conflict, Refused, each_item
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
@@ -53,6 +53,8 @@ class Records:
 
         Facts that rules read in a record have its id and their number: they are records made on the spot.
         """
+        if not isinstance(ids, list | tuple):
+            raise BadInput(f"get takes an id or a list of ids, not {type(ids).__name__}")
         wanted = each_item(check_id_text, ids)
         found = self._get_stored(wanted, scope)
         for at, id in enumerate(wanted):

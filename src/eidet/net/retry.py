@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, TypeVar
 
 from ..core.errors import Misconfigured, Unavailable
@@ -48,12 +48,12 @@ class RetryPolicy:
                 raise Misconfigured(f"retry policy: {name} is a number above 0, not {getattr(self, name)!r}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Health:
     """The state of a server: `up`, `down` (not called for a while) or `unsure` (the last attempt failed)."""
 
     name: str
-    state: str
+    state: str = "up"
     calls: int = 0
     retries: int = 0
     failures: int = 0
@@ -82,8 +82,7 @@ class Retrier:
         self.policy: RetryPolicy = policy or RetryPolicy()
         self._clock, self._sleep, self._dice = clock, sleep, dice
         self._lock = threading.Lock()
-        self._calls = self._retries = self._failures = self._in_a_row = 0
-        self._last: str | None = None
+        self._health = _Health(name=name)
         self._opens = 0.0  # while the server counts as down: when it may be called again
         self._probing = False
 
@@ -127,56 +126,46 @@ class Retrier:
                 return answer
             self._sleep(pause)
             with self._lock:
-                self._retries += 1
+                self._health.retries += 1
 
     def health(self) -> _Health:
         with self._lock:
             wait = max(self._opens - self._clock(), 0.0)
-            return _Health(
-                name=self.name,
-                state=self._state(),
-                calls=self._calls,
-                retries=self._retries,
-                failures=self._failures,
-                failed_in_a_row=self._in_a_row,
-                last_error=self._last,
-                asked_again_in_seconds=wait,
-            )
+            return replace(self._health, state=self._state(), asked_again_in_seconds=wait)
 
     def _state(self) -> str:
         if self._opens:
             return "down"
-        if self._in_a_row:
-            return "unsure"
-        return "up"
+        return "unsure" if self._health.failed_in_a_row else "up"
 
     def _enter(self) -> None:
         """While the server is down, lets one caller at a time through, and only after its rest."""
         with self._lock:
-            self._calls += 1
+            self._health.calls += 1
             if not self._opens:
                 return
             wait = self._opens - self._clock()
             if wait > 0 or self._probing:
+                why, again = self._health.last_error, f"it is asked again in {max(wait, 0.0):.1f} s"
                 raise Unavailable(
-                    f"{self.name} is down ({self._last}); it is asked again in {max(wait, 0.0):.1f} s",
+                    f"{self.name} is down ({why}); {again}",
                     retry_after=max(wait, self.policy.first_pause_seconds),
                 )
             self._probing = True
 
     def _note_success(self) -> None:
         with self._lock:
-            self._in_a_row, self._opens, self._probing = 0, 0.0, False
+            self._health.failed_in_a_row, self._opens, self._probing = 0, 0.0, False
 
     def _note_failure(self, error: Unavailable) -> None:
         with self._lock:
-            self._failures += 1
-            self._last = str(error)
+            self._health.failures += 1
+            self._health.last_error = str(error)
             if isinstance(error, Busy):
-                self._in_a_row, self._opens = 0, 0.0
+                self._health.failed_in_a_row, self._opens = 0, 0.0
                 return
-            self._in_a_row += 1
-            if self._in_a_row >= self.policy.break_after:
+            self._health.failed_in_a_row += 1
+            if self._health.failed_in_a_row >= self.policy.break_after:
                 self._opens = self._clock() + self.policy.rest_seconds
 
     def _pause_after(self, attempts: int, error: Unavailable) -> float:

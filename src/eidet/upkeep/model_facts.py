@@ -15,9 +15,9 @@ from ..core.scope import Scope
 from ..core.state import NO_STATE
 from ..core.validate import local
 from ..core.where import Condition, Where
+from ..graph import statements_of
 from ..graph.names import name_key
 from ..graph.triple_data import triple_data
-from ..graph.updates import statements_of
 from ..models.llm import LLM
 from ..parts import Parts
 from ..store import verbs

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Retention
-from . import Change, Drop, Stay, Write, is_protected
+from . import Change, Drop, Stay, is_protected
 from .curve import DAY
 
 
@@ -100,13 +100,3 @@ def standings(records: Iterable[Record], now: float, policies: Sequence[Retentio
         Standing(policy=policy, covered=row[0], due=row[1], held=row[2], kept=row[3])
         for policy, row in zip(policies, counts, strict=True)
     ]
-
-
-def unkept(changes: Iterable[Change], policies: Sequence[Retention], now: float) -> Iterator[Change]:
-    """Without those that would make a kept record part of another one."""
-    for change in changes:
-        absorbed: tuple[Record, ...] = ()
-        if isinstance(change, Write):
-            absorbed = change.absorbs
-        if not any(is_kept(policies, record, now) for record in absorbed):
-            yield change

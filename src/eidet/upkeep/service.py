@@ -12,7 +12,7 @@ from typing import Final
 from ..core.errors import BadInput, NotFound
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
-from ..core.settings import Upkeep
+from ..core.settings import Retention, Upkeep
 from ..core.where import Condition, Where
 from ..graph.scope_graph import ScopeGraph, View
 from ..models.embed import Vectors, embed_checked, gives_same_bytes
@@ -43,7 +43,7 @@ from .consolidate import consolidate, due_for_episode, episode, episode_id, merg
 from .curve import Fitted, accesses, fit, read_log
 from .importance import reweigh
 from .model_facts import FactReadings
-from .retain import Standing, standings, unkept
+from .retain import Standing, is_kept, standings
 from .run import GiveWay, Pause, Progress, UpkeepParts, hurry, maintain, never
 from .summary import Passage, gist, summarise
 from .tier_form import Forms
@@ -223,7 +223,7 @@ class Keeping:
             facts = partial(verbs.scan, store, ours, batch=PAGE)
             periods = partial(self._find_periods, view=View(now=now))
             merged = merge(facts, settings, self._parts.embedder.width, periods)
-            yield from unkept(merged, self._parts.settings.retention, now)
+            yield from _unkept(merged, self._parts.settings.retention, now)
         if not dry_run:
             self._compared[scope] = compared
 
@@ -347,3 +347,13 @@ def _text_of(answer: Answer) -> str:
     if not text or len(text) > 20_000:
         raise ValueError("no text of a usable length")
     return text
+
+
+def _unkept(changes: Iterable[Change], policies: Sequence[Retention], now: float) -> Iterator[Change]:
+    """Leaves out changes that would merge a record that a policy keeps into another one."""
+    for change in changes:
+        absorbed: tuple[Record, ...] = ()
+        if isinstance(change, Write):
+            absorbed = change.absorbs
+        if not any(is_kept(policies, record, now) for record in absorbed):
+            yield change

@@ -86,13 +86,6 @@ def test_filters_that_take_turns_do_not_answer_for_each_other(memory: Memory) ->
         assert len(ask(memory, where=~Where(who="Ann"))) == 2
 
 
-def test_a_condition_is_asked_again_after_its_record_changed(memory: Memory) -> None:
-    record = memory.remember(Draft(text="The oak table", data={"n": 1}))
-    assert ask(memory, where={"data.n": 1}) == ["The oak table"]
-    memory.revise(record.id, data={"n": 2})
-    assert ask(memory, where={"data.n": 1}) == []
-
-
 def test_what_a_question_is_answered_does_not_depend_on_the_questions_before(memory: Memory) -> None:
     texts = ["Ann plays the violin", "Ben bought instruments", "A ship at sea", "The instrument is tuned"]
     memory.remember(texts)

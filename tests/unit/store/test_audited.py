@@ -15,7 +15,6 @@ from eidet import (
     Audit,
     BadInput,
     Conflict,
-    Kind,
     Memory,
     Misconfigured,
     Record,
@@ -71,17 +70,6 @@ def test_every_change_is_noted_with_ids_kinds_and_counts(path: Path) -> None:
     gone = next(entry for entry in rest if entry.verb in ("drop", "erase"))
     assert (gone.ids, gone.details["kinds"], gone.by) == ((two.id,), {"fact": 1}, "eve")
     assert verify(path).ok
-
-
-def test_a_deletion_by_filter_tells_what_went(path: Path) -> None:
-    log = AuditLog(Audit(path=path))
-    store = AuditedStore(RamStore(), log, owns=True)
-    port.put(store, [Record(id=id, scope="a", text=id, who="Ann") for id in ("x", "y")], now=0.0)
-    port.delete_where(store, Where(scope=Scope("a"), who="Ann", kinds=(Kind.FACT,)), now=1.0, by="eve")
-    store.close()
-    _, drop = noted(path)
-    assert (drop.verb, drop.scope, drop.ids, drop.count, drop.by) == ("drop", "a", ("x", "y"), 2, "eve")
-    assert drop.details == {"kinds": {"fact": 2}}
 
 
 def test_forgetting_for_good_is_noted_step_by_step(path: Path) -> None:

@@ -24,8 +24,8 @@ from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
-from eidet.store import SETTINGS, Derived, Erasure, Reader, Tombstone, Transaction, verbs
-from eidet.store.redis import RedisStore, writing
+from eidet.store import SETTINGS, Erasure, Reader, Tombstone, Transaction, verbs
+from eidet.store.redis import RedisStore
 from eidet.store.redis.key_names import Keys
 
 NOW = 1_700_000_000.0
@@ -389,25 +389,6 @@ def test_the_snippet_of_the_page_prints_what_the_page_says(redis_url: str) -> No
 
 
 # Derived bytes of many records.
-
-
-def test_the_vectors_of_many_records_are_replaced_piece_by_piece(
-    store: RedisStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writing, "BULK", 3)
-    stored = verbs.put(store, [record(f"{n}", "ab"[n % 2], vector=b"old") for n in range(8)], now=NOW)
-    verbs.add_uses(store, {("a", "0"): (2, NOW)})
-    verbs.replace_derived(store, [Derived(r.seq, b"new", b"terms") for r in stored])
-    assert {(r.vector, r.terms) for r in store.find(Where())} == {(b"new", b"terms")}
-    assert store.head().epoch == 2, "it rises before the first and with the last"
-    verbs.stage_vectors(store, "next", [(r.seq, b"next %d" % n) for n, r in enumerate(stored)])
-    assert verbs.switch_vectors(store, "next", {"embedder": "next"}) == 0
-    assert [r.vector for r in store.find(Where())] == [b"next %d" % n for n in range(8)]
-    assert (
-        verbs.get_setting(store, "embedder"),
-        verbs.read_staged(store, "next"),
-        store.find(Where())[0].uses,
-    ) == ("next", 0, 2)
 
 
 def test_more_is_forgotten_at_once_than_lua_takes_as_arguments(store: RedisStore) -> None:

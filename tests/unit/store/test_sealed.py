@@ -17,7 +17,7 @@ from eidet.core.errors import Conflict, EidetError, Refused
 from eidet.core.record import Kind, Record, Trust, content_digest
 from eidet.core.scope import Scope
 from eidet.core.where import Condition, Where
-from eidet.store import Derived, verbs
+from eidet.store import verbs
 from eidet.store.ram import RamStore
 from eidet.store.rules import Held
 from eidet.store.sql.sqlite import SqliteStore
@@ -145,32 +145,6 @@ def test_a_scope_gets_a_new_key_and_everything_stays() -> None:
     assert verbs.put(store, [fact("8", agent="ann").but(id="twin")], now=NOW)[0].id == "8", (
         "twins are known across keys"
     )
-
-
-def test_a_writer_that_knows_only_the_old_key_is_not_lost() -> None:
-    inner = RamStore()
-    one, other = SealedStore(inner, SERVICE), SealedStore(inner, SERVICE)
-    verbs.put(one, [fact("x")], now=NOW)
-    verbs.put(other, [fact("y")], now=NOW)
-    rotate(one, "a", clock)
-    (stored,) = verbs.put(other, [fact("z")], now=NOW)
-    assert numbers_in(inner.find(Where(ids=("z",)))[0]) == {2}
-    assert one.read("a", ["z"]) == [stored]
-    assert other.read("a", ["x", "y"]) == one.read("a", ["x", "y"])
-    verbs.replace_derived(other, [Derived(stored.seq, b"other", b"terms")])
-    assert one.read("a", ["z"])[0] == stored.but(vector=b"other", terms=b"terms")
-
-
-def test_a_change_that_was_interrupted_is_brought_to_its_end() -> None:
-    store = sealed(*(fact(f"{n}") for n in range(5)))
-    store.ring.add("a")
-    verbs.replace_derived(store.inner, [])
-    verbs.put(store, [fact("new")], now=NOW)
-    assert {n for form in store.inner.find(Where()) for n in numbers_in(form)} == {1, 2}
-    assert [one.state for one in check_scopes(store)] == ["turning"]
-    assert len(store.find(Where())) == 6
-    assert rotate(store, "a", clock) == 5
-    assert [(one.state, one.numbers) for one in check_scopes(store)] == [("ok", (2,))]
 
 
 def test_keys_are_changed_by_one_at_a_time() -> None:

@@ -10,36 +10,27 @@ import numpy as np
 from ...core.errors import BadInput
 from . import Vectors
 
-MOST: Final = 64  # vectors of one record; the best one counts
+_MOST: Final = 64  # vectors of one record; the best one counts
 
 
 def pack_vector(vector: object, width: int) -> bytes:
     """A vector given by a caller (numbers, an array, or bytes of float32), or several, checked."""
     try:
-        if isinstance(vector, bytes):
-            rows = np.frombuffer(vector, np.float32)
-        else:
-            rows = _numbers(vector)
-    except (TypeError, ValueError) as bad:
+        with np.errstate(over="ignore"):
+            given = np.frombuffer(vector, "<f4") if isinstance(vector, bytes) else vector
+            rows: Vectors = np.asarray(given, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError) as bad:
         raise BadInput(f"a vector is a sequence of {width} numbers: {bad}") from None
     if isinstance(vector, bytes) and len(rows) > width and len(rows) % width == 0:
         rows = rows.reshape(-1, width)
-    if rows.shape != (width,) and not (rows.ndim == 2 and rows.shape[1] == width and 0 < len(rows) <= MOST):
+    if rows.shape != (width,) and not (rows.ndim == 2 and rows.shape[1] == width and 0 < len(rows) <= _MOST):
         raise BadInput(
             f"the vector has the shape {rows.shape}, this memory's embedder makes ({width},); a record may "
-            f"have up to {MOST} of them"
+            f"have up to {_MOST} of them"
         )
     if not np.isfinite(rows).all():
         raise BadInput("the vector holds NaN or infinity")
     return rows.astype("<f4").tobytes()
-
-
-def _numbers(vector: object) -> Vectors:
-    with np.errstate(over="ignore"):
-        try:
-            return np.asarray(vector, dtype=np.float32)
-        except OverflowError:
-            raise BadInput("the vector holds a whole number that is too large") from None
 
 
 def pack_rows(rows: Vectors) -> list[bytes]:
@@ -81,9 +72,12 @@ def dequantise(vector: bytes, level: int, width: int) -> bytes:
     count = _count(vector, level, width)
     if not count:
         return vector
-    if level == 1:
-        return _dequantise_int8(vector, count, width)
-    return _dequantise_bits(vector, width)
+    if level != 1:
+        return _dequantise_bits(vector, width)
+    scale = np.frombuffer(vector, "<f4", count, offset=1)
+    steps = np.frombuffer(vector, np.int8, offset=1 + 4 * count).reshape(count, width)
+    rows: Vectors = (steps * scale[:, None]).astype("<f4")
+    return rows.tobytes()
 
 
 def dequantise_all(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> list[bytes | None]:
@@ -94,22 +88,13 @@ def dequantise_all(vectors: Sequence[bytes | None], levels: Sequence[int], width
         for at, (vector, level) in enumerate(zip(vectors, levels, strict=True))
         if level >= 2 and vector is not None and len(vector) == 1 + size and vector[:1] == _BITS
     }
-    if one:
-        rows = _dequantise_bits(_BITS + b"".join((vectors[at] or b"")[1:] for at in sorted(one)), width)
-    else:
-        rows = b""
+    codes = b"".join((vectors[at] or b"")[1:] for at in sorted(one))
+    rows = _dequantise_bits(_BITS + codes, width)
     parts = (rows[at : at + 4 * width] for at in range(0, len(rows), 4 * width))
     return [
         next(parts) if at in one else vector and dequantise(vector, level, width)
         for at, (vector, level) in enumerate(zip(vectors, levels, strict=True))
     ]
-
-
-def _dequantise_int8(vector: bytes, count: int, width: int) -> bytes:
-    scale = np.frombuffer(vector, "<f4", count, offset=1)
-    steps = np.frombuffer(vector, np.int8, offset=1 + 4 * count).reshape(count, width)
-    rows: Vectors = (steps * scale[:, None]).astype("<f4")
-    return rows.tobytes()
 
 
 def _dequantise_bits(vector: bytes, width: int) -> bytes:

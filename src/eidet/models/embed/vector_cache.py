@@ -29,17 +29,17 @@ from . import (
     reads_sentences,
 )
 
-SCHEMA = """
+_SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
     embedder TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (embedder, digest)
 ) WITHOUT ROWID
 """
-ASK_AT_ONCE = 500  # digests in one SELECT; old SQLite builds allow 999 parameters
+_ASK_AT_ONCE = 500  # digests in one SELECT; old SQLite builds allow 999 parameters
 BUSY_SECONDS = 2.0
-DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
-Digest = bytes
-Found = dict[Digest, Vectors]
+_Digest = bytes
+_Found = dict[_Digest, Vectors]
 
 
 class Cached:
@@ -56,9 +56,8 @@ class Cached:
     ) -> None:
         if size < 1:
             raise BadInput(f"the size of a cache needs at least 1, not {size}")
-        self._embedder = embedder
-        self._size = size
-        self._rows: OrderedDict[Digest, Vectors] = OrderedDict()
+        self._embedder, self._size = embedder, size
+        self._rows: OrderedDict[_Digest, Vectors] = OrderedDict()
         self._lock = threading.Lock()
         self._disk = None if path is None else _Disk(Path(path))
         self.path: Path | None = None if path is None else Path(path)
@@ -82,9 +81,7 @@ class Cached:
 
     def health(self) -> dict[str, Any]:
         """That of the embedder, where it tells any."""
-        if isinstance(self._embedder, HasHealth):
-            return dict(self._embedder.health())
-        return {}
+        return dict(self._embedder.health()) if isinstance(self._embedder, HasHealth) else {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         digests = [_digest(text) for text in texts]
@@ -123,17 +120,15 @@ class Cached:
 
     def cache_files(self) -> list[Path]:
         """The SQLite file and its write-ahead log, where they exist."""
-        if self._disk is None:
-            return []
-        return self._disk.files()
+        return [] if self._disk is None else self._disk.files()
 
     def close(self) -> None:
         """Closes the file, if there is one; the cache may be used on and opens it again."""
         if self._disk is not None:
             self._disk.close()
 
-    def _look_up(self, digests: Sequence[Digest]) -> Found:
-        found: Found = {}
+    def _look_up(self, digests: Sequence[_Digest]) -> _Found:
+        found: _Found = {}
         with self._lock:
             for digest in digests:
                 if (row := self._rows.get(digest)) is not None:
@@ -146,25 +141,25 @@ class Cached:
             found |= read
         return found
 
-    def _learn(self, texts: Mapping[Digest, str], rows: Vectors) -> Found:
+    def _learn(self, texts: Mapping[_Digest, str], rows: Vectors) -> _Found:
         learned = {digest: row.copy() for digest, row in zip(texts, rows, strict=True)}
         self._keep(learned)
         if self._disk is not None and learned:
             self._disk.write(self.name, learned)
         return learned
 
-    def _keep(self, rows: Found) -> None:
+    def _keep(self, rows: _Found) -> None:
         with self._lock:
             self._rows.update(rows)
             while len(self._rows) > self._size:
                 self._rows.popitem(last=False)
 
 
-def _digest(text: str) -> Digest:
+def _digest(text: str) -> _Digest:
     return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-def _missing(texts: Sequence[str], digests: Sequence[Digest], found: Found) -> dict[Digest, str]:
+def _missing(texts: Sequence[str], digests: Sequence[_Digest], found: _Found) -> dict[_Digest, str]:
     return {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in found}
 
 
@@ -181,18 +176,18 @@ class _Disk:
         named = (self._path, Path(f"{self._path}-wal"))
         return [file for file in named if file.exists()]
 
-    def read(self, name: str, digests: Sequence[Digest], width: int) -> Found:
+    def read(self, name: str, digests: Sequence[_Digest], width: int) -> _Found:
         """The rows that are there and have this width; others are as good as absent."""
-        found: Found = {}
+        found: _Found = {}
         with self._lock:
             try:
-                for start in range(0, len(digests), ASK_AT_ONCE):
-                    found |= self._select(name, digests[start : start + ASK_AT_ONCE])
+                for start in range(0, len(digests), _ASK_AT_ONCE):
+                    found |= self._select(name, digests[start : start + _ASK_AT_ONCE])
             except sqlite3.Error as error:
                 self._mend(error)
         return {digest: row for digest, row in found.items() if len(row) == width}
 
-    def write(self, name: str, rows: Found) -> None:
+    def write(self, name: str, rows: _Found) -> None:
         values = [(name, digest, row.astype("<f4").tobytes()) for digest, row in rows.items()]
         with self._lock:
             try:
@@ -202,7 +197,7 @@ class _Disk:
                 with suppress(sqlite3.Error):
                     self._insert(values)
 
-    def delete(self, digests: Sequence[Digest]) -> None:
+    def delete(self, digests: Sequence[_Digest]) -> None:
         with self._lock:
             try:
                 with self._open() as connection:
@@ -216,14 +211,14 @@ class _Disk:
         with self._lock:
             self._drop_connection()
 
-    def _select(self, name: str, digests: Sequence[Digest]) -> Found:
+    def _select(self, name: str, digests: Sequence[_Digest]) -> _Found:
         marks = ",".join("?" * len(digests))
         query = f"SELECT digest, vector FROM vectors WHERE embedder = ? AND digest IN ({marks})"  # noqa: S608
         rows = self._open().execute(query, (name, *digests)).fetchall()
         whole = ((digest, blob) for digest, blob in rows if blob and len(blob) % 4 == 0)
         return {digest: np.frombuffer(blob, "<f4").astype(np.float32) for digest, blob in whole}
 
-    def _insert(self, values: Sequence[tuple[str, Digest, bytes]]) -> None:
+    def _insert(self, values: Sequence[tuple[str, _Digest, bytes]]) -> None:
         with self._open() as connection:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", values)
 
@@ -235,13 +230,13 @@ class _Disk:
             self._connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.execute(SCHEMA)
+            self._connection.execute(_SCHEMA)
         return self._connection
 
     def _mend(self, error: sqlite3.Error) -> None:
         """Removes a damaged file so that the next use makes a new one; other trouble is only told."""
         self._drop_connection()
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGED:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
             warnings.warn(f"the embedding cache {self._path} cannot be used now: {error}", stacklevel=5)
             return
         warnings.warn(

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from ...core.errors import BadInput
 from ...core.scope import Scope
 from ...core.validate import moment
 from ...eval.cases import Question
 from ...eval.lines import save_question
 from ...exchange.record_exports import check_plain
 from ...memory import Memory
-from ...store.traits import path_of
+from ...quality.metrics import MEANINGS
+from ...store.traits import is_sealed, path_of
 from ...trust.audit import Auditing
+from ...upkeep import WORKS
 from ..access import Right
 from ..errors import make_not_found
+from ..rest.admin_routes import OF_THE_SERVER
 from ..serving import (
     Administers,
     Exports,
@@ -33,13 +37,14 @@ from ..serving import (
     check_rights,
     serving_of,
 )
-from . import facts_view, health_view, memories_view, overview_view, timeline_view, why_view
+from . import facts_view, memories_view, overview_view, timeline_view, why_view
 from .entry_scan import EntryScan
 from .map_view import MapCache
 from .record_json import record_as_json, records_as_json
-from .transfer_routes import stream_work
+from .transfer_routes import Report, stream_work
 
 T = TypeVar("T")
+CHANGES: Final = 200  # changes of an upkeep run that are told
 SAVED: Final = 20_000  # records of a scope that an evaluation set holds
 
 router: APIRouter = APIRouter(prefix="/v1", include_in_schema=False)
@@ -119,7 +124,7 @@ async def _explain_absence(grant: Reads, form: why_view.WhyNotForm) -> dict[str,
     return await _ask(grant, place)
 
 
-class SaveForm(BaseModel):
+class _SaveForm(BaseModel):
     """A question and the ids of the records that answer it."""
 
     query: str
@@ -128,7 +133,7 @@ class SaveForm(BaseModel):
 
 
 @router.post("/debug/evaluation")
-async def _save_evaluation(grant: Exports, form: SaveForm) -> dict[str, Any]:
+async def _save_evaluation(grant: Exports, form: _SaveForm) -> dict[str, Any]:
     """Adds a question to the evaluation set beside the memory; where that is, is for keys that see all."""
 
     def save(memory: Memory) -> dict[str, Any]:
@@ -220,23 +225,28 @@ async def _draw_map(grant: Reads, caches: Caches) -> dict[str, Any]:
 @router.get("/quality")
 async def _read_quality(grant: Reads) -> dict[str, Any]:
     whole = grant.caller.sees_all
-    return await _ask(grant, lambda memory: health_view.read_health(memory, grant.scope, whole=whole))
+    return await _ask(grant, lambda memory: _describe_health(memory, grant.scope, whole=whole))
+
+
+class _UpkeepForm(BaseModel):
+    """A run of upkeep: a dry one, unless it is said otherwise."""
+
+    dry_run: bool = True
+    only: list[str] = Field(default_factory=list, max_length=20)
 
 
 @router.post("/dashboard/upkeep")
-async def _run_upkeep(grant: Administers, form: health_view.UpkeepForm) -> StreamingResponse:
+async def _run_upkeep(grant: Administers, form: _UpkeepForm) -> StreamingResponse:
     """Tells how far it is, and in the end what it did or would do."""
     memory = grant.memory.core
-    return stream_work(
-        grant.serving, lambda report: health_view.run_upkeep(memory, grant.scope, form, report)
-    )
+    return stream_work(grant.serving, lambda report: _maintain(memory, grant.scope, form, report))
 
 
 @router.post("/dashboard/audit/verify")
 async def _verify_audit(grant: Administers) -> dict[str, Any]:
     """The log is of all scopes, so only a key that sees all may read it."""
     _check_sees_all(grant)
-    return await _ask(grant, health_view.verify_audit)
+    return await _ask(grant, _verify_log)
 
 
 @router.get("/dashboard/keys")
@@ -248,3 +258,63 @@ async def _list_keys(grant: Administers) -> dict[str, Any]:
         if grant.caller.sees_all or one.name == grant.caller.name
     ]
     return {"required": grant.serving.keys.required, "callers": callers}
+
+
+# Health: rates, drift, storage by tier, upkeep, the audit log and keys.
+
+
+def _describe_health(memory: Memory, scope: Scope, *, whole: bool) -> dict[str, Any]:
+    """Describes the health of a scope; with `whole`, also that of the server and all its scopes."""
+    standings = memory.upkeep.retention(scope)
+    policies = [asdict(standing) | {"policy": str(standing.policy)} for standing in standings]
+    stats, health = memory.admin.stats(scope), memory.admin.health()
+    place: str | None = memory.parts.place
+    if not whole:
+        for name in OF_THE_SERVER:
+            stats.pop(name, None)
+        health, place = {"state": health["state"]}, None
+    return {
+        "stats": stats,
+        "metrics": memory.admin.metrics(scope),
+        "meanings": MEANINGS,
+        "health": health,
+        "retention": policies,
+        "review": records_as_json(memory.trust.review(scope=scope, limit=20), 160),
+        "audited": memory.audit is not None,
+        "sealed": is_sealed(memory.parts.store),
+        "writable": memory.parts.store.writable,
+        "works": list(WORKS),
+        "place": place,
+    }
+
+
+def _maintain(memory: Memory, scope: Scope, form: _UpkeepForm, report: Report) -> dict[str, Any]:
+    done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None, progress=report)
+    return {
+        "dry_run": done.dry_run,
+        "examined": done.examined,
+        "counts": dict(done.counts),
+        "changes": [noted._asdict() for noted in done.changes[:CHANGES]],
+        "more": max(0, len(done.changes) - CHANGES),
+        "failed": list(done.failed),
+        "archived": done.archived,
+        "freed_bytes": done.freed_bytes,
+        "seconds": done.seconds,
+    }
+
+
+def _verify_log(memory: Memory) -> dict[str, Any]:
+    """Reads the whole audit log of the memory and checks its chain."""
+    from ...trust.audit.verify import verify
+
+    log = memory.audit
+    if log is None:
+        raise BadInput("this memory has no audit log; open it with the setting audit to begin one")
+    found = verify(log.path, key=log.key, store=memory.parts.store)
+    return {
+        "ok": found.ok,
+        "entries": found.entries,
+        "head": str(found.head),
+        "faults": [str(fault) for fault in found.faults[:50]],
+        "notes": [str(note) for note in found.notes[:50]],
+    }

@@ -74,19 +74,19 @@ def _find_mark(mark: str) -> Condition:
     return _MARKS[mark]
 
 
-class RecordForm(BaseModel):
+class _RecordForm(BaseModel):
     """Which record is meant."""
 
     id: str
 
 
-class ActForm(RecordForm):
+class ActForm(_RecordForm):
     """Something to be done to a record."""
 
     act: str
 
 
-class ReviseForm(RecordForm):
+class ReviseForm(_RecordForm):
     """Fields of a record to be replaced, if it still is the version that was shown."""
 
     version: int

@@ -25,20 +25,20 @@ _Coordinates = Annotated[
 ]
 
 
-class RequestBody(BaseModel):
+class _RequestBody(BaseModel):
     """A body that is exactly what it says."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
 
-class NearBody(RequestBody):
+class NearBody(_RequestBody):
     """Within a distance of a place."""
 
     place: _Coordinates
     radius: Annotated[float, Field(ge=0, le=1e9)]
 
 
-class BoxBody(RequestBody):
+class BoxBody(_RequestBody):
     """Within a rectangle or a box."""
 
     low: _Coordinates
@@ -105,10 +105,10 @@ def _field_of(argument: Argument) -> tuple[Any, Any]:
 
 def make_body(
     name: str, about: str, arguments: Mapping[str, Argument], **further: tuple[Any, Any]
-) -> type[RequestBody]:
+) -> type[_RequestBody]:
     """Makes the model of a body with a field for each argument."""
     fields: dict[str, Any] = {key: _field_of(argument) for key, argument in arguments.items()}
-    return create_model(name, __base__=RequestBody, __doc__=about, **(fields | further))
+    return create_model(name, __base__=_RequestBody, __doc__=about, **(fields | further))
 
 
 NewMemory: Final = make_body("NewMemory", "A memory to be. It needs a text, or data.", NEW_MEMORY)

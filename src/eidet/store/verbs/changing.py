@@ -17,7 +17,7 @@ from ...core.state import State
 from .. import Transaction
 from ..abilities import FindsHeld
 from ..model import TOMBSTONES, Claims, TombstoneGuard
-from ..rules import Held, check_entombed, ends_of, list_changes
+from ..rules import Held, check_entombed, ends_of, list_changes, make_next
 
 Key = tuple[str, str]  # scope, id
 
@@ -234,3 +234,18 @@ def _pin_of(record: Record) -> tuple[float, str | None] | None:
     if record.state.pinned is None:
         return None
     return record.state.pinned.at, record.state.pinned.by
+
+
+def replace_censored(
+    transaction: Transaction, pairs: Sequence[tuple[Record, Record]], now: float, by: str | None
+) -> int:
+    """Writes next versions; history keeps nothing of what records said before. How many events lost it."""
+    if not pairs:
+        return 0
+    censored = transaction.edit_history({(old.scope, old.id): None for old, _ in pairs})
+    writer = OrderedWriter(transaction)
+    for old, record in pairs:
+        new = make_next(old, record)
+        writer.replace(old, new, event_about("revised", new, now, by))
+    writer.finish()
+    return censored

@@ -24,8 +24,8 @@ from ..model import (
     Reader,
     Tombstone,
 )
-from ..rules import ends_of, make_next
-from .changing import OrderedWriter, delete_records, event_about, find_held
+from ..rules import ends_of
+from .changing import delete_records, find_held, replace_censored
 from .reading import count, get_setting, get_settings, scan
 from .writing import clear_tallies
 
@@ -67,7 +67,7 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
         clear_tallies(transaction, wanted.where)
     staged = _count_staged(transaction, [*doomed, *(old for old, _ in wanted.anew)])
     censored = delete_records(transaction, doomed, now, by, held=held)
-    censored += _replace_censored(transaction, wanted.anew, now, by)
+    censored += replace_censored(transaction, wanted.anew, now, by)
     _entomb(transaction, wanted.stones, max([now, *(record.created for record in doomed)]))
     transaction.set_values(SETTINGS, wanted.settings)
     return Erased([(record.scope, record.id) for record in doomed], censored, staged)
@@ -215,18 +215,3 @@ def _others(
     for scope, digests in digests_by_scope.items():
         found += [record for record in same(scope, list(digests)) if record.seq not in known]
     return found
-
-
-def _replace_censored(
-    transaction: Transaction, pairs: Sequence[tuple[Record, Record]], now: float, by: str | None
-) -> int:
-    """Writes next versions; history keeps nothing of what records said before. How many events lost it."""
-    if not pairs:
-        return 0
-    censored = transaction.edit_history({(old.scope, old.id): None for old, _ in pairs})
-    writer = OrderedWriter(transaction)
-    for old, record in pairs:
-        new = make_next(old, record)
-        writer.replace(old, new, event_about("revised", new, now, by))
-    writer.finish()
-    return censored

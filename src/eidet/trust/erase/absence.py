@@ -18,7 +18,7 @@ from ...index.embedded.sidecar import Sidecars
 from ...models.embed import FiledEmbedder
 from ...parts import Parts
 from ...store import SETTINGS, STAGED, Store, verbs
-from ...store.sql.raw_file import read_packed_originals
+from ...store.sql.inspect_file import read_packed_originals
 from ...store.tombstones import Marker, fold_text
 from ...store.traits import paths_of
 from ...upkeep.archive import Archive

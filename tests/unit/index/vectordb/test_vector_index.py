@@ -71,17 +71,6 @@ def sent(server: Pinecone) -> int:
     return sum(map(len, server.spaces.values()))
 
 
-def test_a_small_scope_stays_in_ram(server: Pinecone) -> None:
-    store = RamStore()
-    index = index_on(server, store, VectorSettings(small=10, ship_rows=1, background=False))
-    stored(store, *(make_record(f"{n}", axis=n) for n in range(10)))
-    assert best(store, asked(index, 3)) == "3"
-    assert server.requests == []
-    stored(store, make_record("10", axis=10))
-    assert best(store, asked(index, 3)) == "3"
-    assert sent(server) == 11
-
-
 def test_few_new_records_wait_in_ram_and_are_found_there(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store, VectorSettings(small=0, ship_rows=5, background=False, whole=0))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.servers.scripted import Behaviour, cut, cut_in_a_chunk, drop_by_drop, hung_up, raw, silent, status
+from tests.servers.scripted import Behaviour, drop_by_drop, raw, silent, status
 from tests.timing import raised_within
-from tests.unit.models.llm.server import KEY, Server, running, says
+from tests.unit.models.llm.server import KEY, Server, says
 
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.models.http import HttpLLM
@@ -59,17 +59,6 @@ def test_earlier_turns_come_before_the_prompt(server: Server) -> None:
     assert [turn["content"] for turn in server.asked[0]["messages"]] == ["One?", "Two.", "Three?"]
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [status(500), status(529), status(429), raw(b'{"content": [{'), cut, cut_in_a_chunk, hung_up],
-    ids=["500", "529", "429", "malformed", "cut", "cut in a chunk", "hung up"],
-)
-def test_what_may_pass_is_tried_again(server: Server, fault: Behaviour) -> None:
-    server.script = [fault, fault]
-    assert llm_at(server).ask(HELLO).text == "hello"
-    assert len(server.asked) == 3
-
-
 def test_it_is_not_tried_for_ever(server: Server) -> None:
     server.script = [status(503, "overloaded")] * 20
     with pytest.raises(Unavailable, match=r"was tried 4 times and did not answer: .* 503: overloaded"):
@@ -84,45 +73,11 @@ def test_an_answer_beyond_the_timeout_is_not_waited_for(server: Server, fault: B
     raised_within(1.5, TooSlow, lambda: llm.ask(HELLO), match="did not answer")
 
 
-@pytest.mark.parametrize("code", [401, 403, 404])
-def test_a_wrong_key_or_model_is_reported_at_once_and_without_the_key(server: Server, code: int) -> None:
-    server.script = [status(code, f"the key {KEY} is not for m-1")]
-    llm = llm_at(server)
-    with pytest.raises(Misconfigured, match=f"{code}: the key .* is not for m-1") as caught:
-        llm.ask(HELLO)
-    assert len(server.asked) == 1
-    for shown in (str(caught.value), repr(caught.value), repr(llm), str(llm), repr(llm._http)):
-        assert KEY not in shown
-
-
 def test_a_key_that_is_repeated_across_the_cut_of_a_long_message_is_blotted_out(server: Server) -> None:
     server.script = [status(401, "x" * 290 + KEY)]
     with pytest.raises(Misconfigured) as caught:
         llm_at(server).ask(HELLO)
     assert KEY[:8] not in str(caught.value)
-
-
-@pytest.mark.parametrize("key", [f"{KEY}\n", f"{KEY}\r\nX: y", "schlüssel", "\x00key"])
-def test_a_key_that_no_header_can_carry_is_refused_without_being_shown(key: str) -> None:
-    with pytest.raises(Misconfigured, match="no header can carry") as caught:
-        HttpLLM("m", url="http://127.0.0.1:1", key=key)
-    assert key.strip() not in str(caught.value)
-
-
-@pytest.mark.parametrize("code", [301, 302, 307, 308])
-def test_a_redirect_carries_the_key_nowhere(server: Server, code: int) -> None:
-    with running() as elsewhere:
-        server.script = [status(code, "moved", Location=f"{elsewhere.url}/messages")]
-        with pytest.raises(Misconfigured, match=f"{code}: moved"):
-            llm_at(server).ask(HELLO)
-        assert elsewhere.seen == []
-
-
-def test_a_page_instead_of_json_says_so_and_is_not_tried_again(server: Server) -> None:
-    server.script = [raw(b"<html>Welcome to the hotel</html>", "text/html; charset=utf-8")]
-    with pytest.raises(Misconfigured, match=r"answered text/html.* is the address right"):
-        llm_at(server).ask(HELLO)
-    assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize(
@@ -138,12 +93,6 @@ def test_a_gateway_that_answers_200_and_an_error_is_unavailable(server: Server) 
     server.script = [raw(b'{"error": {"message": "upstream of %s broke"}}' % KEY.encode())]
     with pytest.raises(Unavailable, match=r"upstream of \*\*\* broke"):
         llm_at(server).ask(HELLO)
-
-
-def test_json_nested_without_end_is_malformed_not_a_crash(server: Server) -> None:
-    server.script = [raw(b"[" * 200_000)]
-    assert llm_at(server).ask(HELLO).text == "hello"
-    assert len(server.asked) == 2
 
 
 def test_an_answer_without_end_is_left(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,12 +126,3 @@ def test_content_in_parts_is_joined(server: Server) -> None:
     server.script = [raw(parts)]
     answer = llm_at(server).ask(HELLO)
     assert (answer.text, answer.model, answer.tokens_in, answer.tokens_out) == ("ab", "m-1", None, None)
-
-
-def test_headers_of_the_caller_are_sent_and_stay_secret(server: Server) -> None:
-    llm = HttpLLM("m", url=server.url, headers={"Api-Key": "azure-secret"})
-    server.script = [status(401, "azure-secret is wrong")]
-    with pytest.raises(Misconfigured, match=r"\*\*\* is wrong"):
-        llm.ask(HELLO)
-    assert server.seen[0][1]["api-key"] == "azure-secret"
-    assert "authorization" not in server.seen[0][1]

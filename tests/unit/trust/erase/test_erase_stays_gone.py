@@ -9,7 +9,7 @@ import pytest
 from tests.making import Clock
 from tests.unit.trust.erase.given import OTHER, SECRET, texts
 
-from eidet import Kind, Memory, Refused, Scope, Where
+from eidet import Kind, Memory, Refused, Where
 from eidet.trust.erase import Forgotten
 from eidet.views import Conversation
 
@@ -159,29 +159,11 @@ def test_housekeeping_forbids_nothing(memory: Memory) -> None:
     assert memory.get(made.id) == made
 
 
-def test_a_whole_scope_may_be_told_anew_but_not_loaded(memory: Memory, tmp_path: Path) -> None:
-    memory.remember([SECRET, OTHER], scope="ann")
-    memory.export(tmp_path / "e.jsonl", scope="ann")
-    assert memory.forget(everything=True, scope="ann") == 2
-    assert memory.load(tmp_path / "e.jsonl") == 0
-    assert memory.remember(SECRET, scope="ann").text == SECRET
-    assert texts(memory, "ann") == [SECRET]
-
-
 def test_a_whole_scope_can_be_forgotten_for_good(memory: Memory) -> None:
     memory.remember([SECRET, OTHER], scope="ann")
     memory.forget(everything=True, scope="ann", for_good=True)
     with pytest.raises(Refused):
         memory.remember(OTHER, scope="ann")
-
-
-def test_all_below_a_scope_does_not_come_back(memory: Memory, tmp_path: Path) -> None:
-    for scope in ("acme", "acme/ann", "acmes"):
-        memory.remember(SECRET, scope=scope)
-    memory.export(tmp_path / "e.jsonl", scope=None)
-    assert memory.forget(everything=True, scope=Scope.under("acme")) == 2
-    assert memory.load(tmp_path / "e.jsonl") == 1
-    assert memory.scopes() == {"acmes": 1}
 
 
 def test_a_load_leaves_out_what_was_forgotten(

@@ -76,23 +76,6 @@ def test_a_wrapped_key_cannot_be_given_to_another_scope_number_or_store() -> Non
         Keyring(elsewhere, SERVICE).of(scope)
 
 
-def test_a_new_key_opens_what_the_old_one_sealed_until_that_is_destroyed() -> None:
-    store = shelf()
-    ring = Keyring(store, SERVICE)
-    old = ring.open_scope("ann", again=False)
-    new = ring.add("ann")
-    assert (old.numbers, new.numbers) == ((1,), (1, 2))
-    box = old.seal("x", bytes(12), b"said")
-    assert new.open("x", box) == b"said"
-    assert new.label("who", "ann") == old.label("who", "ann")
-    ring.destroy("ann", [1])
-    last = ring.of("ann")
-    assert last is not None
-    assert last.numbers == (2,)
-    with pytest.raises(Corrupt):
-        last.open("x", box)
-
-
 def test_a_shredded_scope_stays_so_until_it_begins_anew() -> None:
     store = shelf()
     ring = Keyring(store, SERVICE)

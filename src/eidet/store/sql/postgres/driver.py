@@ -15,7 +15,7 @@ from ..ports import Cursor, Row
 from .address import PostgresAddress, connect_options, parts_of
 from .errors import translate_errors
 from .json_sql import PostgresJson
-from .text import escape, read_one, rows_of
+from .text import escape, rows_of
 from .write import LOCK, Attempt, PostgresCursor, end
 
 if TYPE_CHECKING:
@@ -198,10 +198,10 @@ def _dead(connection: Connection[Any]) -> int:
 
     Before PostgreSQL 15 its count comes late: then there may be some as long as somebody could look at them.
     """
-    count = int(read_one(connection, _DEAD))
+    count = int(_read_one(connection, _DEAD))
     if connection.info.server_version >= 150_000:
         return count
-    return max(count, 1) if read_one(connection, _LOOKING) else 0
+    return max(count, 1) if _read_one(connection, _LOOKING) else 0
 
 
 def _prepare_tables(connection: Connection[Any], address: PostgresAddress, name: str) -> None:
@@ -219,7 +219,7 @@ def _prepare_tables(connection: Connection[Any], address: PostgresAddress, name:
 
 
 def _check_encoding(connection: Connection[Any], name: str) -> None:
-    encoding = read_one(connection, "SHOW server_encoding")
+    encoding = _read_one(connection, "SHOW server_encoding")
     if encoding != "UTF8":
         raise Misconfigured(
             f"{name} stores texts as {encoding}, which cannot hold all of them: "
@@ -228,7 +228,7 @@ def _check_encoding(connection: Connection[Any], name: str) -> None:
 
 
 def _check_partitions(connection: Connection[Any], wanted: int, name: str) -> None:
-    there = read_one(connection, "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('records')")
+    there = _read_one(connection, "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('records')")
     if there != wanted:
         has = f"{there} partitions" if there else "no partitions"
         raise Misconfigured(
@@ -238,9 +238,9 @@ def _check_partitions(connection: Connection[Any], wanted: int, name: str) -> No
 
 
 def _find_revision(connection: Any) -> str | None:
-    if read_one(connection, "SELECT to_regclass('alembic_version')") is None:
+    if _read_one(connection, "SELECT to_regclass('alembic_version')") is None:
         return None
-    revision = read_one(connection, "SELECT version_num FROM alembic_version")
+    revision = _read_one(connection, "SELECT version_num FROM alembic_version")
     return None if revision is None else str(revision)
 
 
@@ -263,7 +263,7 @@ def _set_preparing(prepare: bool | None, connection: Connection[Any]) -> None:
     Then whoever answered the call is not the process that works for it.
     """
     if prepare is None:
-        prepare = read_one(connection, "SELECT pg_backend_pid()") == connection.info.backend_pid
+        prepare = _read_one(connection, "SELECT pg_backend_pid()") == connection.info.backend_pid
     if not prepare:
         connection.prepare_threshold = None
 
@@ -277,3 +277,9 @@ def _reign_of(connection: Connection[Any]) -> tuple[Any, ...] | None:
         return connection.execute(_REIGN).fetchone()
     except (errors.UndefinedFunction, errors.FeatureNotSupported, errors.InsufficientPrivilege):
         return None
+
+
+def _read_one(connection: Any, sql: str) -> Any:
+    """The first column of the first row; None without one."""
+    row = connection.execute(sql).fetchone()
+    return None if row is None else row[0]

@@ -46,12 +46,6 @@ def rows_of(cursor: Any) -> list[Row]:
     return list(map(unescape_row, cursor.fetchall()))
 
 
-def read_one(connection: Any, sql: str) -> Any:
-    """The first column of the first row; None without one."""
-    row = connection.execute(sql).fetchone()
-    return None if row is None else row[0]
-
-
 def array_of(seqs: Iterable[int]) -> str:
     """For the server to read; the driver would look at each of them."""
     return f"{{{','.join(map(str, seqs))}}}"
