@@ -46,12 +46,7 @@ from .state_nearness import POOL, explain_fields, search_states, weigh_states
 from .understand import LONGEST, Understood, understand_query
 
 LOOKS = 3  # at most, when what was found has changed before it could be read
-_NOTHING: Final[dict[str, Any]] = {
-    "speaker": None,
-    "dates": (),
-    "kind": None,
-    "place": None,
-}  # of Understood
+_NOTHING: Final[dict[str, Any]] = {"speaker": None, "dates": (), "kind": None, "place": None}  # of Understood
 _WORD = re.compile(r"[^\W_]|[^\x00-\u25ff]")  # a letter, a digit, an emoji: something to look for
 
 
@@ -67,12 +62,6 @@ class Ranking:
     found: Candidates
     signals: Signals
     ranked: Ranked  # all that were put in order
-
-
-def _read_value(found: Candidates, values: Floats, record: Record) -> float:
-    """What the search measured of a record; 0 if it has changed since."""
-    at = int(found.seq.searchsorted(record.seq))
-    return float(values[at]) if at < len(found) and found.seq[at] == record.seq else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +162,7 @@ class Recall:
         if query.understand and query.recipe.fitted and not asked.identifiers:
             ids = frozenset(map(term_id, terms))
             if asked.moment in (FIRST, LAST) and not asked.several:
-                near = partial(_read_value, found, found.dense)
-                hits = put_in_time(hits, asked.moment, ids, near)
+                hits = put_in_time(hits, asked.moment, ids, found)
             elif asked.moment == NOW and asked.asks and asked.session is None and hits:
                 hits = show_changes(
                     self, query, hits, ids, self._read_ids(asked.entities + asked.names), head

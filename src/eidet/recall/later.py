@@ -20,7 +20,7 @@ from ..core.where import Where
 from ..graph import Graphs
 from ..graph.scope_graph import ScopeGraph, View
 from ..graph.validity import FIRM, Interval
-from ..index import Probe
+from ..index import Candidates, Probe
 from ..store import Head
 from ..text import term_id
 from ..text.analysis import has_statements, is_question, terms_in
@@ -56,13 +56,12 @@ ReadSeqs = Callable[[str, list[int]], list[Record | None]]
 Shares = Mapping[int, float]  # by seq: the share of what a record says that another has
 
 
-def put_in_time(
-    hits: list[Hit], moment: str, terms: frozenset[int], near: Callable[[Record], float]
-) -> list[Hit]:
+def put_in_time(hits: list[Hit], moment: str, terms: frozenset[int], found: Candidates) -> list[Hit]:
     """Of the hits that tell of the same as the best one, the first or the last in time goes first."""
     if len(hits) < 2:
         return hits
     subject = (terms_in(hits[0].record.terms) & terms) - _WHICH_ONE
+    near = partial(_read_nearness, found)
     close = CLOSE * near(hits[0].record)
     same = [hit for hit in hits[1:] if _tells_of(hit.record, subject) and near(hit.record) >= close]
     if not same:
@@ -72,6 +71,12 @@ def put_in_time(
     placed = {hit.record.seq for hit in same}
     rest = [hit for hit in hits if hit.record.seq not in placed]
     return let_fall([first, *same[1:], *rest])
+
+
+def _read_nearness(found: Candidates, record: Record) -> float:
+    """The cosine that the search measured of a record; 0 if it has changed since."""
+    at = int(found.seq.searchsorted(record.seq))
+    return float(found.dense[at]) if at < len(found) and found.seq[at] == record.seq else 0.0
 
 
 def _tells_of(record: Record, subject: set[int]) -> bool:
