@@ -39,7 +39,7 @@ def read_only(path: str) -> None:
         return
     facts: dict[str, Any] = {
         "recall": memory.recall("note7")[0].text,
-        "later": memory.recall("laterword")[0].text,
+        "later": next((hit.text for hit in memory.recall("laterword")), None),
     }
     facts["find"], facts["stats"] = len(memory.find(limit=1000)), memory.admin.stats()["records"]
     facts["thread"] = []
