@@ -50,7 +50,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "quality": (546, 25),
     "recall": (5705, 132),
     "server": (7539, 172),
-    "store": (13882, 281),
+    "store": (13888, 281),
     "testing": (821, 44),
     "text": (6255, 159),
     "trust": (7905, 183),

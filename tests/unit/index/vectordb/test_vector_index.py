@@ -41,9 +41,15 @@ def server() -> Iterator[Pinecone]:
 
 
 def index_on(
-    server: Pinecone, store: Store, settings: VectorSettings = AT_ONCE, *, settle: float = 0, **how: Any
+    server: Pinecone,
+    store: Store,
+    settings: VectorSettings = AT_ONCE,
+    *,
+    settle: float = 0,
+    deadline: float = 1.5,
+    **how: Any,
 ) -> VectorIndex:
-    url = f"pinecone+{server.url}?key={server.key}&settle={settle}&deadline=0.4"
+    url = f"pinecone+{server.url}?key={server.key}&settle={settle}&deadline={deadline}"
     database = PineconeDatabase(read_address(url, {}, own=("settle",)))
     clock = how.pop("clock", Clock())
     return VectorIndex(store, WIDTH, database, settings=settings, clock=clock, sleep=clock.sleep, **how)
