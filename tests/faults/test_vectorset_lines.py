@@ -28,7 +28,7 @@ pytestmark = pytest.mark.needs("redis8")
 
 WIDTH = 16
 DEADLINE = 0.6
-AT_ONCE = "small=0&ship_rows=1&background=no"
+AT_ONCE = "small=0&whole=1&ship_rows=1&background=no"
 ANY = vector(0).repeat(2)
 SLACK = 3.0  # seconds that a busy machine may take longer
 
