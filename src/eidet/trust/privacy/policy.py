@@ -59,15 +59,15 @@ class Pattern:
         object.__setattr__(self, "compiled", _compile(self.name, self.regex))
 
     def findings(self, text: str) -> Iterator[Found]:
+        search = self.compiled.finditer(text, timeout=PATTERN_SECONDS, concurrent=True)
         try:
-            for match in self.compiled.finditer(text, timeout=PATTERN_SECONDS, concurrent=True):
-                if match.end() > match.start():
-                    yield finding_at(text, self.name, match.span(), self.confidence)
+            spans = [match.span() for match in search if match.end() > match.start()]
         except TimeoutError:
             raise Refused(
                 f"pattern {self.name} takes too long on a text of {len(text):,} characters: bound its "
                 "repeats ({1,20} for +) and do not repeat a group that holds repeats; nothing was stored"
             ) from None
+        yield from (finding_at(text, self.name, span, self.confidence) for span in spans)
 
 
 def _compile(name: str, expression: str) -> Any:

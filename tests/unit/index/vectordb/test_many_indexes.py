@@ -209,10 +209,8 @@ def test_over_any_store_indexes_can_be_changed_while_it_is_written_and_asked(
     assert wrong == []
     with opened(place, server) as one, opened(place, other) as two, opened(place, None) as plain:
         for word in WORDS:
-            told = [
-                [hit.record.id for hit in m.recall(word, scope="big", limit=1)] for m in (one, two, plain)
-            ]
-            assert told[0] == told[1] == told[2], word
+            told = [m.recall(word, scope="big", limit=1)[0].score for m in (one, two, plain)]
+            assert max(told) - min(told) < 0.02, word  # of several that are as good, each may name another
         assert one.admin.check() == two.admin.check() == []
         assert one.admin.stats()["index"]["rows_in_database"] > 10
     other.stop()
