@@ -20,7 +20,7 @@ from eidet.recall.recipes import Recipe
 from recipes import FIRST, SETS
 
 LEFT_OUT = (
-    *("dense", "words", "context", "speaker", "entity", "identifier", "date", "form", "reply", "question"),
+    *("dense", "words", "context", "speaker", "identifier", "date", "form", "reply", "question"),
     "asked",
 )
 

@@ -21,7 +21,7 @@ from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.graph import Graphs
 from eidet.graph.asking import Asking
-from eidet.graph.joins import read_patterns
+from eidet.graph.joins import parse_patterns
 from eidet.graph.scope_graph import Moments, View
 from eidet.store import Store, verbs
 from eidet.store.ram import RamStore
@@ -125,19 +125,19 @@ def main() -> None:
     two = ("?x", "works_at", "?o")
 
     def match(who: str) -> object:
-        patterns = read_patterns([(who, "friend", "?x"), two])
+        patterns = parse_patterns([(who, "friend", "?x"), two])
         return asking.match(SCOPE, patterns, moments, infer=True, limit=100)
 
     measure("match, two patterns from a person", match, seed.sample(people, 300), 5.0)
 
     def match_place(number: str) -> object:
-        patterns = read_patterns([("?x", "lives_in", f"place {number}"), two])
+        patterns = parse_patterns([("?x", "lives_in", f"place {number}"), two])
         return asking.match(SCOPE, patterns, moments, infer=True, limit=100)
 
     measure("match, two patterns from a place", match_place, [str(n) for n in range(200)], 5.0)
 
     def match_open(_: str) -> object:
-        patterns = read_patterns([("?x", "sibling", "?y"), ("?y", "lives_in", "?z")])
+        patterns = parse_patterns([("?x", "sibling", "?y"), ("?y", "lives_in", "?z")])
         return asking.match(SCOPE, patterns, moments, infer=True, limit=100)
 
     measure("match, two open patterns", match_open, ["", ""] * 3, 5.0)

@@ -3,10 +3,11 @@
     python bench/fit_ranking.py ../shared/data              writes src/eidet/recall/weights/<day>.json
     python bench/fit_ranking.py ../shared/data --check everyday.hit@1=.77    writes nothing, gates figures
 
-The model is linear: a softmax over a question's candidates, with weights that the kind of query shifts. The
-score is a logistic of the same features. Candidates dated after a question are left out: in two sets they are
-nearly always wrong. A sample of the questions is also asked in small letters, politely and in keywords, and a
-sample of the records by the first half of their words. The same data, seed and numpy give the same file.
+The model is linear: a softmax over a question's candidates. What speaks for a record never counts against it
+(weights of 0 or more); only its kind and length, and that it asks, may do so. The score is a logistic of the
+same features. Candidates dated after a question are left out: in two sets they are nearly always wrong. A
+sample of the questions is also asked in small letters, without signs, politely and in keywords. The same
+data, seed and numpy give the same file.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from eidet import Memory
 from eidet.core.scope import Scope
 from eidet.eval import Case, read_cases
 from eidet.recall import AUTO, Query, Recall
-from eidet.recall.features import GATED, GATES, NAMES, Pool, choose_rows, compute_features, compute_gates
+from eidet.recall.features import NAMES, RISES, Pool, choose_rows, compute_features
 from eidet.recall.fuse import sum_signals
 from eidet.recall.model import DECIDES, HEAD, describe_best, measure_answer
 from eidet.text.stopwords import STOP_WORDS
@@ -42,16 +43,17 @@ SEED = 7
 LIMIT = 10
 DAY = 86_400.0
 REST = 5e-3  # how strongly weights are held near 0
-ROUNDS = 60
+ROUNDS = 100
+START = 0.3  # roots of weights that only rise begin here: at 0 they would stay
 LEAST_SPREAD = 5e-3
 VARIED = 0.25  # of the questions are asked in another way, too
-HALVES = 40  # records of a set that are looked for by half of their words
 VARIED_WEIGHT = 0.3
 STRANGE = 6  # questions of another memory that a case is asked, which it cannot answer
 NOBODY = "nobody knows"
 FAMILIES = {"tmd-ambiguous": "tmd"}  # sets of one origin are left out together
 IMPORTANCE = 0.3  # the sets have none to learn from; between equals it decides
-NOISY = ("memdaily", "prefeval", "realmem", "tmd", "tmd-ambiguous")  # their gold says little of scores
+# their gold tells little of scores; of changes, every question has a record that was right once
+NOISY = ("changes", "memdaily", "prefeval", "realmem", "tmd", "tmd-ambiguous")
 IDENTIFIER = NAMES.index("identifier")
 WEIGHTS = Path(__file__).parent.parent / "src" / "eidet" / "recall" / "weights"
 UNFITTED = replace(AUTO, fitted=False)  # the candidates do not depend on the weights of before
@@ -65,7 +67,6 @@ class Asked:
     """A question with the features of its candidates."""
 
     features: Floats
-    gates: Floats
     gold: Floats
     count: int  # records that a full answer has; 0 where nothing answers it
     weight: float = 1.0
@@ -90,17 +91,14 @@ VARIANTS: tuple[Callable[[str], str], ...] = (
 )
 
 
-def gather(path: Path) -> list[Asked]:
+def gather(path: Path, embedder: str | None = None) -> list[Asked]:
     """Every question of a set."""
     draw = random.Random(SEED)
-    with Memory() as memory:
-        cases = read_cases(path)
-        asked = [
+    cases = read_cases(path)
+    with Memory(embedder=embedder) as memory:
+        return [
             one for at, case in enumerate(cases) for one in gather_case(memory, case, cases[at - 1], draw)
         ]
-        halves = [one for one in asked if one.category == "half"]
-        kept = {id(one) for one in draw.sample(halves, min(HALVES, len(halves)))}
-    return [one for one in asked if one.category != "half" or id(one) in kept]
 
 
 def gather_case(memory: Memory, case: Case, other: Case, draw: random.Random) -> Iterator[Asked]:
@@ -121,11 +119,6 @@ def gather_case(memory: Memory, case: Case, other: Case, draw: random.Random) ->
     strangers = [] if "@" in case.scope or other is case else [one.text for one in other.questions]
     for text in (*draw.sample(strangers, min(STRANGE, len(strangers))), babble(draw), babble(draw)):
         yield from look(text, latest, set(), weight=VARIED_WEIGHT, plain=False, category=NOBODY)
-    for record in draw.sample(sorted(records.values(), key=lambda one: one.id), min(HALVES, len(records))):
-        words = record.text.split()
-        if 6 <= len(words) <= 80:
-            half, weight = " ".join(words[: (len(words) + 1) // 2]), VARIED_WEIGHT
-            yield from look(half, latest, {record.id}, weight=weight, plain=False, category="half")
 
 
 def babble(draw: random.Random) -> str:
@@ -163,8 +156,7 @@ def look_up(
     arms = np.stack([found.words[rows], found.dense[rows]])
     features = np.ascontiguousarray(compute_features(pool), np.float32)
     bare = measure_answer(pool)
-    gates = compute_gates(ranking.asked)
-    yield Asked(features, gates, right, needed or len(gold), weight, plain, category, arms, bare)
+    yield Asked(features, right, needed or len(gold), weight, plain, category, arms, bare)
 
 
 @dataclass
@@ -184,13 +176,6 @@ class Table:
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
         self.gold = np.concatenate([one.gold for one in self.asked])
         self.features = np.concatenate([one.features for one in self.asked])
-
-    def widen(self) -> Floats:
-        """The features, and again for each gate: what the model adds up."""
-        gates = np.stack([one.gates for one in self.asked]).astype(np.float32)[self.owner]
-        masks = [np.array([name in GATED[gate] for name in NAMES], np.float32) for gate in GATES]
-        shifted = [self.features * gate[:, None] * mask for gate, mask in zip(gates.T, masks, strict=True)]
-        return np.concatenate([self.features, *shifted], axis=1)
 
 
 def minimise(cost: Callable[[Floats], tuple[float, Floats]], at: Floats, rounds: int) -> Floats:
@@ -226,23 +211,27 @@ def minimise(cost: Callable[[Floats], tuple[float, Floats]], at: Floats, rounds:
     return at
 
 
+def raise_weights(roots: Floats) -> Floats:
+    """Weights of which those that must not count against a record are squares."""
+    return np.where(RISES, roots * roots, roots)
+
+
 class Ranker:
     """Fits the ranking on all sets but some; what all fits share is made once."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.wide = table.widen()
-        spread = self.wide.std(axis=0)
+        spread = table.features.std(axis=0)
         self.scale = np.where(
             spread > LEAST_SPREAD, spread, np.inf
         )  # what hardly ever differs teaches nothing
-        self.wide /= self.scale
+        self.wide = table.features / self.scale.astype(np.float32)
         many = np.add.reduceat(table.gold, table.starts)
         self.target = table.gold / np.maximum(many, 1)[table.owner]
         self.usable = many > 0
 
     def fit(self, left_out: Iterable[str] = ()) -> Floats:
-        """A row for every query and one for each gate, a column for each feature."""
+        """A weight for each feature."""
         weight, hidden = self._weigh_questions(set(left_out)), set(left_out)
         assert not hidden or weight.any()
         chosen = (weight > 0).nonzero()[0]
@@ -251,7 +240,8 @@ class Ranker:
         wide, target, weight = self.wide[inside], self.target[inside], weight[chosen]
         starts, owner = np.concatenate(([0], np.cumsum(sizes)[:-1])), np.repeat(np.arange(len(sizes)), sizes)
 
-        def cost(at: Floats) -> tuple[float, Floats]:
+        def cost(roots: Floats) -> tuple[float, Floats]:
+            at = raise_weights(roots)
             logits = wide @ at.astype(np.float32)
             logits -= np.maximum.reduceat(logits, starts)[owner]
             odds = np.exp(logits)
@@ -260,10 +250,12 @@ class Ranker:
             odds /= total[owner]
             odds -= target
             odds *= weight[owner]
-            return loss + REST * float(at @ at) / 2, (odds @ wide).astype(float) + REST * at
+            slope = (odds @ wide).astype(float) + REST * at
+            return loss + REST * float(at @ at) / 2, slope * np.where(RISES, 2 * roots, 1.0)
 
-        found = minimise(cost, np.zeros(wide.shape[1]), ROUNDS)
-        return (found / self.scale).reshape(1 + len(GATES), len(NAMES))
+        found = minimise(cost, np.where(RISES, START, 0.0), ROUNDS)
+        weights: Floats = raise_weights(found) / self.scale
+        return weights
 
     def _weigh_questions(self, hidden: set[str]) -> Floats:
         """A set counts by the root of its questions, so that no large one decides."""
@@ -323,7 +315,7 @@ def lose(chance: Floats, right: Floats) -> Floats:
 
 def rank(one: Asked, ranking: Floats) -> tuple[Floats, Floats]:
     """The logits of a question's candidates, best first, and their order."""
-    logits = one.features @ (ranking[0] + one.gates @ ranking[1:]) + DECIDES * one.features[:, IDENTIFIER]
+    logits = one.features @ ranking + DECIDES * one.features[:, IDENTIFIER]
     order = (-logits).argsort(kind="stable")
     return logits[order], order
 
@@ -421,6 +413,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="the folder of the development sets")
     parser.add_argument("--day", default=time.strftime("%Y-%m-%d"), help="the version to write")
+    parser.add_argument("--embedder", help="fit to the vectors of another one, and write nothing")
     parser.add_argument("--quick", action="store_true", help="without the figures by leave-one-set-out")
     parser.add_argument("--cache", type=Path, help="keeps what was gathered, for experiments")
     parser.add_argument(
@@ -429,10 +422,10 @@ def main() -> None:
     given = parser.parse_args()
     paths = sorted(given.data.glob("*-dev.json*"))
     names = [path.name.partition("-dev")[0] for path in paths]
-    table = gather_all(paths, names, given.cache)
+    table = gather_all(paths, names, given.cache, given.embedder)
     _RANKER.append(Ranker(table))
     ranking = np.round(_RANKER[0].fit(), 4)
-    ranking[0, NAMES.index("importance")] = IMPORTANCE
+    ranking[NAMES.index("importance")] = IMPORTANCE
     answer, behind = fit_answer(table, ranking)
     figures: dict[str, dict[str, float]] = {}
     if not given.quick:
@@ -443,16 +436,19 @@ def main() -> None:
         tell(name, figures.get(name, {}), report(table, name, ranking, answer), report_plain(table, name))
     if given.check:
         sys.exit("\n".join(list_missed(figures, given.check)) or 0)
-    write(given.day, paths, ranking, np.round(answer, 4), behind)
+    if not given.embedder:
+        write(given.day, paths, ranking, np.round(answer, 4), behind)
 
 
-def gather_all(paths: Sequence[Path], names: Sequence[str], cache: Path | None) -> Table:
+def gather_all(
+    paths: Sequence[Path], names: Sequence[str], cache: Path | None, embedder: str | None
+) -> Table:
     if cache is not None and cache.exists():
         import pickle
 
         return Table(*pickle.loads(cache.read_bytes()))
     with ProcessPoolExecutor(2) as pool:
-        every = list(pool.map(gather, paths))
+        every = list(pool.map(partial(gather, embedder=embedder), paths))
     asked = [one for questions in every for one in questions]
     sets = [name for name, questions in zip(names, every, strict=True) for _ in questions]
     if cache is not None:
@@ -488,10 +484,7 @@ def write(day: str, paths: Sequence[Path], ranking: Floats, answer: Floats, behi
         "version": day,
         "seed": SEED,
         "data": digest.hexdigest(),
-        "ranking": {
-            name: {way: value for way, value in zip(("always", *GATES), column, strict=True) if value}
-            for name, column in zip(NAMES, ranking.T.tolist(), strict=True)
-        },
+        "ranking": dict(zip(NAMES, ranking.tolist(), strict=True)),
         "answer": dict(zip(HEAD, answer.tolist(), strict=True)),
         "behind": round(behind, 4),
     }

@@ -17,7 +17,7 @@ import numpy as np
 import common
 from common import queries, real_texts
 from eidet import Draft
-from eidet.core.describe import describe_data
+from eidet.core.validate import describe_data
 from eidet.eval.cases import Case
 from eidet.eval.datasets import read_cases
 from eidet.eval.ranking_metrics import Ranks, marks

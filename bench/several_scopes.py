@@ -1,0 +1,54 @@
+"""CPU time of a recall over five scopes beside the largest of them alone; both take turns in one process."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+
+from common import folder, queries, real_texts, record
+from eidet import Memory
+
+LARGEST = (10_000, 50_000)
+OTHERS = {"team/core": 2_000, "team/sales": 1_000, "family": 500, "club": 100}
+WARM, ROUND, ROUNDS = 40, 60, 7
+
+
+def main() -> None:
+    for size in LARGEST:
+        measure({"ann": size, **OTHERS})
+
+
+def measure(sizes: dict[str, int]) -> None:
+    texts, _ = real_texts(sum(sizes.values()))
+    random.Random(4).shuffle(texts)
+    with folder() as home, Memory(home / "memory.db") as memory:
+        start = 0
+        for scope, size in sizes.items():
+            memory.remember(texts[start : start + size], scope=scope, keep_duplicates=True)
+            start += size
+        asked = queries(texts, WARM + ROUND * ROUNDS)
+        ways: dict[str, str | list[str]] = {"largest": "ann", "all five": list(sizes)}
+        spent: dict[str, list[float]] = {name: [] for name in ways}
+        for scope in ways.values():
+            spend(memory, asked[:WARM], scope)
+        for at in range(WARM, len(asked), ROUND):
+            for name, scope in ways.items():
+                spent[name].append(spend(memory, asked[at : at + ROUND], scope))
+    alone, all_five = min(spent["largest"]), min(spent["all five"])
+    record(
+        f"recall over five scopes, the largest of {sizes['ann']:,}",
+        {"largest, CPU ms": alone, "all five, CPU ms": all_five, "times (goal 1.5)": all_five / alone},
+    )
+
+
+def spend(memory: Memory, asked: Sequence[str], scope: str | list[str]) -> float:
+    """CPU milliseconds of one recall."""
+    began = time.process_time()
+    for query in asked:
+        memory.recall(query, scope=scope)
+    return (time.process_time() - began) * 1000 / len(asked)
+
+
+if __name__ == "__main__":
+    main()
